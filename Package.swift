@@ -1,0 +1,101 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// The manifest is the architecture: targets by layer, lowest first. A target imports only targets of lower
+// layers; SwiftPM refuses a circle and `--explicit-target-dependency-import-check error` an undeclared import.
+
+/// Every target: warnings are errors, and the language modes that make imports and existentials explicit.
+/// Release builds optimise across modules, so that layer borders cost nothing and nothing is `@inlinable`.
+let house: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+]
+
+/// Targets that own no C library and are neither `IO` nor `Bytes`: every unsafe expression is marked.
+let safe: [SwiftSetting] = house + [.strictMemorySafety()]
+
+/// Fast tests, one target beside each of ours; `EndToEndTests` drives the built binary against real servers and clients.
+let tests: [Target] = [
+    .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
+    .testTarget(name: "IOTests", dependencies: ["IO"], swiftSettings: house),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
+    .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes"], swiftSettings: house),
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: house),
+    .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
+    .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
+    .testTarget(name: "DNSTests", dependencies: ["DNS", "IO", "Bytes"], swiftSettings: house),
+    .testTarget(name: "TransportTests", dependencies: ["Transport", "IO", "Bytes"], swiftSettings: house),
+    .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
+    .testTarget(name: "ProxyTests", dependencies: ["Proxy", "HTTP", "IO", "Rules", "Bytes"], swiftSettings: house),
+    .testTarget(name: "AdminTests", dependencies: ["Admin", "IO", "HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
+    .testTarget(name: "EndToEndTests", dependencies: ["attache"], swiftSettings: house),
+]
+
+/// Built only for `make fuzz`, which sets the variable: libFuzzer brings its own `main`.
+let fuzzers: [Target] = Context.environment["ATTACHE_FUZZ"] == nil ? [] : [
+    ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]), ("FuzzChallenge", ["Authentication", "Bytes"]),
+    ("FuzzRules", ["Rules", "Bytes"]),
+].map { (name: String, dependencies: [String]) in
+    .executableTarget(
+        name: name, dependencies: dependencies.map { .byName(name: $0) }, path: "Tests/Fuzz/\(name)",
+        swiftSettings: [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])],
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+}
+
+let package = Package(
+    name: "attache",
+    products: [.executable(name: "attache", targets: ["attache"])],
+    targets: [
+        // Layer 0: C libraries of the distribution; a module map, and a shim only where C has macros or varargs.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
+
+        // Layer 1: buffers, cursors, encodings.
+        .target(
+            name: "Bytes", dependencies: ["CLinux"],
+            swiftSettings: house + [.enableExperimentalFeature("Lifetimes")]),
+
+        // Layer 2: one concern each; HTTP and Telemetry are pure.
+        .target(name: "IO", dependencies: ["Bytes", "CLinux"], swiftSettings: house),
+        .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
+        .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
+        .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
+        .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: safe),
+
+        // Layer 3: the model and the rule file, both without I/O; names to addresses on the loop.
+        .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
+        .target(name: "Rules", dependencies: ["Bytes"], swiftSettings: safe),
+        .target(name: "DNS", dependencies: ["IO", "CCares"], swiftSettings: house),
+
+        // Layer 4: byte streams, credential stores.
+        .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS"], swiftSettings: safe),
+        .target(name: "Credentials", dependencies: ["Authentication", "Crypto"], swiftSettings: safe),
+
+        // Layer 5: the proxy, and the administrator's listener.
+        .target(
+            name: "Proxy",
+            dependencies: [
+                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Rules",
+                "Telemetry", "Transport",
+            ],
+            swiftSettings: safe),
+        .target(
+            name: "Admin",
+            dependencies: ["Authentication", "Bytes", "Crypto", "HTTP", "IO", "Telemetry", "Transport"],
+            swiftSettings: safe),
+
+        // Layer 6: the command line.
+        .executableTarget(
+            name: "attache",
+            dependencies: ["Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules", "Telemetry"],
+            swiftSettings: safe),
+    ] + tests + fuzzers,
+    swiftLanguageModes: [.v6]
+)

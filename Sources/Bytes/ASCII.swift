@@ -1,0 +1,37 @@
+import CLinux
+
+extension UInt8 {
+    public static let tab: UInt8 = 0x09
+    public static let lineFeed: UInt8 = 0x0A
+    public static let carriageReturn: UInt8 = 0x0D
+    public static let space: UInt8 = 0x20
+    public static let quote: UInt8 = 0x22
+    public static let comma: UInt8 = 0x2C
+    public static let slash: UInt8 = 0x2F
+    public static let colon: UInt8 = 0x3A
+    public static let semicolon: UInt8 = 0x3B
+    public static let equals: UInt8 = 0x3D
+    public static let backslash: UInt8 = 0x5C
+    public static let delete: UInt8 = 0x7F
+
+    /// A byte of a token (RFC 9110 section 5.6.2).
+    public var isTokenByte: Bool { linux_is_token(self) }
+
+    /// ASCII lower case; bytes outside A–Z stay as they are.
+    public var asciiLowercased: UInt8 { linux_lower(self) }
+
+    public var isDigit: Bool { self &- 0x30 < 10 }
+
+    /// Space or horizontal tab: RFC 9110 calls it OWS.
+    public var isBlank: Bool { self == .space || self == .tab }
+
+    /// The value of an ASCII hexadecimal digit, or nil.
+    public var hexValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Base64 (RFC 4648 section 4): the standard alphabet, padded. Decoding is strict, since a decoder that skips what
+/// it does not know reads a different credential than its peer does.
+public enum Base64 {
+    public static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var offset = 0
+        while offset < bytes.count {
+            let first = bytes[offset]
+            let second = offset + 1 < bytes.count ? bytes[offset + 1] : 0
+            let third = offset + 2 < bytes.count ? bytes[offset + 2] : 0
+            text.append(symbol(first >> 2))
+            text.append(symbol((first & 0x3) << 4 | second >> 4))
+            text.append(offset + 1 < bytes.count ? symbol((second & 0xF) << 2 | third >> 6) : .equals)
+            text.append(offset + 2 < bytes.count ? symbol(third & 0x3F) : .equals)
+            offset += 3
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil when a character is outside the alphabet, the padding is wrong, or unused bits are not zero.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var units = Array(text.utf8)
+        guard units.count % 4 == 0 else { return nil }
+        var padding = 0
+        while padding < 2, units.last == .equals {
+            units.removeLast()
+            padding += 1
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(units.count * 3 / 4)
+        var bits: UInt32 = 0
+        var held = 0
+        for unit in units {
+            guard let value = value(of: unit) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            held += 6
+            if held >= 8 {
+                held -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+                bits &= (1 << UInt32(held)) - 1
+            }
+        }
+        return bits == 0 && held / 2 == padding ? bytes : nil
+    }
+
+    private static func symbol(_ value: UInt8) -> UInt8 {
+        switch value {
+        case 0..<26: 0x41 + value
+        case 26..<52: 0x61 + value - 26
+        case 52..<62: 0x30 + value - 52
+        case 62: 0x2B
+        default: 0x2F
+        }
+    }
+
+    private static func value(of unit: UInt8) -> UInt8? {
+        switch unit {
+        case 0x41...0x5A: unit - 0x41
+        case 0x61...0x7A: unit - 0x61 + 26
+        case 0x30...0x39: unit - 0x30 + 52
+        case 0x2B: 62
+        case 0x2F: 63
+        default: nil
+        }
+    }
+}

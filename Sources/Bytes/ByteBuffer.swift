@@ -1,0 +1,148 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// A contiguous buffer with a read and a write position: what a socket fills and a parser eats.
+///
+/// Positions: `0 … reader … writer … capacity`. It belongs to one task at a time. Appending beyond the capacity
+/// grows it, so limits are checked by the caller *before* it appends what a peer sent.
+public final class ByteBuffer {
+    private var base: UnsafeMutableRawPointer
+    public private(set) var capacity: Int
+    private var reader = 0
+    private var writer = 0
+
+    public init(capacity: Int) {
+        self.capacity = max(capacity, 64)
+        base = .allocate(byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit { base.deallocate() }
+
+    /// The bytes between the reader and the writer. Valid until the buffer is next changed.
+    public var readable: Span<UInt8> {
+        @_lifetime(borrow self) get {
+            let bytes = UnsafeBufferPointer(
+                start: UnsafePointer(base.advanced(by: reader).assumingMemoryBound(to: UInt8.self)),
+                count: writer - reader)
+            return _overrideLifetime(Span(_unsafeElements: bytes), borrowing: self)
+        }
+    }
+
+    public var count: Int { writer - reader }
+    public var isEmpty: Bool { writer == reader }
+    public var writableCount: Int { capacity - writer }
+
+    /// Drops `count` bytes from the front; when nothing is left the positions go back to the start.
+    public func consume(_ count: Int) {
+        precondition(count >= 0 && count <= writer - reader, "consume beyond what is readable")
+        reader += count
+        if reader == writer { clear() }
+    }
+
+    public func clear() {
+        reader = 0
+        writer = 0
+    }
+
+    /// Drops everything after the first `count` readable bytes.
+    public func truncate(to count: Int) {
+        precondition(count >= 0 && count <= writer - reader, "truncate beyond what is readable")
+        writer = reader + count
+    }
+
+    /// Makes room for `count` more bytes: by moving what is there to the front if that is enough, else by growing.
+    public func reserve(_ count: Int) {
+        if capacity - writer >= count { return }
+        let held = writer - reader
+        if capacity - held >= count {
+            memmove(base, base.advanced(by: reader), held)
+        } else {
+            let larger = max(capacity * 2, held + count)
+            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+            memcpy(moved, base.advanced(by: reader), held)
+            base.deallocate()
+            base = moved
+            capacity = larger
+        }
+        reader = 0
+        writer = held
+    }
+
+    /// Hands the free room to `body`, which says how many bytes it wrote there.
+    public func withWritable<Failure: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        let room = UnsafeMutableRawBufferPointer(start: base.advanced(by: writer), count: capacity - writer)
+        let written = try body(room)
+        precondition(written <= room.count, "wrote beyond the room that was there")
+        if written > 0 { writer += written }
+        return written
+    }
+
+    /// The readable bytes as a raw pointer, for a system call. Not to be kept.
+    public func withReadable<Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Int
+    ) throws(Failure) -> Int {
+        try body(UnsafeRawBufferPointer(start: base.advanced(by: reader), count: writer - reader))
+    }
+
+    public func append(_ byte: UInt8) {
+        reserve(1)
+        base.storeBytes(of: byte, toByteOffset: writer, as: UInt8.self)
+        writer += 1
+    }
+
+    public func append(_ bytes: Span<UInt8>) {
+        let count = bytes.count
+        if count == 0 { return }
+        reserve(count)
+        bytes.withUnsafeBufferPointer { source in
+            if let start = source.baseAddress { memcpy(base.advanced(by: writer), start, count) }
+        }
+        writer += count
+    }
+
+    public func append(_ text: StaticString) {
+        let count = text.utf8CodeUnitCount
+        reserve(count)
+        memcpy(base.advanced(by: writer), text.utf8Start, count)
+        writer += count
+    }
+
+    public func append(_ text: String) {
+        append(text.utf8Span.span)
+    }
+
+    public func append(_ bytes: [UInt8]) {
+        append(bytes.span)
+    }
+
+    /// Appends a non-negative number in decimal.
+    public func append(decimal number: Int) {
+        append(unsigned: UInt64(clamping: number), radix: 10)
+    }
+
+    /// Appends a non-negative number in lower-case hexadecimal, at least `digits` long.
+    public func append(hexadecimal number: Int, digits: Int = 1) {
+        append(unsigned: UInt64(clamping: number), radix: 16, digits: digits)
+    }
+
+    private func append(unsigned number: UInt64, radix: UInt64, digits: Int = 1) {
+        reserve(max(20, digits))
+        var length = 0
+        var rest = number
+        repeat {
+            rest /= radix
+            length += 1
+        } while rest > 0
+        length = max(length, digits)
+        rest = number
+        for place in stride(from: writer + length - 1, through: writer, by: -1) {
+            let digit = UInt8(truncatingIfNeeded: rest % radix)
+            base.storeBytes(of: digit < 10 ? 0x30 + digit : 0x57 + digit, toByteOffset: place, as: UInt8.self)
+            rest /= radix
+        }
+        writer += length
+    }
+}

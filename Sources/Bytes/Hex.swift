@@ -1,0 +1,30 @@
+/// Hexadecimal text (RFC 4648 section 8), lower case as HTTP Digest wants it.
+public enum Hex {
+    public static func encode(_ bytes: [UInt8]) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { room in
+            for (offset, byte) in bytes.enumerated() {
+                room[offset * 2] = digit(byte >> 4)
+                room[offset * 2 + 1] = digit(byte & 0xF)
+            }
+            return bytes.count * 2
+        }
+    }
+
+    /// Nil when the length is odd or a character is no hexadecimal digit.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for unit in text.utf8 {
+            guard let value = unit.hexValue else { return nil }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+}

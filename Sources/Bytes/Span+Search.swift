@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension Span<UInt8> {
+    /// The offset of the first `byte` at or after `start`, or nil.
+    public func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+        firstIndex(of: byte, in: start..<Swift.max(start, count))
+    }
+
+    /// The offset of the first `byte` inside `range`, or nil.
+    public func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+        precondition(range.lowerBound >= 0 && range.upperBound <= Swift.max(count, range.lowerBound))
+        return withUnsafeBufferPointer { bytes -> Int? in
+            guard let base = bytes.baseAddress, range.count > 0, range.upperBound <= bytes.count,
+                let found = memchr(base + range.lowerBound, Int32(byte), range.count)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
+    }
+
+    public func equals(_ other: Span<UInt8>) -> Bool {
+        count == other.count
+            && withUnsafeBufferPointer { mine in
+                other.withUnsafeBufferPointer { theirs in
+                    guard let left = mine.baseAddress, let right = theirs.baseAddress else { return true }
+                    return memcmp(left, right, mine.count) == 0
+                }
+            }
+    }
+
+    public func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount
+            && withUnsafeBufferPointer { mine in
+                guard let left = mine.baseAddress else { return true }
+                return memcmp(left, text.utf8Start, mine.count) == 0
+            }
+    }
+
+    /// Compares without regard to ASCII case; `lowercase` must be lower case already.
+    public func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
+        count == lowercase.utf8CodeUnitCount
+            && withUnsafeBufferPointer { mine in
+                for offset in 0..<mine.count where mine[offset].asciiLowercased != lowercase.utf8Start[offset] {
+                    return false
+                }
+                return true
+            }
+    }
+
+    public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for offset in 0..<count where self[offset].asciiLowercased != other[offset].asciiLowercased {
+            return false
+        }
+        return true
+    }
+
+    /// The range with blanks (space, tab) taken from both ends.
+    public func trimmingBlanks(_ range: Range<Int>) -> Range<Int> {
+        var lower = range.lowerBound
+        var upper = range.upperBound
+        while lower < upper, self[lower].isBlank { lower += 1 }
+        while upper > lower, self[upper - 1].isBlank { upper -= 1 }
+        return lower..<upper
+    }
+
+    /// The bytes as text; what is not UTF-8 becomes U+FFFD.
+    public var text: String {
+        withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    public var array: [UInt8] {
+        withUnsafeBufferPointer { [UInt8]($0) }
+    }
+}

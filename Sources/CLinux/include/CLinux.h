@@ -1,0 +1,34 @@
+// What Linux offers only as macros, varargs or thread-local storage, for Swift.
+#pragma once
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+/// The calling thread's event loop, or NULL. Set once by the loop's own thread.
+extern __thread void *linux_current_loop;
+static inline void *linux_get_current_loop(void) { return linux_current_loop; }
+static inline void linux_set_current_loop(void *loop) { linux_current_loop = loop; }
+
+/// Calls that need `_GNU_SOURCE`, which a header must not define: the same libc struct would then differ between
+/// two C modules. Each returns what the system call returns, or `-errno`.
+int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length);
+ssize_t linux_splice(int from, int to, size_t count, bool more);
+int linux_pipe(int descriptors[2], int size);
+int linux_temporary_file(const char *directory);
+int linux_open_spare(void);
+
+/// `1` for each byte that RFC 9110 section 5.6.2 allows in a token. A C table needs no lazy initialisation.
+extern const unsigned char linux_token_table[256];
+/// ASCII lower case of each byte; all other bytes map to themselves.
+extern const unsigned char linux_lower_table[256];
+static inline bool linux_is_token(uint8_t byte) { return linux_token_table[byte]; }
+static inline uint8_t linux_lower(uint8_t byte) { return linux_lower_table[byte]; }

@@ -1,0 +1,27 @@
+import Bytes
+import Testing
+
+@Suite struct EncodingTests {
+    @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")])
+    func `base64 agrees with RFC 4648 section 10`(plain: String, encoded: String) {
+        #expect(Base64.encode(Array(plain.utf8)) == encoded)
+        #expect(Base64.decode(encoded) == Array(plain.utf8))
+    }
+
+    @Test(arguments: ["Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm 9v", "Zm9v\n", "Zg==Zg==", "Zm-_"])
+    func `base64 that another decoder could read otherwise is refused`(text: String) {
+        #expect(Base64.decode(text) == nil)
+    }
+
+    @Test func `hexadecimal goes both ways`() {
+        #expect(Hex.encode([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
+        #expect(Hex.decode("000FA5ff") == [0, 0x0F, 0xA5, 0xFF])
+        #expect(Hex.decode("0") == nil)
+        #expect(Hex.decode("0g") == nil)
+    }
+
+    @Test func `percent-encoding is decoded, and refused when broken`() {
+        #expect(PercentEncoding.decode(Array("p%40ss%2fw".utf8).span) == Array("p@ss/w".utf8))
+        for broken in ["%", "%4", "%zz", "a%4"] { #expect(PercentEncoding.decode(Array(broken.utf8).span) == nil) }
+    }
+}

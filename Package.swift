@@ -72,7 +72,7 @@ let package = Package(
         // Layer 3: the model and the rule file, both without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes"], swiftSettings: safe),
-        .target(name: "DNS", dependencies: ["IO", "CCares"], swiftSettings: house),
+        .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS"], swiftSettings: safe),

@@ -2,7 +2,10 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 __thread void *linux_current_loop = NULL;
@@ -43,6 +46,13 @@ int linux_temporary_file(const char *directory) {
     if (descriptor < 0) return -errno;
     (void)unlink(path);
     return descriptor;
+}
+
+void linux_name_thread(const char *name) { (void)pthread_setname_np(pthread_self(), name); }
+
+void linux_error_text(int error, char *room, size_t size) {
+    const char *text = strerror_r(error, room, size);
+    if (text != room) snprintf(room, size, "%s", text);
 }
 
 int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }

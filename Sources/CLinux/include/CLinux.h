@@ -25,6 +25,9 @@ ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);
 int linux_open_spare(void);
+void linux_name_thread(const char *name);
+/// The system's words for an errno, in `room`.
+void linux_error_text(int error, char *room, size_t size);
 
 /// `1` for each byte that RFC 9110 section 5.6.2 allows in a token. A C table needs no lazy initialisation.
 extern const unsigned char linux_token_table[256];

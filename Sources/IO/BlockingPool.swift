@@ -1,0 +1,60 @@
+import Glibc
+import Synchronization
+
+/// A few threads for calls that block: files, password hashes. A task awaits the answer and is resumed on its own loop.
+///
+/// `@unchecked Sendable`: the queue and the counts are guarded by `lock`, a pthread mutex, since a condition variable
+/// needs one.
+public final class BlockingPool: @unchecked Sendable {
+    public static let shared = BlockingPool(threads: 4)
+
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let work: UnsafeMutablePointer<pthread_cond_t>
+    private let limit: Int
+    private var queue: [@Sendable () -> Void] = []
+    private var next = 0
+    private var started = 0
+    private var idle = 0
+
+    public init(threads: Int) {
+        limit = max(1, threads)
+        lock = .allocate(capacity: 1)
+        work = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        pthread_cond_init(work, nil)
+    }
+
+    /// Runs `body` on one of the pool's threads and returns what it returns.
+    public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withUnsafeContinuation { continuation in
+            submit { continuation.resume(returning: body()) }
+        }
+    }
+
+    private func submit(_ body: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(lock)
+        queue.append(body)
+        let startsThread = idle == 0 && started < limit
+        if startsThread { started += 1 }
+        pthread_cond_signal(work)
+        pthread_mutex_unlock(lock)
+        if startsThread { SystemThread.start(name: "blocking") { self.serve() } }
+    }
+
+    private func serve() -> Never {
+        while true {
+            pthread_mutex_lock(lock)
+            idle += 1
+            while next == queue.count { pthread_cond_wait(work, lock) }
+            idle -= 1
+            let body = queue[next]
+            next += 1
+            if next == queue.count {
+                queue.removeAll(keepingCapacity: true)
+                next = 0
+            }
+            pthread_mutex_unlock(lock)
+            body()
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Bytes
+
+/// The free buffers of one loop. A buffer is taken when bytes arrive and given back before an idle wait.
+public final class BufferPool {
+    /// Room for a request or response head with its first piece of body.
+    public static let regular = 16 * 1024
+    /// Room for bulk bodies: fewer, larger system calls.
+    public static let large = 64 * 1024
+
+    private var regularFree: [ByteBuffer] = []
+    private var largeFree: [ByteBuffer] = []
+    private static let keptRegular = 256
+    private static let keptLarge = 32
+
+    init() {
+        regularFree.reserveCapacity(Self.keptRegular)
+        largeFree.reserveCapacity(Self.keptLarge)
+    }
+
+    public func take() -> ByteBuffer {
+        regularFree.popLast() ?? ByteBuffer(capacity: Self.regular)
+    }
+
+    public func takeLarge() -> ByteBuffer {
+        largeFree.popLast() ?? ByteBuffer(capacity: Self.large)
+    }
+
+    /// Gives a buffer back. One that grew past its class is let go.
+    public func give(_ buffer: ByteBuffer) {
+        buffer.clear()
+        switch buffer.capacity {
+        case Self.regular where regularFree.count < Self.keptRegular: regularFree.append(buffer)
+        case Self.large where largeFree.count < Self.keptLarge: largeFree.append(buffer)
+        default: break
+        }
+    }
+}

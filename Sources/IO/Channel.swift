@@ -1,0 +1,78 @@
+import CLinux
+import Glibc
+
+/// A descriptor on a loop, with what is known of its readiness.
+///
+/// Belongs to its loop. An event wakes the one task that uses the channel (`wakeup`), or, while no task does, tells the
+/// `observer`: that is how a pool learns that an idle connection was closed by the peer.
+open class Channel: Timed {
+    /// What became of the channel, beyond being ready.
+    enum Condition {
+        case open
+        case timedOut
+        case closed
+    }
+
+    public final let descriptor: Int32
+    public final var isReadable = false
+    public final var isWritable = false
+    /// The peer has ended its sending side (or all of it): what is buffered must be read to the end.
+    public final var hasPeerEnded = false
+    final var condition = Condition.open
+    public final var wakeup: Wakeup?
+    public final weak var observer: (any ChannelObserver)?
+
+    init(descriptor: Int32, on loop: EventLoop) {
+        self.descriptor = descriptor
+        super.init(on: loop)
+    }
+
+    /// The loop's news of this descriptor.
+    func receive(_ mask: UInt32) {
+        if condition == .closed { return }
+        if mask & (EPOLLIN.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 {
+            isReadable = true
+        }
+        if mask & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isWritable = true }
+        if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 { hasPeerEnded = true }
+        announce()
+    }
+
+    override func expire() {
+        if condition == .open { condition = .timedOut }
+        announce()
+    }
+
+    private final func announce() {
+        if let wakeup {
+            wakeup.signal()
+        } else if let observer {
+            observer.channelChanged(self)
+        }
+    }
+
+    public final var isClosed: Bool { condition == .closed }
+
+    /// A deadline that passed stays passed until this is called: the owner decides that the channel may go on.
+    public final func clearTimeout() {
+        if condition == .timedOut { condition = .open }
+    }
+
+    /// Throws what makes further use of the channel pointless.
+    public final func check() throws(IOError) {
+        switch condition {
+        case .open: return
+        case .timedOut: throw .timedOut
+        case .closed: throw .closed
+        }
+    }
+
+    /// Ends the channel, and wakes the task that waits for it. Once is enough, twice does no harm.
+    public func close() {
+        guard condition != .closed else { return }
+        condition = .closed
+        loop.unregister(self)
+        Glibc.close(descriptor)
+        wakeup?.signal()
+    }
+}

@@ -1,0 +1,36 @@
+import CLinux
+import Glibc
+
+/// What a descriptor can fail with. `system` carries the errno; the others are conditions this target makes itself.
+public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The deadline of the channel passed.
+    case timedOut
+    /// The channel was closed on this side while, or before, it was used.
+    case closed
+    /// The peer ended its side where more was needed.
+    case endOfStream
+    case system(errno: Int32, operation: String)
+
+    public var description: String {
+        switch self {
+        case .timedOut: "the time limit passed"
+        case .closed: "the connection was closed"
+        case .endOfStream: "the peer ended the connection early"
+        case .system(let errno, let operation): "\(operation): \(Self.sentence(for: errno))"
+        }
+    }
+
+    /// Running out of descriptors or memory: this machine's trouble, not the peer's.
+    public var isLocalResource: Bool {
+        guard case .system(let errno, _) = self else { return false }
+        return [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(errno)
+    }
+
+    /// The system's own words for an errno, in lower case so that they stand inside a sentence.
+    public static func sentence(for errno: Int32) -> String {
+        var room = [CChar](repeating: 0, count: 128)
+        linux_error_text(errno, &room, room.count)
+        let text = String(decoding: room.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+}

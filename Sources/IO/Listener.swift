@@ -1,0 +1,105 @@
+import CLinux
+import Glibc
+
+/// A listening socket on one loop. Each loop has its own for the same address (`SO_REUSEPORT`), so that an accepted
+/// connection never changes threads.
+public final class Listener: Channel {
+    public let address: SocketAddress
+    private var accept: (_ descriptor: Int32) -> Void
+    private var spare: Int32
+    private static let backlog: Int32 = 1024
+    /// How long to leave the queue alone when the process has no descriptors left.
+    private static let pause = 100
+
+    /// Binds and listens. `accept` is called on the loop with each new descriptor, which it then owns. With port 0 the system chooses; `address` has the port then.
+    /// - Throws: `IOError.system` (EADDRINUSE, EACCES, EADDRNOTAVAIL …).
+    public init(
+        _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (_ descriptor: Int32) -> Void
+    ) throws(IOError) {
+        let descriptor = try Self.bind(wanted)
+        self.accept = accept
+        address = Self.boundAddress(of: descriptor) ?? wanted
+        spare = linux_open_spare()
+        super.init(descriptor: descriptor, on: loop)
+        try loop.register(self)
+    }
+
+    /// Whether the address can be listened on now: asked once before any loop starts, without `SO_REUSEPORT`, since
+    /// with it a second process would silently share the port.
+    public static func probe(_ address: SocketAddress) throws(IOError) {
+        Glibc.close(try bind(address, sharing: false))
+    }
+
+    private static func bind(_ address: SocketAddress, sharing: Bool = true) throws(IOError) -> Int32 {
+        let operation = "cannot listen on \(address)"
+        let descriptor = socket(
+            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(errno: errno, operation: operation) }
+        var one: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
+        if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
+        if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }
+        guard address.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) == 0,
+            Glibc.listen(descriptor, backlog) == 0
+        else {
+            let reason = errno
+            Glibc.close(descriptor)
+            throw .system(errno: reason, operation: operation)
+        }
+        return descriptor
+    }
+
+    private static func boundAddress(of descriptor: Int32) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return result == 0 ? SocketAddress(storage) : nil
+    }
+
+    override func receive(_ mask: UInt32) {
+        guard condition == .open else { return }
+        acceptAll()
+    }
+
+    /// The pause is over: there are descriptors again, or there are not.
+    override func expire() {
+        guard condition == .open else { return }
+        acceptAll()
+    }
+
+    private func acceptAll() {
+        while condition == .open {
+            let descriptor = linux_accept(self.descriptor, nil, nil)
+            if descriptor >= 0 {
+                accept(descriptor)
+                continue
+            }
+            switch -descriptor {
+            case EAGAIN: return
+            case EMFILE, ENFILE: return refuseOne()
+            case EINTR, ECONNABORTED: continue
+            default: return setDeadline(after: Self.pause)
+            }
+        }
+    }
+
+    /// Out of descriptors: the spare one lets a waiting client be turned away instead of being left to hang.
+    private func refuseOne() {
+        if spare >= 0 {
+            Glibc.close(spare)
+            let descriptor = linux_accept(self.descriptor, nil, nil)
+            if descriptor >= 0 { Glibc.close(descriptor) }
+            spare = linux_open_spare()
+        }
+        setDeadline(after: Self.pause)
+    }
+
+    override public func close() {
+        super.close()
+        if spare >= 0 { Glibc.close(spare) }
+        spare = -1
+    }
+}

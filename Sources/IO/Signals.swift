@@ -1,0 +1,39 @@
+import Glibc
+
+/// Signals, read by the main thread like messages. Every other thread has them blocked.
+public enum Signals {
+    public enum Event: Equatable, Sendable {
+        /// SIGTERM or SIGINT: finish what runs, take nothing new.
+        case terminate
+        /// SIGHUP: read the rule file again.
+        case reload
+        /// Nothing came in the time given.
+        case quiet
+    }
+
+    /// Blocks the signals for this thread and all it starts. To be called before any thread is started; a process
+    /// that is PID 1 ignores a signal for which it does nothing.
+    public static func block() {
+        var set = handled
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Waits for the next signal, at most `milliseconds`.
+    public static func next(within milliseconds: Int) -> Event {
+        var set = handled
+        var limit = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        switch sigtimedwait(&set, nil, &limit) {
+        case SIGTERM, SIGINT: return .terminate
+        case SIGHUP: return .reload
+        default: return .quiet
+        }
+    }
+
+    private static var handled: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+        return set
+    }
+}

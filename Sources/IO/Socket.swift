@@ -1,0 +1,177 @@
+import Bytes
+import CLinux
+import Glibc
+
+/// A connected, non-blocking stream socket.
+///
+/// The `try…` calls make one system call at most and never suspend; the `async` ones suspend only after a real
+/// EAGAIN, on the channel's wake-up, which must be set.
+public final class Socket: Channel {
+    /// Takes ownership of a connected or connecting descriptor.
+    public init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
+        super.init(descriptor: descriptor, on: loop)
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        do {
+            try loop.register(self)
+        } catch {
+            Glibc.close(descriptor)
+            condition = .closed
+            throw error
+        }
+    }
+
+    /// A socket on its way to `address`: wait with `connected()`.
+    public static func connecting(to address: SocketAddress, on loop: EventLoop) throws(IOError) -> Socket {
+        let descriptor = socket(
+            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
+        let started = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
+        if started != 0, errno != EINPROGRESS {
+            let reason = errno
+            Glibc.close(descriptor)
+            throw .system(errno: reason, operation: "cannot connect to \(address)")
+        }
+        return try Socket(takingOwnership: descriptor, on: loop)
+    }
+
+    /// Whether a connecting socket has arrived. Nil while it is on its way.
+    public func connectionResult() -> Result<Void, IOError>? {
+        guard isWritable else { return nil }
+        var reason: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &reason, &length)
+        return reason == 0 ? .success(()) : .failure(.system(errno: reason, operation: "cannot connect"))
+    }
+
+    /// The address of the other side, or nil once it is gone.
+    public var peerAddress: SocketAddress? { address(getpeername) }
+    public var localAddress: SocketAddress? { address(getsockname) }
+
+    private func address(
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+    ) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
+        }
+        return result == 0 ? SocketAddress(storage) : nil
+    }
+
+    // MARK: - One system call
+
+    /// Reads once into the free room of `buffer`, which must have some, and at most `limit` bytes.
+    public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        guard isReadable else { return .wouldBlock }
+        var room = 0
+        let count = buffer.withWritable { free in
+            room = min(free.count, limit)
+            return recv(descriptor, free.baseAddress, room, 0)
+        }
+        // A short read has drained the socket; only an end that was announced is still to be fetched.
+        if count > 0, count < room, !hasPeerEnded { isReadable = false }
+        return transfer(count, readable: true)
+    }
+
+    /// Writes once from the front of `buffer`, and consumes what was taken.
+    public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        guard isWritable else { return .wouldBlock }
+        let count = buffer.withReadable { held in
+            send(descriptor, held.baseAddress, min(held.count, limit), Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+        }
+        if count > 0 { buffer.consume(count) }
+        return transfer(count, readable: false)
+    }
+
+    /// Moves up to `limit` bytes from this socket into the pipe.
+    public func trySplice(into pipe: Pipe, limit: Int) -> Transfer {
+        guard isReadable else { return .wouldBlock }
+        let room = min(limit, pipe.capacity - pipe.held)
+        guard room > 0 else { return .moved(0) }
+        let count = linux_splice(descriptor, pipe.writeEnd, room, true)
+        if count > 0 { pipe.held += count }
+        // EAGAIN may mean a pipe without free slots rather than a socket without bytes.
+        if count == -Int(EAGAIN), pipe.held > 0 { return .moved(0) }
+        return transfer(count, readable: true, isNegatedErrno: true)
+    }
+
+    /// Moves what the pipe holds into this socket.
+    public func trySplice(from pipe: Pipe) -> Transfer {
+        guard isWritable else { return .wouldBlock }
+        guard pipe.held > 0 else { return .moved(0) }
+        let count = linux_splice(pipe.readEnd, descriptor, pipe.held, false)
+        if count > 0 { pipe.held -= count }
+        return transfer(count, readable: false, isNegatedErrno: true)
+    }
+
+    private func transfer(_ count: Int, readable: Bool, isNegatedErrno: Bool = false) -> Transfer {
+        if count > 0 { return .moved(count) }
+        if count == 0 { return .endOfStream }
+        let reason = isNegatedErrno ? Int32(truncatingIfNeeded: -count) : errno
+        switch reason {
+        case EAGAIN:
+            if readable { isReadable = false } else { isWritable = false }
+            return .wouldBlock
+        case EINTR:
+            return .moved(0)
+        default:
+            return .failed(errno: reason)
+        }
+    }
+
+    // MARK: - Until done
+
+    /// Reads at least one byte.
+    /// - Returns: the count; 0 is the peer's end.
+    public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
+        while true {
+            try check()
+            switch tryRead(into: buffer) {
+            case .moved(0): continue
+            case .moved(let count): return count
+            case .endOfStream: return 0
+            case .failed(let errno): throw .system(errno: errno, operation: "cannot read")
+            case .wouldBlock: await waitForEvent()
+            }
+        }
+    }
+
+    /// Writes all that `buffer` holds.
+    public func write(from buffer: ByteBuffer) async throws(IOError) {
+        while !buffer.isEmpty {
+            try check()
+            switch tryWrite(from: buffer) {
+            case .moved, .endOfStream: continue
+            case .failed(let errno): throw .system(errno: errno, operation: "cannot write")
+            case .wouldBlock: await waitForEvent()
+            }
+        }
+    }
+
+    /// Waits, holding no buffer, until there is something to read: bytes or the peer's end.
+    public func untilReadable() async throws(IOError) {
+        while true {
+            try check()
+            if isReadable { return }
+            await waitForEvent()
+        }
+    }
+
+    /// Suspends until an event on any channel of this socket's task.
+    public func waitForEvent() async {
+        guard let wakeup else { return }
+        await wakeup.wait()
+    }
+
+    /// Says to the peer that nothing more will come from here.
+    public func shutdownWrite() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Makes `close` reset the connection, so that the peer cannot take a cut-off body for a whole one.
+    public func resetOnClose() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+    }
+}

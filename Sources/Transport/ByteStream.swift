@@ -1,0 +1,65 @@
+import Bytes
+import IO
+
+/// An ordered stream of bytes in both directions: what every layer above reads and writes.
+///
+/// Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
+public final class ByteStream {
+    /// The socket underneath, for as long as its bytes are the stream's bytes, so that the kernel may move them.
+    public let socket: Socket
+
+    public init(_ socket: Socket) { self.socket = socket }
+
+    /// Takes ownership of an accepted descriptor.
+    public convenience init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
+        self.init(try Socket(takingOwnership: descriptor, on: loop))
+    }
+
+    public var peerAddress: SocketAddress? { socket.peerAddress }
+    public var localAddress: SocketAddress? { socket.localAddress }
+
+    /// The task that uses the stream; nil while it rests in a pool.
+    public var wakeup: Wakeup? {
+        get { socket.wakeup }
+        set { socket.wakeup = newValue }
+    }
+
+    public var isClosed: Bool { socket.isClosed }
+
+    /// Something has come, or the peer has ended: for a stream at rest, the sign not to use it again.
+    public var isReadable: Bool { socket.isReadable }
+
+    /// The time until the stream fails with `timedOut`; every call replaces the one before.
+    public func setDeadline(after milliseconds: Int?) {
+        socket.clearTimeout()
+        socket.setDeadline(after: milliseconds)
+    }
+
+    public func tryRead(into buffer: ByteBuffer) -> Transfer { socket.tryRead(into: buffer) }
+    public func tryWrite(from buffer: ByteBuffer) -> Transfer { socket.tryWrite(from: buffer) }
+
+    /// Reads at least one byte; 0 is the peer's end.
+    public func read(into buffer: ByteBuffer) async throws(IOError) -> Int { try await socket.read(into: buffer) }
+
+    /// Writes all that `buffer` holds.
+    public func write(from buffer: ByteBuffer) async throws(IOError) {
+        // The common case is one call that takes it all: no suspension, no asynchronous call.
+        if case .moved = socket.tryWrite(from: buffer), buffer.isEmpty { return }
+        try await socket.write(from: buffer)
+    }
+
+    public func untilReadable() async throws(IOError) { try await socket.untilReadable() }
+
+    /// Throws when the deadline has passed or the stream was closed.
+    public func check() throws(IOError) { try socket.check() }
+
+    public func shutdownWrite() { socket.shutdownWrite() }
+
+    public func close() { socket.close() }
+
+    /// Ends the stream so that the peer sees a fault, not an end: a cut-off message must not look whole.
+    public func abort() {
+        socket.resetOnClose()
+        socket.close()
+    }
+}

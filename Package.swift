@@ -19,7 +19,7 @@ let safe: [SwiftSetting] = house + [.strictMemorySafety()]
 /// Fast tests, one target beside each of ours; `EndToEndTests` drives the built binary against real servers and clients.
 let tests: [Target] = [
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
-    .testTarget(name: "IOTests", dependencies: ["IO"], swiftSettings: house),
+    .testTarget(name: "IOTests", dependencies: ["IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes"], swiftSettings: house),

@@ -35,7 +35,7 @@ public final class Socket: Channel {
         return try Socket(takingOwnership: descriptor, on: loop)
     }
 
-    /// Whether a connecting socket has arrived. Nil while it is on its way.
+    /// Whether a connecting socket has arrived. Nil while it is on its way; the system tells a failure once only.
     public func connectionResult() -> Result<Void, IOError>? {
         guard isWritable else { return nil }
         var reason: Int32 = 0

@@ -1,0 +1,79 @@
+import Bytes
+import IO
+import Synchronization
+import Testing
+
+@Suite struct EventLoopTests {
+    @Test func `a task stays on its loop through every suspension`() async throws {
+        let stayed = try await onLoop { loop in
+            var stayed = loop.isCurrent
+            await Task.yield()
+            stayed = stayed && loop.isCurrent
+            _ = await BlockingPool.shared.run { 1 }
+            stayed = stayed && loop.isCurrent
+            return stayed && EventLoop.current === loop
+        }
+        #expect(stayed)
+        #expect(EventLoop.current == nil)
+    }
+
+    @Test func `work from many threads arrives exactly once`() async throws {
+        let loop = try EventLoop(index: 0)
+        loop.start()
+        let tally = Tally()
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<1000 {
+                        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                            loop.submit {
+                                tally.count.add(1, ordering: .relaxed)
+                                continuation.resume()
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        #expect(tally.count.load(ordering: .relaxed) == 8000)
+    }
+
+    @Test func `the blocking pool answers every caller with its own value`() async {
+        let pool = BlockingPool(threads: 3)
+        let sum = await withTaskGroup { group in
+            for number in 0..<200 { group.addTask { await pool.run { number } } }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 19_900)
+    }
+
+    @Test func `alarms ring in the order of their deadlines, far ones included`() async throws {
+        let order = try await onLoop { loop in
+            let wakeup = Wakeup()
+            let rung = Order()
+            var alarms: [Alarm] = []
+            for milliseconds in [400, 120, 260, 60] {
+                let alarm = Alarm(on: loop) {
+                    rung.list.append(milliseconds)
+                    wakeup.signal()
+                }
+                alarm.set(after: milliseconds)
+                alarms.append(alarm)
+            }
+            let cancelled = Alarm(on: loop) { rung.list.append(-1) }
+            cancelled.set(after: 80)
+            cancelled.cancel()
+            // Moved closer after it was filed a whole turn of the wheel away.
+            let moved = Alarm(on: loop) { rung.list.append(500) }
+            moved.set(after: 40_000)
+            moved.set(after: 330)
+            while rung.list.count < 5 { await wakeup.wait() }
+            return rung.list
+        }
+        #expect(order == [60, 120, 260, 500, 400])
+    }
+}
+
+private final class Tally: Sendable { let count = Atomic(0) }
+
+private final class Order { var list: [Int] = [] }

@@ -1,0 +1,111 @@
+import Bytes
+import IO
+import Testing
+
+@Suite struct SocketTests {
+    @Test func `bytes arrive whole and in order, then the end`() async throws {
+        let received = try await onLoop { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            let out = ByteBuffer(capacity: 64)
+            out.append("hello, " as StaticString)
+            out.append("world" as StaticString)
+            try await near.write(from: out)
+            near.shutdownWrite()
+            let received = ByteBuffer(capacity: 64)
+            while try await far.read(into: received) > 0 {}
+            return received.readable.text
+        }
+        #expect(received == "hello, world")
+    }
+
+    @Test func `a writer waits for a slow reader and loses nothing`() async throws {
+        let total = 8 << 20
+        let sum = try await onLoop { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            let descriptor = LoopBound(near, to: loop)
+            loop.spawn {
+                let near = descriptor.value
+                near.wakeup = Wakeup()
+                let out = ByteBuffer(capacity: total)
+                for place in 0..<total { out.append(UInt8(truncatingIfNeeded: place / 4096)) }
+                try? await near.write(from: out)
+                near.close()
+            }
+            far.wakeup = Wakeup()
+            let received = ByteBuffer(capacity: 4096)
+            var place = 0
+            while try await far.read(into: received) > 0 {
+                let bytes = received.readable
+                for offset in 0..<bytes.count where bytes[offset] != UInt8(truncatingIfNeeded: (place + offset) / 4096) {
+                    return -1
+                }
+                place += bytes.count
+                received.clear()
+            }
+            return place
+        }
+        #expect(sum == total)
+    }
+
+    @Test func `a deadline that passes ends the wait, and stays until it is cleared`() async throws {
+        let outcome = try await onLoop { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            near.setDeadline(after: 60)
+            let buffer = ByteBuffer(capacity: 64)
+            var errors: [IOError] = []
+            for _ in 0..<2 {
+                do { _ = try await near.read(into: buffer) } catch let error as IOError { errors.append(error) }
+            }
+            near.clearTimeout()
+            buffer.append(1)
+            try await far.write(from: buffer)
+            return (errors, try await near.read(into: buffer))
+        }
+        #expect(outcome.0 == [.timedOut, .timedOut])
+        #expect(outcome.1 == 1)
+    }
+
+    @Test func `closing a socket wakes the task that waits for it`() async throws {
+        let error: IOError? = try await onLoop { loop in
+            let (near, _) = try await connectedPair(on: loop)
+            let alarm = Alarm(on: loop) { near.close() }
+            alarm.set(after: 50)
+            do {
+                try await near.untilReadable()
+                return nil
+            } catch { return error as? IOError }
+        }
+        #expect(error == .closed)
+    }
+
+    @Test func `a second process cannot silently share a port`() async throws {
+        let error = try await onLoop { loop in
+            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
+            defer { listener.close() }
+            do {
+                try Listener.probe(listener.address)
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(error.contains("address already in use"))
+    }
+
+    @Test func `a refused connection says so`() async throws {
+        let message = try await onLoop { loop in
+            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
+            let address = listener.address
+            listener.close()
+            let wakeup = Wakeup()
+            let socket = try Socket.connecting(to: address, on: loop)
+            socket.wakeup = wakeup
+            while true {
+                if let result = socket.connectionResult() {
+                    guard case .failure(let error) = result else { return "" }
+                    return "\(error)"
+                }
+                await wakeup.wait()
+            }
+        }
+        #expect(message == "cannot connect: connection refused")
+    }
+}

@@ -31,7 +31,8 @@ public final class BlockingPool: @unchecked Sendable {
         }
     }
 
-    private func submit(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` on one of the pool's threads, soon.
+    public func submit(_ body: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         queue.append(body)
         let startsThread = idle == 0 && started < limit

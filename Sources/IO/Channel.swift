@@ -20,7 +20,8 @@ open class Channel: Timed {
     public final var hasPeerEnded = false
     final var condition = Condition.open
     public final var wakeup: Wakeup?
-    public final weak var observer: (any ChannelObserver)?
+    /// Set only while the channel rests: the two refer to each other.
+    public final var observer: (any ChannelObserver)?
 
     init(descriptor: Int32, on loop: EventLoop) {
         self.descriptor = descriptor
@@ -52,6 +53,7 @@ open class Channel: Timed {
     }
 
     public final var isClosed: Bool { condition == .closed }
+    public final var isOpen: Bool { condition == .open }
 
     /// A deadline that passed stays passed until this is called: the owner decides that the channel may go on.
     public final func clearTimeout() {

@@ -7,6 +7,10 @@ public final class Listener: Channel {
     public let address: SocketAddress
     private var accept: (_ descriptor: Int32) -> Void
     private var spare: Int32
+    /// While set, clients wait in the system's queue: the process has as many as it may have.
+    public var isPaused = false {
+        didSet { if oldValue, !isPaused { acceptAll() } }
+    }
     private static let backlog: Int32 = 1024
     /// How long to leave the queue alone when the process has no descriptors left.
     private static let pause = 100
@@ -71,7 +75,7 @@ public final class Listener: Channel {
     }
 
     private func acceptAll() {
-        while condition == .open {
+        while condition == .open, !isPaused {
             let descriptor = linux_accept(self.descriptor, nil, nil)
             if descriptor >= 0 {
                 accept(descriptor)

@@ -48,6 +48,23 @@ public final class ByteStream {
         try await socket.write(from: buffer)
     }
 
+    /// Writes the first `count` bytes that `buffer` holds, and consumes them.
+    /// - Parameter idle: milliseconds in which the peer must take a byte, should it not take them at once.
+    public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) {
+        var rest = count
+        while rest > 0 {
+            try check()
+            switch socket.tryWrite(from: buffer, limit: rest) {
+            case .moved(let moved): rest -= moved
+            case .endOfStream: continue
+            case .failed(let errno): throw .system(errno: errno, operation: "cannot write")
+            case .wouldBlock:
+                setDeadline(after: idle)
+                await socket.waitForEvent()
+            }
+        }
+    }
+
     public func untilReadable() async throws(IOError) { try await socket.untilReadable() }
 
     /// Throws when the deadline has passed or the stream was closed.

@@ -1,0 +1,42 @@
+import CLinux
+import Glibc
+
+/// A file without a name, gone with its descriptor. Its calls run on the blocking pool.
+public final class TemporaryFile: Sendable {
+    private let descriptor: Int32
+
+    /// Nil when none can be made in `$TMPDIR` or `/tmp`.
+    public init?() {
+        let directory = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        descriptor = linux_temporary_file(directory)
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Adds the bytes at the end; false when they are not all written, as on a full disk.
+    public func append(_ bytes: [UInt8]) async -> Bool {
+        await BlockingPool.shared.run { [descriptor] in
+            bytes.withUnsafeBytes { all in
+                var rest = all[...]
+                while !rest.isEmpty {
+                    let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    if written < 0, errno == EINTR { continue }
+                    guard written > 0 else { return false }
+                    rest = rest.dropFirst(written)
+                }
+                return true
+            }
+        }
+    }
+
+    /// Up to `count` bytes at `offset`; nil at the end and after an error.
+    public func read(at offset: Int, count: Int) async -> [UInt8]? {
+        await BlockingPool.shared.run { [descriptor] in
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
+                filled = max(0, pread(descriptor, room.baseAddress, count, off_t(offset)))
+            }
+            return bytes.isEmpty ? nil : bytes
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Bytes
+import DNS
+import Glibc
+import HTTP
+import IO
+import Rules
+import Transport
+
+/// Opens a connection to a host: its name is resolved once, each address is judged, and only what was judged is
+/// dialled, so that a name which changes its mind in between reaches nothing.
+struct Dialer {
+    let resolver: Resolver
+    let policy: Policy
+    let loop: EventLoop
+    let wakeup: Wakeup
+
+    /// - Parameter host: lower case.
+    /// - Throws: the refusal that the client is to be told.
+    func connect(host: String, port: UInt16) async throws(Refusal) -> ByteStream {
+        let addresses = try await resolve(host)
+        var permitted: [SocketAddress] = []
+        for address in addresses where policy.rules.egress.decide(address, port: port).isAllowed {
+            permitted.append(SocketAddress(address, port: port))
+        }
+        if permitted.isEmpty {
+            throw Refusal(
+                .forbidden, .destinationIPProhibited,
+                "the rules of this proxy do not let it connect to \(host) port \(port)")
+        }
+        do throws(IOError) {
+            return try await Connector.connect(
+                to: permitted, within: policy.timeouts.connect, on: loop, wakeup: wakeup)
+        } catch {
+            throw Self.refusal(for: error, host: host, port: port)
+        }
+    }
+
+    private func resolve(_ host: String) async throws(Refusal) -> [IPAddress] {
+        do throws(ResolutionError) {
+            return try await resolver.resolve(host)
+        } catch {
+            switch error {
+            case .noSuchName: throw Refusal(.badGateway, .dnsError, "\(error)")
+            case .noAnswer: throw Refusal(.gatewayTimeout, .dnsTimeout, "\(error)")
+            case .failed: throw Refusal(.badGateway, .dnsError, "\(error)")
+            }
+        }
+    }
+
+    private static func refusal(for error: IOError, host: String, port: UInt16) -> Refusal {
+        let place = "\(host) port \(port)"
+        switch error {
+        case .timedOut:
+            return Refusal(.gatewayTimeout, .connectionTimeout, "\(place) did not accept a connection in time")
+        case .system(let errno, _) where errno == ECONNREFUSED:
+            return Refusal(.badGateway, .connectionRefused, "\(place) refused the connection")
+        case .system(let errno, _) where [EHOSTUNREACH, ENETUNREACH, EACCES].contains(errno):
+            return Refusal(.badGateway, .destinationIPUnroutable, "there is no route to \(place)")
+        case _ where error.isLocalResource:
+            return Refusal(
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+        default:
+            return Refusal(.badGateway, .destinationUnavailable, "no connection to \(place) could be made")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Bytes
+import HTTP
+import IO
+import Telemetry
+
+/// The working set of one request and its response: buffers, heads and the record. It decides nothing.
+///
+/// A loop keeps a few and lends them out for as long as a client has something to say, so that an idle connection
+/// holds none and a busy one allocates nothing.
+final class Exchange {
+    /// What rules it: taken when it was lent out, kept to its end whatever is reloaded meanwhile.
+    let policy: Policy
+    /// What came from the client behind the head.
+    let inbound: ByteBuffer
+    /// The head as it came. Apart from `inbound`, because a challenge may make us send it again.
+    let headBytes = ByteBuffer(capacity: 2048)
+    let request: RequestHead
+    let body = RequestBody()
+    /// What is being written, to either side.
+    let outbound: ByteBuffer
+    let upstream: UpstreamConnection
+    let record: ExchangeRecord
+    /// When the first byte of the request was seen, on the loop's clock.
+    var startedAt: UInt64 = 0
+
+    init(policy: Policy, on loop: EventLoop) {
+        self.policy = policy
+        inbound = loop.buffers.take()
+        outbound = loop.buffers.take()
+        request = RequestHead(limits: policy.limits.request)
+        upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
+        record = ExchangeRecord(keepsRequestLine: policy.log != nil)
+    }
+
+    /// Forgets the request; bytes of the client's next one stay.
+    func reset() {
+        headBytes.clear()
+        outbound.clear()
+        request.reset()
+        body.reset()
+        upstream.reset()
+        record.reset()
+    }
+}

@@ -1,0 +1,11 @@
+import HTTP
+
+/// Why an exchange ended without its response.
+enum ExchangeFailure: Error {
+    /// Nothing was sent to the client yet: it gets this answer.
+    case refused(Refusal)
+    /// The client is gone, or no longer takes what we send.
+    case clientLost
+    /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.
+    case cutShort(ProxyError, String)
+}

@@ -1,0 +1,54 @@
+import Bytes
+
+/// The origins of one loop by host and port: open addressing over the host's bytes, so that a look-up makes no key.
+struct OriginTable {
+    private var slots: [Origin?] = Array(repeating: nil, count: 64)
+    private var count = 0
+
+    /// Above this, origins without connections are forgotten before a new one is added.
+    private static let limit = 4096
+
+    /// The origin of that host (lower case) and port.
+    mutating func origin(host: Span<UInt8>, port: UInt16) -> Origin {
+        var place = Self.hash(host, port) & (slots.count - 1)
+        while let origin = slots[place] {
+            if origin.port == port, origin.host.span.equals(host) { return origin }
+            place = (place + 1) & (slots.count - 1)
+        }
+        let origin = Origin(host: host, port: port)
+        if count >= Self.limit { forgetIdle() }
+        if (count + 1) * 2 > slots.count { rebuild(capacity: slots.count * 2, keeping: { _ in true }) }
+        insert(origin)
+        return origin
+    }
+
+    func closeIdle() {
+        for origin in slots { origin?.closeIdle() }
+    }
+
+    private mutating func insert(_ origin: Origin) {
+        var place = Self.hash(origin.host.span, origin.port) & (slots.count - 1)
+        while slots[place] != nil { place = (place + 1) & (slots.count - 1) }
+        slots[place] = origin
+        count += 1
+    }
+
+    private mutating func forgetIdle() {
+        rebuild(capacity: slots.count, keeping: { !$0.isIdle })
+    }
+
+    private mutating func rebuild(capacity: Int, keeping isKept: (Origin) -> Bool) {
+        let old = slots
+        slots = Array(repeating: nil, count: capacity)
+        count = 0
+        for case let origin? in old where isKept(origin) { insert(origin) }
+    }
+
+    /// FNV-1a. Hosts are chosen by our clients, who gain nothing from colliding with themselves.
+    private static func hash(_ host: Span<UInt8>, _ port: UInt16) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for offset in host.indices { hash = (hash ^ UInt64(host[offset])) &* 0x100_0000_01b3 }
+        hash = (hash ^ UInt64(port)) &* 0x100_0000_01b3
+        return Int(truncatingIfNeeded: hash ^ hash >> 32)
+    }
+}

@@ -1,0 +1,178 @@
+import Bytes
+import HTTP
+import IO
+import Transport
+
+/// A request's body on its way from the client to the upstream, once or, after a challenge, again.
+final class RequestBody {
+    enum Failure: Error {
+        case client(IOError)
+        case invalid(HTTPError)
+        case upstream(IOError)
+        /// The copy that was to be sent again cannot be read back.
+        case copyLost
+    }
+
+    enum Outcome {
+        /// The upstream has all of it.
+        case sent
+        /// The upstream began to answer before it had all of it.
+        case interrupted
+    }
+
+    private(set) var framing = BodyFraming.none
+    private var progress = BodyProgress(.none, of: .client, limits: .request)
+    private var copy: ReplayCopy?
+    /// Bytes went upstream of which there is no copy.
+    private var isGone = false
+    /// Bytes read from the client.
+    private(set) var count = 0
+
+    func begin(_ framing: BodyFraming, limits: Limits) {
+        self.framing = framing
+        progress = BodyProgress(framing, of: .client, limits: limits)
+    }
+
+    func reset() {
+        framing = .none
+        progress = BodyProgress(.none, of: .client, limits: .request)
+        copy = nil
+        isGone = false
+        count = 0
+    }
+
+    var isEmpty: Bool { framing == .none || framing == .length(0) }
+
+    /// Whether every byte has been read from the client, so that its next request can follow.
+    var isRead: Bool { progress.isEnded }
+
+    /// Whether nothing of it has been read yet.
+    var isUntouched: Bool { count == 0 && !isEmpty }
+
+    /// Whether the upstream can be given the whole body, from the first byte.
+    var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
+
+    /// From now on keeps a copy of what is sent, within the limits.
+    func keepCopy(memory: Int, disk: Int) {
+        guard copy == nil, !isEmpty, !isGone else { return }
+        copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
+    }
+
+    /// Sends the body from its first byte.
+    ///
+    /// - Parameters:
+    ///   - inbound: what came from the client; what is behind the body's end stays in it.
+    ///   - idle: milliseconds without a byte after which a side has failed.
+    func send(
+        to upstream: ByteStream, from client: ByteStream, inbound: ByteBuffer, idle: Int, on loop: EventLoop
+    ) async throws(Failure) -> Outcome {
+        if let copy, copy.count > 0, case .interrupted = try await resend(copy, to: upstream, idle: idle, on: loop) {
+            return .interrupted
+        }
+        while !progress.isEnded {
+            if upstream.isReadable { return .interrupted }
+            if inbound.isEmpty, copy == nil, let rest = progress.remainingLength, rest > inbound.capacity {
+                isGone = true
+                return try await relay(rest, to: upstream, from: client, idle: idle, on: loop)
+            }
+            let taken = try await next(from: client, inbound: inbound, idle: idle)
+            if let copy { await copy.add(inbound, count: taken) } else { isGone = true }
+            count += taken
+            try await write(taken, of: inbound, to: upstream, idle: idle)
+        }
+        return .sent
+    }
+
+    private func relay(
+        _ rest: Int, to upstream: ByteStream, from client: ByteStream, idle: Int, on loop: EventLoop
+    ) async throws(Failure) -> Outcome {
+        do throws(RelayError) {
+            let moved = try await BodyRelay(from: client, to: upstream, idle: idle, on: loop)
+                .move(rest, unless: upstream)
+            progress.skip(moved)
+            count += moved
+        } catch {
+            switch error {
+            case .source(let error): throw .client(error)
+            case .target(let error): throw .upstream(error)
+            }
+        }
+        return progress.isEnded ? .sent : .interrupted
+    }
+
+    /// Sees to it that `inbound` has bytes of the body at its front, and says how many.
+    private func next(from client: ByteStream, inbound: ByteBuffer, idle: Int) async throws(Failure) -> Int {
+        while true {
+            if !inbound.isEmpty {
+                do throws(HTTPError) {
+                    let taken = try progress.take(inbound.readable)
+                    if taken > 0 || progress.isEnded { return taken }
+                } catch { throw .invalid(error) }
+                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            }
+            client.setDeadline(after: idle)
+            do throws(IOError) {
+                guard try await client.read(into: inbound) > 0 else { throw IOError.endOfStream }
+            } catch { throw .client(error) }
+        }
+    }
+
+    private func resend(
+        _ copy: ReplayCopy, to upstream: ByteStream, idle: Int, on loop: EventLoop
+    ) async throws(Failure) -> Outcome {
+        let buffer = loop.buffers.takeLarge()
+        defer { loop.buffers.give(buffer) }
+        var offset = 0
+        while offset < copy.count {
+            if upstream.isReadable { return .interrupted }
+            guard let count = await copy.read(from: offset, into: buffer) else { throw .copyLost }
+            offset += count
+            try await write(count, of: buffer, to: upstream, idle: idle)
+        }
+        return .sent
+    }
+
+    private func write(
+        _ count: Int, of buffer: ByteBuffer, to upstream: ByteStream, idle: Int
+    ) async throws(Failure) {
+        do throws(IOError) {
+            try await upstream.write(count, from: buffer, idle: idle)
+        } catch { throw .upstream(error) }
+    }
+
+    /// Reads what the client still sends of a body that nobody wants, up to `limit` bytes.
+    /// - Returns: whether the body was read to its end.
+    func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Int) async -> Bool {
+        while !progress.isEnded {
+            guard count < limit, let taken = try? await next(from: client, inbound: inbound, idle: idle) else {
+                return false
+            }
+            inbound.consume(taken)
+            count += taken
+        }
+        return true
+    }
+
+    /// The whole body's bytes, read into the copy, for a digest over them. Nil when it is larger than the copy may be.
+    func readAll(
+        from client: ByteStream, inbound: ByteBuffer, idle: Int, each: (Span<UInt8>) -> Void
+    ) async throws(Failure) -> Bool {
+        guard canBeSent else { return false }
+        while !progress.isEnded {
+            let taken = try await next(from: client, inbound: inbound, idle: idle)
+            await copy?.add(inbound, count: taken)
+            count += taken
+            inbound.consume(taken)
+        }
+        guard let copy, copy.isWhole else { return isEmpty }
+        let buffer = ByteBuffer(capacity: BufferPool.large)
+        var offset = 0
+        while offset < copy.count {
+            guard let count = await copy.read(from: offset, into: buffer) else { throw .copyLost }
+            offset += count
+            each(buffer.readable)
+            buffer.clear()
+        }
+        return true
+    }
+}

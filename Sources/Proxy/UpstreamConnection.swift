@@ -1,0 +1,120 @@
+import Bytes
+import HTTP
+import IO
+import Transport
+
+/// The upstream's side of an exchange: a connection, and the response head that came on it.
+final class UpstreamConnection {
+    /// What can go wrong between the request and its response's head.
+    enum Failure: Error {
+        /// The connection ended or broke before any byte of the response.
+        case died
+        case timedOut
+        /// The response is none that may be passed on.
+        case invalid(HTTPError)
+    }
+
+    let head: ResponseHead
+    /// What came from the upstream: the head at its front until `consumeHead`, then body.
+    let inbound: ByteBuffer
+    private(set) var stream: ByteStream?
+    /// Whether the connection has served before: it may have been closed under us.
+    private(set) var isReused = false
+    private(set) var headLength = 0
+
+    init(limits: Limits, on loop: EventLoop) {
+        head = ResponseHead(limits: limits)
+        inbound = loop.buffers.take()
+    }
+
+    func attach(_ stream: ByteStream, isReused: Bool) {
+        self.stream = stream
+        self.isReused = isReused
+        inbound.clear()
+        forgetHead()
+    }
+
+    func reset() {
+        stream?.close()
+        stream = nil
+        inbound.clear()
+        forgetHead()
+    }
+
+    private func forgetHead() {
+        head.reset()
+        headLength = 0
+    }
+
+    /// Gives the connection back for other requests, if its response left it usable; else closes it.
+    func release(to origin: Origin, keptFor limit: Int) {
+        guard let stream else { return }
+        self.stream = nil
+        if head.keepAlive, inbound.isEmpty {
+            origin.keep(stream, for: limit)
+        } else {
+            stream.close()
+        }
+    }
+
+    /// Reads the next response head, which may be an interim one.
+    /// - Parameter limit: milliseconds until its first byte, and between its bytes.
+    func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
+        guard let stream else { throw .died }
+        consumeHead()
+        head.reset()
+        stream.setDeadline(after: limit)
+        while true {
+            if !inbound.isEmpty {
+                do throws(HTTPError) {
+                    if case .complete(let length) = try head.parse(inbound.readable, answering: method) {
+                        headLength = length
+                        return
+                    }
+                } catch { throw .invalid(error) }
+                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            }
+            guard try await read(from: stream) > 0 else {
+                throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
+            }
+        }
+    }
+
+    private func read(from stream: ByteStream) async throws(Failure) -> Int {
+        do throws(IOError) {
+            return try await stream.read(into: inbound)
+        } catch {
+            throw error == .timedOut ? .timedOut : .died
+        }
+    }
+
+    /// Drops the head's bytes: what follows is the body.
+    func consumeHead() {
+        inbound.consume(headLength)
+        headLength = 0
+    }
+
+    /// The bytes of the head, for as long as it was not consumed.
+    func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        body(inbound.readable.extracting(first: headLength))
+    }
+
+    /// Reads the rest of a response that nobody wants, if there is little of it, so that its connection can be used
+    /// again; gives up at `limit` bytes.
+    func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
+        consumeHead()
+        guard let stream else { return }
+        var progress = BodyProgress(head.framing, of: .upstream, limits: limits)
+        var discarded = 0
+        stream.setDeadline(after: milliseconds)
+        while !progress.isEnded {
+            guard let taken = try? progress.take(inbound.readable) else { return reset() }
+            inbound.consume(taken)
+            discarded += taken
+            if progress.isEnded { return }
+            if discarded > limit || head.framing == .untilClose { return reset() }
+            if taken == 0, inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            guard let count = try? await stream.read(into: inbound), count > 0 else { return reset() }
+        }
+    }
+}

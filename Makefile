@@ -1,0 +1,70 @@
+# Each target first installs the distribution packages it needs, if any is missing. Swift itself comes from
+# https://www.swift.org/install/linux (6.3 or newer).
+
+PACKAGES = sh Tests/packages
+BUILD = swift build --explicit-target-dependency-import-check error
+CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
+FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzRules
+FUZZ_SECONDS = 60
+
+.PHONY: help run build test lint fuzz bench clean swift
+
+help:
+	@echo 'make run     build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
+	@echo 'make test    unit, golden and end-to-end tests'
+	@echo 'make lint    format and house rules'
+	@echo 'make fuzz    every fuzzer, FUZZ_SECONDS (60) each'
+	@echo 'make bench   the same loads through Attaché and HAProxy'
+	@echo 'make build   the release binary, .build/release/attache'
+	@echo 'make clean   remove .build'
+
+run: build
+	@echo
+	@echo 'Attaché starts with $(CONFIG); Ctrl-C ends it. In another terminal:'
+	@echo '    curl -i http://127.0.0.1:3127/practice/digest                            # 401: nobody answers'
+	@echo '    curl -i -x http://127.0.0.1:3128 http://127.0.0.1:3127/practice/digest   # 200: the proxy answers'
+	@echo
+	@exec .build/release/attache run --config $(CONFIG)
+
+build: swift
+	@echo 'Building the release binary'
+	@$(PACKAGES) build
+	@$(BUILD) -c release --product attache
+
+test: swift
+	@echo 'Running the unit, golden and end-to-end tests'
+	@$(PACKAGES) test
+	@$(BUILD) --build-tests
+	@swift test --explicit-target-dependency-import-check error --skip-build
+
+lint: swift
+	@echo 'Checking the format and the house rules'
+	@swift format lint --strict -r Sources Tests Package.swift
+	@sh Tests/lint
+
+# libFuzzer brings its own `main`, hence a build of its own. Inputs that are worth keeping collect in .build/fuzz.
+fuzz: swift
+	@echo 'Fuzzing for $(FUZZ_SECONDS) seconds each: $(FUZZERS)'
+	@$(PACKAGES) build
+	@for fuzzer in $(FUZZERS); do \
+	    ATTACHE_FUZZ=1 swift build --scratch-path .build/fuzz --sanitize fuzzer --product $$fuzzer || exit 1; \
+	done
+	@for fuzzer in $(FUZZERS); do \
+	    echo "Running $$fuzzer"; \
+	    mkdir -p .build/fuzz/corpus/$$fuzzer; \
+	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
+	        -print_final_stats=1 -artifact_prefix=.build/fuzz/$$fuzzer- .build/fuzz/corpus/$$fuzzer || exit 1; \
+	done
+
+bench: build
+	@echo 'Measuring the same loads through Attaché and HAProxy'
+	@$(PACKAGES) bench
+	@Tests/Benchmarks/run
+
+clean:
+	@echo 'Removing .build'
+	@rm -rf .build
+
+swift:
+	@command -v swift >/dev/null || \
+	    { echo 'make: there is no swift here; install Swift 6.3 from https://www.swift.org/install/linux' >&2; exit 1; }

@@ -1,0 +1,12 @@
+/// The authentication scheme with which the proxy answered a challenge, as the log and the metrics name it.
+public enum AnsweredScheme: Int, CaseIterable, Sendable {
+    case basic
+    case digest
+
+    public var token: StaticString {
+        switch self {
+        case .basic: "basic"
+        case .digest: "digest"
+        }
+    }
+}

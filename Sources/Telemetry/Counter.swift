@@ -1,0 +1,26 @@
+/// What is counted beside errors and durations.
+public enum Counter: Int, CaseIterable, Sendable {
+    /// Exchanges by the class of the status sent; none when the client left before one was.
+    case responsesNone
+    case responses1xx
+    case responses2xx
+    case responses3xx
+    case responses4xx
+    case responses5xx
+    case answeredBasic
+    case answeredDigest
+    /// A credential was sent and the peer refused it.
+    case credentialsRefused
+    /// A challenge was not answered because its credential is parked.
+    case credentialsParked
+    case upstreamOpened
+    case upstreamReused
+    case tunnelsOpened
+    case tunnelsClosed
+    case clientsAccepted
+    case clientsClosed
+    case bytesIn
+    case bytesOut
+    /// Lines of the access log that found no room.
+    case logLinesDropped
+}

@@ -1,0 +1,143 @@
+import Bytes
+
+/// What was decided and measured for one exchange: the log, the metrics and `Proxy-Status` are views of it.
+///
+/// One record serves a client connection for its life: `reset()` between requests keeps the client and the memory,
+/// so that a kept connection costs no allocation. It belongs to one task at a time and holds no secret: names of
+/// credentials, never their values.
+public final class ExchangeRecord {
+    /// Which connection carried the request upstream.
+    public enum Upstream: Sendable {
+        case none
+        case opened
+        case reused
+    }
+
+    /// How the target is written: with a scheme, as an authority (CONNECT), or as the bare path where no host is known.
+    public enum TargetForm: Sendable {
+        case http
+        case https
+        case authority
+        case path
+    }
+
+    /// Whether a log will ask for the request line; without one its bytes are not copied.
+    public var keepsRequestLine: Bool
+
+    /// The name under which the client authenticated to the proxy.
+    public var user: String?
+    /// The minor version of HTTP/1.x that the client spoke.
+    public var minorVersion = 1
+    /// The status sent to the client, 0 while there is none.
+    public var status = 0
+    /// Body or tunnel bytes that came from the client.
+    public var bytesIn = 0
+    /// Body or tunnel bytes that went to the client.
+    public var bytesOut = 0
+
+    /// The pattern of the `route` that matched.
+    public var route: String?
+    /// The name of the `challenge` block that decided, and its line.
+    public var rule: String?
+    public var ruleLine = 0
+    public var scheme: AnsweredScheme?
+    /// The name of the credential that answered.
+    public var credential: String?
+    /// How many times this exchange sent a credential.
+    public var attempts = 0
+
+    public var upstream = Upstream.none
+    /// From the first byte of the request until it was done, in milliseconds.
+    public var milliseconds = 0
+    /// Name lookup and connecting, in milliseconds; nil where a kept connection served.
+    public var connectMilliseconds: Int?
+    /// From the request sent upstream to the first byte of the response, in milliseconds.
+    public var waitMilliseconds: Int?
+
+    /// Why the proxy ended the exchange itself.
+    public var error: ProxyErrorType?
+    /// One sentence about `error` for the operator.
+    public var details: String?
+
+    private(set) var targetForm = TargetForm.path
+    private(set) var port = 0
+    private(set) var clientRange = 0..<0
+    private(set) var methodRange = 0..<0
+    private(set) var hostRange = 0..<0
+    private(set) var pathRange = 0..<0
+    /// The client's address, and behind it what the request line brought.
+    private(set) var text = ByteBuffer(capacity: 192)
+    private var client: IPAddress?
+
+    /// Above this a long URL's memory is given back when the exchange ends.
+    private static let keptCapacity = 1024
+
+    public init(keepsRequestLine: Bool) {
+        self.keepsRequestLine = keepsRequestLine
+    }
+
+    /// Names the client; its text is made once for each new address, as `unmapped`.
+    public func setClient(_ address: IPAddress) {
+        if client == address { return }
+        client = address
+        text.clear()
+        text.append(address: address.unmapped)
+        clientRange = 0..<text.count
+        forgetRequestLine()
+    }
+
+    /// Copies the request line if a log wants it. User information in `host` is left out.
+    public func setTarget(
+        method: Span<UInt8>, form: TargetForm, host: Span<UInt8>, port: Int, path: Span<UInt8>
+    ) {
+        targetForm = form
+        self.port = port
+        guard keepsRequestLine else { return }
+        forgetRequestLine()
+        methodRange = keep(method)
+        hostRange = keep(host.extracting(Redaction.withoutUserInformation(host)))
+        pathRange = keep(path)
+    }
+
+    /// Forgets the exchange, keeps the client and the memory.
+    public func reset() {
+        if text.capacity > Self.keptCapacity {
+            let kept = ByteBuffer(capacity: 192)
+            kept.append(text.readable.extracting(clientRange))
+            text = kept
+        }
+        forgetRequestLine()
+        targetForm = .path
+        port = 0
+        user = nil
+        minorVersion = 1
+        status = 0
+        bytesIn = 0
+        bytesOut = 0
+        route = nil
+        rule = nil
+        ruleLine = 0
+        scheme = nil
+        credential = nil
+        attempts = 0
+        upstream = .none
+        milliseconds = 0
+        connectMilliseconds = nil
+        waitMilliseconds = nil
+        error = nil
+        details = nil
+    }
+
+    private func keep(_ bytes: Span<UInt8>) -> Range<Int> {
+        let start = text.count
+        text.append(bytes)
+        return start..<text.count
+    }
+
+    private func forgetRequestLine() {
+        text.truncate(to: clientRange.upperBound)
+        methodRange = 0..<0
+        hostRange = 0..<0
+        pathRange = 0..<0
+    }
+}

@@ -1,0 +1,63 @@
+import Synchronization
+
+/// The counters of one event loop, which alone writes them; any thread may read.
+///
+/// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
+/// whole, though not all of one moment.
+public final class Metrics: Sendable {
+    private let counters = InlineArray<19, Atomic<Int>> { _ in Atomic(0) }
+    private let errors = InlineArray<28, Atomic<Int>> { _ in Atomic(0) }
+    private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
+    private let durationSum = Atomic(0)
+
+    public init() {}
+
+    public func add(_ count: Int = 1, to counter: Counter) {
+        Self.add(count, to: counters[counter.rawValue])
+    }
+
+    public func add(_ error: ProxyErrorType) {
+        Self.add(1, to: errors[error.rawValue])
+    }
+
+    /// Counts an exchange that has ended: its status, bytes, answer, upstream connection, error and duration.
+    public func add(_ record: ExchangeRecord) {
+        switch record.status {
+        case 100..<200: add(to: .responses1xx)
+        case 200..<300: add(to: .responses2xx)
+        case 300..<400: add(to: .responses3xx)
+        case 400..<500: add(to: .responses4xx)
+        case 500...: add(to: .responses5xx)
+        default: add(to: .responsesNone)
+        }
+        if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
+        if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
+        switch record.scheme {
+        case .basic: add(to: .answeredBasic)
+        case .digest: add(to: .answeredDigest)
+        case nil: break
+        }
+        switch record.upstream {
+        case .opened: add(to: .upstreamOpened)
+        case .reused: add(to: .upstreamReused)
+        case .none: break
+        }
+        if let error = record.error { add(error) }
+        Self.add(1, to: durations[DurationBuckets.index(of: record.milliseconds)])
+        Self.add(max(record.milliseconds, 0), to: durationSum)
+    }
+
+    func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
+
+    func value(of error: ProxyErrorType) -> Int { errors[error.rawValue].load(ordering: .relaxed) }
+
+    /// The exchanges in one bucket of `DurationBuckets`.
+    func durationCount(in bucket: Int) -> Int { durations[bucket].load(ordering: .relaxed) }
+
+    /// The milliseconds of all exchanges.
+    var durationMilliseconds: Int { durationSum.load(ordering: .relaxed) }
+
+    private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
+        number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,69 @@
+/// The sum over all loops in Prometheus' text format 0.0.4, `text/plain; version=0.0.4`.
+public enum PrometheusText {
+    public static func render(_ loops: [Metrics]) -> String {
+        var text = ""
+        let sum = { (counter: Counter) in loops.reduce(0) { $0 &+ $1.value(of: counter) } }
+
+        family("attache_requests_total", "counter", "Exchanges by the class of the status sent.", in: &text)
+        let classes: [(String, Counter)] = [
+            ("none", .responsesNone), ("1xx", .responses1xx), ("2xx", .responses2xx), ("3xx", .responses3xx),
+            ("4xx", .responses4xx), ("5xx", .responses5xx),
+        ]
+        for (label, counter) in classes {
+            text += "attache_requests_total{code=\"\(label)\"} \(sum(counter))\n"
+        }
+
+        appendDurations(loops, to: &text)
+
+        family(
+            "attache_challenges_answered_total", "counter", "Exchanges in which a challenge was answered.", in: &text)
+        text += "attache_challenges_answered_total{scheme=\"basic\"} \(sum(.answeredBasic))\n"
+        text += "attache_challenges_answered_total{scheme=\"digest\"} \(sum(.answeredDigest))\n"
+
+        let single: [(String, String, Counter)] = [
+            ("attache_credentials_refused_total", "Credentials sent and refused.", .credentialsRefused),
+            ("attache_credentials_parked_total", "Challenges met by a parked credential.", .credentialsParked),
+            ("attache_upstream_connections_opened_total", "Exchanges on a new connection.", .upstreamOpened),
+            ("attache_upstream_connections_reused_total", "Exchanges on a kept connection.", .upstreamReused),
+            ("attache_tunnels_total", "Tunnels opened.", .tunnelsOpened),
+            ("attache_clients_total", "Client connections accepted.", .clientsAccepted),
+            ("attache_received_bytes_total", "Body and tunnel bytes from clients.", .bytesIn),
+            ("attache_sent_bytes_total", "Body and tunnel bytes to clients.", .bytesOut),
+            ("attache_log_lines_dropped_total", "Access log lines that found no room.", .logLinesDropped),
+        ]
+        for (name, help, counter) in single {
+            family(name, "counter", help, in: &text)
+            text += "\(name) \(sum(counter))\n"
+        }
+
+        // The end may be counted between the two reads, before its beginning was seen.
+        family("attache_tunnels_open", "gauge", "Tunnels open now.", in: &text)
+        text += "attache_tunnels_open \(max(sum(.tunnelsOpened) &- sum(.tunnelsClosed), 0))\n"
+        family("attache_clients_open", "gauge", "Client connections open now.", in: &text)
+        text += "attache_clients_open \(max(sum(.clientsAccepted) &- sum(.clientsClosed), 0))\n"
+
+        family("attache_errors_total", "counter", "Exchanges the proxy ended, by RFC 9209 error type.", in: &text)
+        for error in ProxyErrorType.allCases {
+            let count = loops.reduce(0) { $0 &+ $1.value(of: error) }
+            text += "attache_errors_total{type=\"\(error.token)\"} \(count)\n"
+        }
+        return text
+    }
+
+    /// The count is the sum of the buckets as read, so that the histogram agrees with itself.
+    private static func appendDurations(_ loops: [Metrics], to text: inout String) {
+        let name = "attache_request_duration_seconds"
+        family(name, "histogram", "From the first byte of a request to the end of its exchange.", in: &text)
+        var total = 0
+        for bucket in 0..<DurationBuckets.count {
+            total &+= loops.reduce(0) { $0 &+ $1.durationCount(in: bucket) }
+            text += "\(name)_bucket{le=\"\(DurationBuckets.bound(of: bucket))\"} \(total)\n"
+        }
+        let milliseconds = loops.reduce(0) { $0 &+ $1.durationMilliseconds }
+        text += "\(name)_sum \(DurationBuckets.seconds(max(milliseconds, 0)))\n\(name)_count \(total)\n"
+    }
+
+    private static func family(_ name: String, _ kind: String, _ help: String, in text: inout String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+    }
+}

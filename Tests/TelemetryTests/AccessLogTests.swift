@@ -1,0 +1,229 @@
+import Bytes
+import Foundation
+import Telemetry
+import Testing
+
+struct AccessLogTests {
+    /// 21 November 2026, 03:36:00.042.
+    static let time = 1_795_232_160_042
+
+    static func record(client: String = "127.0.0.1") throws -> ExchangeRecord {
+        let record = ExchangeRecord(keepsRequestLine: true)
+        record.setClient(try #require(IPAddress(client)))
+        return record
+    }
+
+    static func line(_ record: ExchangeRecord, _ format: AccessLogFormat, at time: Int = Self.time) -> String {
+        let buffer = ByteBuffer(capacity: 64)
+        AccessLogEncoder(format: format).append(record, at: time, to: buffer)
+        return buffer.readable.text
+    }
+
+    static func target(
+        _ record: ExchangeRecord, _ method: String, _ form: ExchangeRecord.TargetForm, _ host: String, _ port: Int,
+        _ path: String
+    ) {
+        record.setTarget(
+            method: method.utf8Span.span, form: form, host: host.utf8Span.span, port: port, path: path.utf8Span.span)
+    }
+
+    static func answered() throws -> ExchangeRecord {
+        let record = try record()
+        target(record, "GET", .http, "ci.example.com", 8080, "/job?name=a&x=%20")
+        record.user = "alice"
+        record.status = 200
+        record.bytesIn = 3
+        record.bytesOut = 1024
+        record.milliseconds = 12
+        record.connectMilliseconds = 1
+        record.waitMilliseconds = 7
+        record.upstream = .opened
+        record.route = "*.example.com"
+        record.rule = "build server"
+        record.ruleLine = 31
+        record.scheme = .digest
+        record.credential = "ci"
+        record.attempts = 1
+        return record
+    }
+
+    @Test func `json names what was decided and measured`() throws {
+        #expect(
+            try Self.line(Self.answered(), .json) == """
+                {"time":"2026-11-21T03:36:00.042Z","client":"127.0.0.1","user":"alice","method":"GET",\
+                "target":"http://ci.example.com:8080/job?name=a&x=%20","status":200,"bytes_in":3,"bytes_out":1024,\
+                "ms":12,"connect_ms":1,"wait_ms":7,"upstream":"opened","route":"*.example.com","rule":"build server",\
+                "rule_line":31,"scheme":"digest","credential":"ci","attempts":1}\n
+                """)
+    }
+
+    @Test func `common is what the field's tools read`() throws {
+        #expect(
+            try Self.line(Self.answered(), .common) == """
+                127.0.0.1 - alice [21/Nov/2026:03:36:00 +0000] \
+                "GET http://ci.example.com:8080/job?name=a&x=%20 HTTP/1.1" 200 1024\n
+                """)
+    }
+
+    @Test func `what is not known is left out`() throws {
+        let record = try Self.record(client: "::ffff:192.0.2.7")
+        record.error = .dnsTimeout
+        record.details = "no answer for ci.example.com within 5 s"
+        #expect(
+            Self.line(record, .json) == """
+                {"time":"2026-11-21T03:36:00.042Z","client":"192.0.2.7","bytes_in":0,"bytes_out":0,"ms":0,\
+                "error":"dns_timeout","details":"no answer for ci.example.com within 5 s"}\n
+                """)
+        #expect(Self.line(record, .common) == "192.0.2.7 - - [21/Nov/2026:03:36:00 +0000] \"-\" - 0\n")
+    }
+
+    @Test(arguments: [
+        (ExchangeRecord.TargetForm.http, "a.test", 80, "/", "http://a.test/"),
+        (.http, "a.test", 443, "/", "http://a.test:443/"),
+        (.https, "a.test", 443, "/", "https://a.test/"),
+        (.https, "[2001:db8::1]", 8443, "/", "https://[2001:db8::1]:8443/"),
+        (.authority, "a.test", 443, "", "a.test:443"),
+        (.path, "", 3127, "/healthz", "/healthz"),
+        (.path, "", 3128, "*", "*"),
+    ])
+    func `a target is written in the form it has`(
+        form: ExchangeRecord.TargetForm, host: String, port: Int, path: String, expected: String
+    ) throws {
+        let record = try Self.record()
+        Self.target(record, "X", form, host, port, path)
+        #expect(Self.line(record, .json).contains("\"target\":\"\(expected)\","))
+        #expect(Self.line(record, .common).contains("\"X \(expected) HTTP/1.1\""))
+    }
+
+    @Test(arguments: ["user:s3cret@a.test", "s3cret@a.test", "u:s3cret@b@a.test", "@a.test"])
+    func `user information never reaches a log`(host: String) throws {
+        let record = try Self.record()
+        Self.target(record, "GET", .http, host, 80, "/")
+        for format in [AccessLogFormat.json, .common] {
+            let line = Self.line(record, format)
+            #expect(line.contains("http://a.test/"))
+            #expect(!line.contains("s3cret"))
+        }
+    }
+
+    /// Bytes an attacker would end a line, a string or a field with, and what stands for them in either format.
+    static let injections: [([UInt8], json: String, common: String)] = [
+        (Array("a\r\nb".utf8), #"a\u000d\u000ab"#, #"a\x0d\x0ab"#),
+        (Array(#"a","status":200,"x":"b"#.utf8), #"a\",\"status\":200,\"x\":\"b"#, #"a\x22,\x22status\x22:200,\x22x\x22:\x22b"#),
+        (Array(#"a\"b"#.utf8), #"a\\\"b"#, #"a\x5c\x22b"#),
+        (Array("a\u{1b}[2Jb".utf8), #"a\u001b[2Jb"#, #"a\x1b[2Jb"#),
+        ([0x61, 0x00, 0x7F, 0x62], #"a\u0000\u007fb"#, #"a\x00\x7fb"#),
+        (Array("é€𝄞".utf8), "é€𝄞", #"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e"#),
+        // A control of C1, which some terminals obey.
+        (Array("a\u{9b}2Jb".utf8), #"a\u009b2Jb"#, #"a\xc2\x9b2Jb"#),
+        // Not UTF-8: overlong, surrogate, beyond the last, cut short, stray.
+        ([0xC0, 0x80], #"\ufffd\ufffd"#, #"\xc0\x80"#),
+        ([0xED, 0xA0, 0x80], #"\ufffd\ufffd\ufffd"#, #"\xed\xa0\x80"#),
+        ([0xF4, 0x90, 0x80, 0x80], #"\ufffd\ufffd\ufffd\ufffd"#, #"\xf4\x90\x80\x80"#),
+        ([0xE2, 0x82], #"\ufffd\ufffd"#, #"\xe2\x82"#),
+        ([0xE2, 0x82, 0x22], #"\ufffd\ufffd\""#, #"\xe2\x82\x22"#),
+        ([0xC2], #"\ufffd"#, #"\xc2"#),
+        ([0xFF, 0x61], #"\ufffda"#, #"\xffa"#),
+    ]
+
+    @Test(arguments: injections.indices)
+    func `no value can leave its place`(index: Int) throws {
+        let (bytes, json, common) = Self.injections[index]
+        let record = try Self.record()
+        let root: [UInt8] = [.slash]
+        let method = Array("GET".utf8)
+        let host = Array("a.test".utf8)
+        record.setTarget(
+            method: method.span, form: .http, host: host.span, port: 80, path: (root + bytes).span)
+        let object = Self.line(record, .json)
+        #expect(object.contains("\"target\":\"http://a.test/\(json)\","))
+        #expect(object.utf8.filter { $0 == .lineFeed }.count == 1)
+        #expect(try JSONSerialization.jsonObject(with: Data(object.utf8)) is [String: Any])
+        #expect(
+            Self.line(record, .common) == """
+                127.0.0.1 - - [21/Nov/2026:03:36:00 +0000] "GET http://a.test/\(common) HTTP/1.1" - 0\n
+                """)
+    }
+
+    @Test func `a hostile user or method stays one field`() throws {
+        let record = try Self.record()
+        record.user = "bob [x] \"\n"
+        Self.target(record, "G\" 200 1\n", .authority, "a.test", 443, "")
+        record.minorVersion = 0
+        record.status = 400
+        #expect(
+            Self.line(record, .common) == """
+                127.0.0.1 - bob\\x20[x]\\x20\\x22\\x0a [21/Nov/2026:03:36:00 +0000] \
+                "G\\x22 200 1\\x0a a.test:443 HTTP/1.0" 400 0\n
+                """)
+        #expect(Self.line(record, .json).contains(#""user":"bob [x] \"\u000a","method":"G\" 200 1\u000a""#))
+    }
+
+    @Test func `without a log the request line is not kept`() throws {
+        let record = ExchangeRecord(keepsRequestLine: false)
+        record.setClient(try #require(IPAddress("::1")))
+        Self.target(record, "GET", .http, "a.test", 80, "/")
+        #expect(
+            Self.line(record, .json) == """
+                {"time":"2026-11-21T03:36:00.042Z","client":"::1","bytes_in":0,"bytes_out":0,"ms":0}\n
+                """)
+    }
+
+    @Test(arguments: ["/", "/" + String(repeating: "x", count: 5000)])
+    func `a reset keeps the client and nothing else`(path: String) throws {
+        let record = try Self.answered()
+        Self.target(record, "PUT", .https, "a.test", 1, path)
+        record.error = .connectionRefused
+        record.details = "d"
+        record.minorVersion = 0
+        record.reset()
+        let fresh = try Self.record()
+        for format in [AccessLogFormat.json, .common] { #expect(Self.line(record, format) == Self.line(fresh, format)) }
+        Self.target(record, "GET", .http, "b.test", 80, "/2")
+        #expect(Self.line(record, .json).contains(#""client":"127.0.0.1","method":"GET","target":"http://b.test/2","#))
+    }
+
+    @Test func `another client on the same record is named`() throws {
+        let record = try Self.answered()
+        record.setClient(try #require(IPAddress("2001:db8::5")))
+        #expect(Self.line(record, .json).contains(#""client":"2001:db8::5","user":"#))
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00.000Z", "01/Jan/1970:00:00:00 +0000"),
+        (951_782_399_999, "2000-02-28T23:59:59.999Z", "28/Feb/2000:23:59:59 +0000"),
+        (951_782_400_000, "2000-02-29T00:00:00.000Z", "29/Feb/2000:00:00:00 +0000"),
+        (951_868_800_007, "2000-03-01T00:00:00.007Z", "01/Mar/2000:00:00:00 +0000"),
+        (1_798_761_599_000, "2026-12-31T23:59:59.000Z", "31/Dec/2026:23:59:59 +0000"),
+        (4_107_542_400_000, "2100-03-01T00:00:00.000Z", "01/Mar/2100:00:00:00 +0000"),
+    ])
+    func `time is Universal Time by calendar`(milliseconds: Int, rfc3339: String, common: String) throws {
+        let record = try Self.record()
+        #expect(Self.line(record, .json, at: milliseconds).hasPrefix("{\"time\":\"\(rfc3339)\","))
+        #expect(Self.line(record, .common, at: milliseconds).contains("[\(common)]"))
+    }
+
+    @Test func `every day of four centuries agrees with Foundation's calendar`() throws {
+        let record = try Self.record()
+        let buffer = ByteBuffer(capacity: 256)
+        let encoder = AccessLogEncoder(format: .json)
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        for day in 0..<146_097 {
+            let second = day * 86_400 + day % 86_400
+            encoder.append(record, at: second * 1000, to: buffer)
+            let expected = Date(timeIntervalSince1970: Double(second)).formatted(style)
+            try #require(buffer.readable.extracting(9..<33).text == expected)
+            buffer.clear()
+        }
+    }
+
+    @Test(arguments: [AccessLogFormat.json, .common])
+    func `one encoder writes each second anew`(format: AccessLogFormat) throws {
+        let record = try Self.answered()
+        let encoder = AccessLogEncoder(format: format)
+        let buffer = ByteBuffer(capacity: 64)
+        let times = [0, 999, 1000, 1500, 1_000, 86_400_000].map { Self.time + $0 }
+        for time in times { encoder.append(record, at: time, to: buffer) }
+        #expect(buffer.readable.text == times.map { Self.line(record, format, at: $0) }.joined())
+    }
+}

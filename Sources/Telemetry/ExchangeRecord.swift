@@ -102,9 +102,9 @@ public final class ExchangeRecord {
     /// Forgets the exchange, keeps the client and the memory.
     public func reset() {
         if text.capacity > Self.keptCapacity {
-            let kept = ByteBuffer(capacity: 192)
-            kept.append(text.readable.extracting(clientRange))
-            text = kept
+            let large = text
+            text = ByteBuffer(capacity: 192)
+            text.append(large.readable.extracting(clientRange))
         }
         forgetRequestLine()
         targetForm = .path

@@ -109,7 +109,10 @@ struct AccessLogTests {
     /// Bytes an attacker would end a line, a string or a field with, and what stands for them in either format.
     static let injections: [([UInt8], json: String, common: String)] = [
         (Array("a\r\nb".utf8), #"a\u000d\u000ab"#, #"a\x0d\x0ab"#),
-        (Array(#"a","status":200,"x":"b"#.utf8), #"a\",\"status\":200,\"x\":\"b"#, #"a\x22,\x22status\x22:200,\x22x\x22:\x22b"#),
+        (
+            Array(#"a","status":200,"x":"b"#.utf8), #"a\",\"status\":200,\"x\":\"b"#,
+            #"a\x22,\x22status\x22:200,\x22x\x22:\x22b"#
+        ),
         (Array(#"a\"b"#.utf8), #"a\\\"b"#, #"a\x5c\x22b"#),
         (Array("a\u{1b}[2Jb".utf8), #"a\u001b[2Jb"#, #"a\x1b[2Jb"#),
         ([0x61, 0x00, 0x7F, 0x62], #"a\u0000\u007fb"#, #"a\x00\x7fb"#),
@@ -143,6 +146,23 @@ struct AccessLogTests {
             Self.line(record, .common) == """
                 127.0.0.1 - - [21/Nov/2026:03:36:00 +0000] "GET http://a.test/\(common) HTTP/1.1" - 0\n
                 """)
+    }
+
+    @Test(arguments: 0..<20)
+    func `every byte is written so that it reads back, wherever it stands`(offset: Int) throws {
+        let record = try Self.record()
+        let method = Array("GET".utf8)
+        for byte in UInt8.min...UInt8.max {
+            var path = [UInt8](repeating: 0x61, count: 20)
+            path[offset] = byte
+            record.setTarget(method: method.span, form: .path, host: Span(), port: 0, path: path.span)
+            let line = Self.line(record, .json)
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(object["target"] as? String == String(decoding: path, as: UTF8.self))
+            let plain = (0x20..<0x7F).contains(byte) && byte != .quote && byte != .backslash
+            path.replaceSubrange(offset...offset, with: plain ? [byte] : Array("\\x\(Hex.encode([byte]))".utf8))
+            #expect(Self.line(record, .common).contains("\"GET \(String(decoding: path, as: UTF8.self)) HTTP"))
+        }
     }
 
     @Test func `a hostile user or method stays one field`() throws {

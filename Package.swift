@@ -22,7 +22,7 @@ let tests: [Target] = [
     .testTarget(name: "IOTests", dependencies: ["IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
-    .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes"], swiftSettings: house),
+    .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: house),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),

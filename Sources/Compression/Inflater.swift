@@ -1,0 +1,158 @@
+import Bytes
+import CZlib
+
+/// Decodes a body as it arrives, within the room it is given: memory is bounded by the caller's buffer and zlib's
+/// window of 32 KiB, whatever the body expands to.
+///
+/// gzip members that follow each other are one body (RFC 1952 section 2.2). Zeros behind the end are padding;
+/// anything else there is refused, as is whatever another decoder could read differently. A failed inflater stays
+/// failed.
+public struct Inflater: ~Copyable {
+    /// What one call did.
+    public struct Progress: Equatable, Sendable {
+        /// How many bytes of the input were used.
+        public let consumed: Int
+        /// The room is full and more may be waiting: call again, even when no input is left.
+        public let isOutputWaiting: Bool
+    }
+
+    private enum State {
+        /// Nothing has come yet: a body of no bytes is complete whatever its header says. Becomes `.inside`.
+        case awaitingStart
+        /// In a member. Becomes `.behindMember` at its end.
+        case inside
+        /// Becomes `.inside` when another gzip member starts.
+        case behindMember
+        case failed(InflationError)
+    }
+
+    private let coding: ContentCoding
+    private let limits: InflationLimits
+    /// On the heap, because zlib keeps its address.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private var state = State.awaitingStart
+    private var codedCount = 0
+    private var decodedCount = 0
+
+    private static let rawWindow: CInt = -MAX_WBITS
+    private static let zlibWindow: CInt = MAX_WBITS
+    private static let gzipWindow: CInt = MAX_WBITS + 16
+
+    public init(_ coding: ContentCoding, limits: InflationLimits = InflationLimits()) throws(InflationError) {
+        self.coding = coding
+        self.limits = limits
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let window = coding == .gzip ? Self.gzipWindow : Self.zlibWindow
+        guard inflateInit2_(stream, window, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size)) == Z_OK else {
+            stream.deallocate()
+            throw .noMemory
+        }
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deallocate()
+    }
+
+    /// Decodes as much of `input` as fits into `room` more bytes of `output`. Input that is not consumed has to be
+    /// given again.
+    public mutating func decode(
+        _ input: Span<UInt8>, into output: ByteBuffer, room: Int
+    ) throws(InflationError) -> Progress {
+        if case .failed(let error) = state { throw error }
+        do {
+            return try step(input, into: output, room: room)
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    /// Called when the coded body has ended and no output is waiting.
+    public mutating func finish() throws(InflationError) {
+        switch state {
+        case .awaitingStart, .behindMember: return
+        case .inside:
+            state = .failed(.truncated)
+            throw .truncated
+        case .failed(let error): throw error
+        }
+    }
+
+    private mutating func step(
+        _ input: Span<UInt8>, into output: ByteBuffer, room: Int
+    ) throws(InflationError) -> Progress {
+        var consumed = 0
+        var left = room
+        while true {
+            switch state {
+            case .awaitingStart:
+                guard consumed < input.count else { return Progress(consumed: consumed, isOutputWaiting: false) }
+                if coding == .deflate { try choose(first: input[consumed]) }
+                state = .inside
+            case .inside:
+                let (used, made, ended) = try inflate(input.extracting(consumed...), into: output, room: left)
+                consumed += used
+                left -= made
+                if ended {
+                    state = .behindMember
+                } else if left == 0 || consumed == input.count || used + made == 0 {
+                    return Progress(consumed: consumed, isOutputWaiting: left == 0)
+                }
+            case .behindMember:
+                guard consumed < input.count else { return Progress(consumed: consumed, isOutputWaiting: false) }
+                if input[consumed] == 0 {
+                    consumed += 1
+                } else if coding == .gzip, input[consumed] == 0x1F {
+                    guard inflateReset(stream) == Z_OK else { throw .malformed }
+                    state = .inside
+                } else {
+                    throw .trailingBytes
+                }
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    /// The low four bits of a zlib header say 8, for deflate. Read as bare deflate they are a stored block whose
+    /// padding is not zero, which no encoder writes; so one byte decides.
+    private mutating func choose(first: UInt8) throws(InflationError) {
+        guard first & 0xF != 8 else { return }
+        guard inflateReset2(stream, Self.rawWindow) == Z_OK else { throw .malformed }
+    }
+
+    /// One call of zlib: how many bytes it used and made, and whether the member ended.
+    private mutating func inflate(
+        _ input: Span<UInt8>, into output: ByteBuffer, room: Int
+    ) throws(InflationError) -> (used: Int, made: Int, ended: Bool) {
+        let room = min(room, Int(CUnsignedInt.max))
+        let offered = min(input.count, Int(CUnsignedInt.max))
+        var result = Z_OK
+        output.reserve(room)
+        let made = output.withWritable { writable in
+            input.withUnsafeBufferPointer { readable in
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: readable.baseAddress)
+                stream.pointee.avail_in = CUnsignedInt(offered)
+                stream.pointee.next_out = writable.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                stream.pointee.avail_out = CUnsignedInt(room)
+                result = CZlib.inflate(stream, Z_NO_FLUSH)
+                stream.pointee.next_in = nil
+                stream.pointee.next_out = nil
+            }
+            return room - Int(stream.pointee.avail_out)
+        }
+        let used = offered - Int(stream.pointee.avail_in)
+        codedCount += used
+        decodedCount += made
+        switch result {
+        case Z_OK, Z_STREAM_END, Z_BUF_ERROR: break
+        case Z_MEM_ERROR: throw .noMemory
+        default: throw .malformed
+        }
+        if decodedCount > limits.freeBytes, decodedCount / limits.ratio > codedCount {
+            throw .ratioExceeded(limit: limits.ratio)
+        }
+        return (used, made, result == Z_STREAM_END)
+    }
+}

@@ -1,0 +1,29 @@
+extension Configuration {
+    /// Where the proxy may connect to. The narrowest entry that fits an address decides; see `EgressPolicy`.
+    public struct Egress: Sendable, Equatable {
+        public enum Verdict: String, Sendable {
+            case allow
+            case deny
+        }
+
+        /// One item of an `allow` or `deny` line.
+        public struct Entry: Sendable, Equatable {
+            public let verdict: Verdict
+            /// The blocks it names: several for a class.
+            public let prefixes: [AddressPrefix]
+            /// Nil when the item is an address or a block.
+            public let addressClass: AddressClass?
+            /// Nil for every port.
+            public let port: UInt16?
+            /// The item as it was written.
+            public let text: String
+            public let rule: RuleReference
+        }
+
+        public var entries: [Entry] = []
+        /// Ports that `CONNECT` may name. A tunnel to any port would let a client speak any protocol to any server.
+        public var connectPorts = PortSet([443...443])
+
+        public init() {}
+    }
+}

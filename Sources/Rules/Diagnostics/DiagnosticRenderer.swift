@@ -1,0 +1,124 @@
+import Bytes
+
+/// A diagnostic as a person reads it:
+///
+///     proxy.conf:3:5: error: 'pasword' is no directive of 'credential'
+///         pasword ***
+///         ^^^^^^^ did you mean 'password'?
+///
+/// Secrets are replaced before anything else looks at the line, tabs become spaces, and what could steer a terminal
+/// becomes U+FFFD.
+public struct DiagnosticRenderer: Sendable {
+    private let sources: SourceMap
+
+    public init(_ sources: SourceMap) {
+        self.sources = sources
+    }
+
+    /// Several lines, the last without its end.
+    public func text(_ diagnostic: Diagnostic) -> String {
+        guard let file = sources.file(diagnostic.range.file) else { return diagnostic.sentence }
+        var text = "\(sources.place(of: diagnostic.range)): \(diagnostic.severity.rawValue): \(diagnostic.sentence)\n"
+        text += excerpt(file, diagnostic.range.bytes)
+        if let suggestion = diagnostic.suggestion { text += " did you mean '\(suggestion)'?" }
+        var origin = file.includedFrom
+        while let range = origin {
+            text += "\n  included from \(sources.place(of: range))"
+            origin = sources.file(range.file)?.includedFrom
+        }
+        return text
+    }
+
+    public func text(_ diagnostics: [Diagnostic]) -> String {
+        diagnostics.map { text($0) + "\n" }.joined()
+    }
+
+    /// The line and the caret run, both indented by two and cut so that the run is in view.
+    private func excerpt(_ file: SourceFile, _ range: Range<Int>) -> String {
+        let line = Self.window(of: file.line(around: range.lowerBound), around: range.lowerBound)
+        var cells: [Unicode.Scalar] = []
+        var carets: Range<Int>?
+        var column = 0
+        for piece in pieces(of: line, in: file) {
+            let start = column
+            for scalar in piece.text {
+                if scalar == "\t" {
+                    let width = 4 - column % 4
+                    cells += Array(repeating: " ", count: width)
+                    column += width
+                } else {
+                    let isControl = scalar.properties.generalCategory == .control
+                    let shown: Unicode.Scalar = isControl || Self.bidirectional.contains(scalar) ? "\u{FFFD}" : scalar
+                    cells.append(shown)
+                    column += DisplayWidth.columns(of: shown)
+                }
+            }
+            if piece.bytes.overlaps(range) || range.isEmpty && piece.bytes.lowerBound == range.lowerBound {
+                carets = (carets?.lowerBound ?? start)..<max(column, start + 1)
+            }
+        }
+        let run = carets ?? column..<column + 1
+        return Self.lines(cells, carets: range.isEmpty ? run.lowerBound..<run.lowerBound + 1 : run)
+    }
+
+    /// Below this width a line is shown whole.
+    private static let width = 110
+
+    /// No more of a line than could be shown, for a line may be a megabyte long.
+    private static func window(of line: Range<Int>, around offset: Int) -> Range<Int> {
+        let reach = 8 * width
+        return max(line.lowerBound, min(offset - reach, line.upperBound))..<min(line.upperBound, offset + reach)
+    }
+
+    private static func lines(_ cells: [Unicode.Scalar], carets: Range<Int>) -> String {
+        var text = String.UnicodeScalarView()
+        let skipped = carets.lowerBound > width - 20 ? carets.lowerBound - width / 2 : 0
+        var column = 0
+        var start: Int?
+        for cell in cells {
+            let next = column + DisplayWidth.columns(of: cell)
+            if column >= skipped, next <= skipped + width {
+                if start == nil { start = column }
+                text.append(cell)
+            }
+            column = next
+        }
+        let origin = start ?? skipped
+        let cutLeft = origin > 0
+        let cutRight = column > skipped + width
+        let count = max(1, min(carets.count, skipped + width - carets.lowerBound))
+        let indent = max(0, carets.lowerBound - origin) + (cutLeft ? 1 : 0)
+        return "  \(cutLeft ? "…" : "")\(String(text))\(cutRight ? "…" : "")\n"
+            + "  \(String(repeating: " ", count: indent))\(String(repeating: "^", count: count))"
+    }
+
+    /// A character, or a whole secret, with the bytes it stands for.
+    private struct Piece {
+        let text: [Unicode.Scalar]
+        let bytes: Range<Int>
+    }
+
+    private func pieces(of line: Range<Int>, in file: SourceFile) -> [Piece] {
+        var pieces: [Piece] = []
+        let secrets = file.secrets.filter { $0.overlaps(line) }
+        var offset = line.lowerBound
+        while offset < line.upperBound {
+            if let secret = secrets.first(where: { $0.contains(offset) }) {
+                pieces.append(Piece(text: ["*", "*", "*"], bytes: offset..<secret.upperBound))
+                offset = secret.upperBound
+                continue
+            }
+            var end = offset + 1
+            while end < line.upperBound, file.bytes[end] & 0xC0 == 0x80 { end += 1 }
+            let scalars = Array(String(decoding: file.bytes[offset..<end], as: UTF8.self).unicodeScalars)
+            pieces.append(Piece(text: scalars, bytes: offset..<end))
+            offset = end
+        }
+        return pieces
+    }
+
+    /// Characters that make a terminal show a line in another order than it has.
+    private static let bidirectional: Set<Unicode.Scalar> = [
+        "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}", "\u{2069}",
+    ]
+}

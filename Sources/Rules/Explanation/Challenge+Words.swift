@@ -1,0 +1,67 @@
+extension Configuration.Challenge {
+    /// Why a predicate does not hold, as one sentence. Cold: it builds text.
+    func words(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {
+        switch predicate {
+        case .proxy:
+            isProxy == true ? "it speaks of parent proxies, not origins" : "it speaks of origins, not parent proxies"
+        case .host: "host is \(query.host), not \(Self.list(hosts))"
+        case .port: "port is \(query.port), not \(Self.list(ports?.ranges.map { PortSet([$0]) } ?? []))"
+        case .protocol: "protocol is \(query.protocol.rawValue), not \(Self.list(protocols.map(\.rawValue)))"
+        case .secure:
+            isSecure == true ? "the credential would travel in clear" : "the credential would travel encrypted"
+        case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
+        case .method:
+            methods.map { "method is \(query.method), not \(Self.list($0.methods))" }
+                ?? "a user and a password cannot answer \(query.method)"
+        case .realm:
+            query.realm.map { "realm is \"\($0)\", not \(Self.quoted(realms))" } ?? "the challenge names no realm"
+        case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
+        case .finding: "the chain's evaluation found no \(Self.list(findings.map(\.rawValue)))"
+        case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
+        }
+    }
+
+    /// What a challenge must be like, when all that is known of the request fits.
+    var openPredicates: String {
+        var words: [String] = []
+        if let methods { words.append("the method is \(Self.list(methods.methods))") }
+        if !realms.isEmpty { words.append("the realm is \(Self.quoted(realms))") }
+        if !issuers.isEmpty { words.append("the issuer is \(Self.quoted(issuers))") }
+        if !findings.isEmpty { words.append("the finding is \(Self.list(findings.map(\.rawValue)))") }
+        if let failures { words.append("failures are \(Self.range(failures))") }
+        return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
+    }
+
+    /// The answer in the rule file's words.
+    var answerWords: String { answer.words }
+
+    static func range(_ failures: ClosedRange<Int>) -> String {
+        if failures.upperBound == .max { return "\(failures.lowerBound) or more" }
+        return failures.count == 1 ? "\(failures.lowerBound)" : "\(failures.lowerBound) to \(failures.upperBound)"
+    }
+
+    private static func name(_ client: ClientIdentity) -> String {
+        client.user.map { "\($0) at \(client.address)" } ?? "\(client.address)"
+    }
+
+    private static func quoted(_ patterns: [TextPattern]) -> String { list(patterns.map { "\"\($0)\"" }) }
+
+    /// `a, b or c`, and no more than four.
+    private static func list(_ items: [some CustomStringConvertible]) -> String {
+        var words = items.prefix(4).map(\.description)
+        if items.count > 4 { words.append("\(items.count - 4) more") }
+        guard let last = words.popLast() else { return "" }
+        return words.isEmpty ? last : words.joined(separator: ", ") + " or " + last
+    }
+}
+
+extension Configuration.Challenge.Answer {
+    var words: String {
+        switch self {
+        case .use(let name): "use \(name)"
+        case .performDefault: "default"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        }
+    }
+}

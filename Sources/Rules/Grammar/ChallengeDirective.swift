@@ -1,0 +1,58 @@
+enum ChallengeDirective: String, DirectiveName {
+    // Predicates.
+    case host
+    case port
+    case `protocol`
+    case realm
+    case method
+    case proxy
+    case secure
+    case client
+    case issuer
+    case finding
+    case failures
+    // Answers.
+    case use
+    case `default`
+    case reject
+    case cancel
+    case trust
+    case ask
+    case form
+    // Modifiers.
+    case attempts
+    case persistence
+    case preempt
+    case order
+    case authorization
+    case spn
+    case allow
+    case pin
+    case anchor
+    case name
+    case until
+
+    static let block: String? = "challenge"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .host: .some("host patterns", repeats: true)
+        case .port: .some("ports", repeats: true)
+        case .protocol: .some("'http', 'https', 'ftp' or 'socks'")
+        case .realm: .some("realms, '*' for any run of characters", repeats: true)
+        case .method: .some("authentication methods")
+        case .proxy, .secure, .preempt: .one("'yes' or 'no'")
+        case .client: .some("user names, addresses or blocks", repeats: true)
+        case .issuer: .some("distinguished names, '*' for any run of characters", repeats: true)
+        case .finding: .some("findings about a certificate")
+        case .failures: .one("a number, or a range such as 1.. or 0..1")
+        case .use: .one("the name of a credential", repeats: true)
+        case .default, .reject, .cancel: .none(repeats: true)
+        case .attempts: .one("a number")
+        case .persistence: .one("'none', 'session' or 'permanent'")
+        case .order: .some("authentication methods")
+        case .authorization: .one("'keep' or 'replace'")
+        case .trust, .ask, .form, .spn, .allow, .pin, .anchor, .name, .until: .later
+        }
+    }
+}

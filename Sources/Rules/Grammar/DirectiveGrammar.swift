@@ -1,0 +1,45 @@
+/// What may be said about one directive before its values are looked at. All directives stand in one table for each
+/// block, the enums of this folder; the parser knows no directive that is not there.
+struct DirectiveGrammar {
+    enum Arguments {
+        case none
+        case optional
+        case one
+        case some
+    }
+
+    /// Where `env NAME` and `file PATH` may stand in a value's place.
+    enum References {
+        /// Nowhere: the words are words.
+        case never
+        /// Read once, when the rules are.
+        case atLoad
+        /// Kept as a reference and read when the value is needed.
+        case atUse
+    }
+
+    let arguments: Arguments
+    /// What an argument is, after "needs": "an address and a port".
+    let expects: String
+    var references = References.atLoad
+    var repeats = false
+    var hasBlock = false
+    /// False: the design has it, this version does not. Refused, so that nobody relies on it.
+    var isSupported = true
+
+    static func none(repeats: Bool = false) -> Self { .init(arguments: .none, expects: "nothing", repeats: repeats) }
+
+    static func one(_ expects: String, _ references: References = .atLoad, repeats: Bool = false) -> Self {
+        .init(arguments: .one, expects: expects, references: references, repeats: repeats)
+    }
+
+    static func some(_ expects: String, _ references: References = .atLoad, repeats: Bool = false) -> Self {
+        .init(arguments: .some, expects: expects, references: references, repeats: repeats)
+    }
+
+    static func block(_ arguments: Arguments = .none, _ expects: String = "nothing", repeats: Bool = false) -> Self {
+        .init(arguments: arguments, expects: expects, references: .never, repeats: repeats, hasBlock: true)
+    }
+
+    static let later = Self(arguments: .some, expects: "nothing", repeats: true, isSupported: false)
+}

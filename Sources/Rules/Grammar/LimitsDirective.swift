@@ -1,0 +1,19 @@
+enum LimitsDirective: String, DirectiveName {
+    case replayMemory = "replay-memory"
+    case replayDisk = "replay-disk"
+    case startLine = "start-line"
+    case head
+    case upstreamHead = "upstream-head"
+    case fields
+    case clients
+    case decodeRatio = "decode-ratio"
+
+    static let block: String? = "limits"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .replayMemory, .replayDisk, .startLine, .head, .upstreamHead: .one("a size such as 64k, 64m or 1g")
+        case .fields, .clients, .decodeRatio: .one("a number")
+        }
+    }
+}

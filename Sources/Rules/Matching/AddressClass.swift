@@ -1,0 +1,45 @@
+import Bytes
+
+/// Kinds of addresses that `egress` may name, by the registries of RFC 6890 and the clouds' documentation.
+public enum AddressClass: String, CaseIterable, Sendable {
+    /// 127.0.0.0/8, ::1.
+    case loopback
+    /// 169.254.0.0/16, fe80::/10.
+    case linkLocal = "link-local"
+    /// 224.0.0.0/4, ff00::/8 and the limited broadcast 255.255.255.255.
+    case multicast
+    /// 0.0.0.0/8 and ::, which Linux connects to the machine itself.
+    case unspecified
+    /// Where clouds hand out a machine's credentials; some of it outside link-local.
+    case metadata
+    /// RFC 1918, the shared space of RFC 6598, unique local (RFC 4193) and the former site-local addresses.
+    case `private`
+    case any
+
+    /// The blocks that make up the class.
+    public var prefixes: [AddressPrefix] {
+        switch self {
+        case .loopback: Self.prefixes(["127.0.0.0/8", "::1"])
+        case .linkLocal: Self.prefixes(["169.254.0.0/16", "fe80::/10"])
+        case .multicast: Self.prefixes(["224.0.0.0/4", "255.255.255.255", "ff00::/8"])
+        case .unspecified: Self.prefixes(["0.0.0.0/8", "::"])
+        case .metadata:
+            Self.prefixes([
+                "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200",
+                "168.63.129.16", "192.0.0.192",
+            ])
+        case .private:
+            Self.prefixes([
+                "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10",
+            ])
+        case .any: Self.prefixes(["0.0.0.0/0", "::/0"])
+        }
+    }
+
+    /// Refused unless the rule file allows them by something at least as narrow.
+    static let refused: [AddressClass] = [.loopback, .linkLocal, .multicast, .unspecified, .metadata]
+
+    private static func prefixes(_ texts: [String]) -> [AddressPrefix] {
+        texts.compactMap { text in try? AddressPrefix(text) }
+    }
+}

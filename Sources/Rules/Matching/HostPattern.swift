@@ -1,0 +1,212 @@
+import Bytes
+
+/// What a rule says about a host, compared without regard to ASCII case:
+///
+/// - `*`: any host.
+/// - `ci.example.com`: this name.
+/// - `*.example.com`: any name below it, at any depth, not itself.
+/// - `ci-*.example.com`: `*` stands for any run of characters within its label, also none.
+/// - `10.0.0.7`, `10.0.0.0/8`, `::1`: an address, when the request names one. A name's addresses are judged by
+///   `egress`, never here.
+public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
+    /// Why a text is no pattern, as a sentence about it.
+    public struct Fault: Error, Equatable, Sendable {
+        public let sentence: String
+        public let suggestion: String?
+    }
+
+    enum Form: Hashable, Sendable {
+        case any
+        case exact([UInt8])
+        /// The name's end, with the dot in front.
+        case suffix([UInt8])
+        /// Labels with `*` inside; `leading` says that any labels may stand before them.
+        case glob([UInt8], labels: Int, leading: Bool)
+        case addresses(AddressPrefix)
+    }
+
+    public let description: String
+    let form: Form
+
+    public init(_ text: String) throws(Fault) {
+        var text = text
+        if text.utf8.first == Self.openBracket, text.utf8.last == Self.closeBracket {
+            text = String(text.dropFirst().dropLast())
+        }
+        description = text
+        form = try Self.form(text)
+    }
+
+    /// Whether a request's host fits: a name, an IPv4 address, or an IPv6 address with or without brackets. One
+    /// trailing dot is no part of the name. Allocates only for an IPv6 address.
+    public func matches(_ host: Span<UInt8>) -> Bool {
+        Self.withName(of: host) { matches(name: $0) }
+    }
+
+    private func matches(name host: Span<UInt8>) -> Bool {
+        switch form {
+        case .any:
+            return true
+        case .exact(let name):
+            return host.equalsIgnoringCase(name.span)
+        case .suffix(let end):
+            return host.count > end.count
+                && host.extracting((host.count - end.count)..<host.count).equalsIgnoringCase(end.span)
+        case .glob(let pattern, let labels, let leading):
+            guard let start = Self.start(of: labels, in: host), leading ? start > 1 : start == 0 else { return false }
+            return Self.matches(pattern.span, host.extracting(start..<host.count))
+        case .addresses(let prefix):
+            guard let address = Self.address(host) else { return false }
+            return prefix.contains(address)
+        }
+    }
+
+    /// Whether every host that fits `other` surely fits this.
+    func covers(_ other: HostPattern) -> Bool {
+        switch (form, other.form) {
+        case (.any, _): true
+        case (.addresses(let outer), .addresses(let inner)): outer.covers(inner)
+        case (.addresses, _): false
+        case (_, .exact(let name)): matches(name: name.span)
+        case (.suffix(let outer), .suffix(let inner)): inner.suffix(outer.count) == outer[...]
+        default: form == other.form
+        }
+    }
+
+    /// Calls `body` with the one spelling that rules compare: without brackets and trailing dot, and an IPv4 address
+    /// that came as `::ffff:10.0.0.7` as the IPv4 address, lest a rule for it be passed by.
+    static func withName<Result>(of host: Span<UInt8>, _ body: (Span<UInt8>) -> Result) -> Result {
+        let name = host.extracting(nameRange(of: host))
+        if name.count > 7, name[0] == .colon || name[0] == UInt8(ascii: "0"), name.firstIndex(of: .colon) != nil,
+            let address = IPAddress(name.text)?.unmapped, address.family == .v4
+        {
+            return body(Array(address.description.utf8).span)
+        }
+        return body(name)
+    }
+
+    private static func nameRange(of host: Span<UInt8>) -> Range<Int> {
+        var range = 0..<host.count
+        if range.count > 1, host[0] == openBracket, host[host.count - 1] == closeBracket {
+            range = 1..<host.count - 1
+        } else if range.count > 1, host[host.count - 1] == dot {
+            range = 0..<host.count - 1
+        }
+        return range
+    }
+
+    /// The address that a host spells, or nil for a name.
+    static func address(_ host: Span<UInt8>) -> IPAddress? {
+        if host.firstIndex(of: .colon) != nil { return IPAddress(host.text)?.unmapped }
+        guard (7...15).contains(host.count), host[host.count - 1].isDigit else { return nil }
+        var bits: UInt32 = 0
+        var parts = 0
+        var digits = 0
+        var value: UInt32 = 0
+        for index in 0...host.count {
+            if index < host.count, host[index].isDigit {
+                // A leading zero is no decimal part: the system would read it as octal.
+                guard digits < 3, digits == 0 || value > 0 else { return nil }
+                value = value * 10 + UInt32(host[index] & 0xF)
+                digits += 1
+            } else {
+                guard index == host.count || host[index] == dot, digits > 0, value <= 255, parts < 4 else { return nil }
+                bits = bits << 8 | value
+                parts += 1
+                digits = 0
+                value = 0
+            }
+        }
+        return parts == 4 ? IPAddress(v4: bits) : nil
+    }
+
+    /// Where the last `labels` labels of a host begin, or nil when it has fewer.
+    private static func start(of labels: Int, in host: Span<UInt8>) -> Int? {
+        var left = labels
+        var index = host.count
+        while index > 0 {
+            index -= 1
+            if host[index] == dot {
+                left -= 1
+                if left == 0 { return index + 1 }
+            }
+        }
+        return left == 1 ? 0 : nil
+    }
+
+    /// Two-pointer globbing in which `*` stops at a dot; both sides have the same number of labels.
+    private static func matches(_ pattern: Span<UInt8>, _ host: Span<UInt8>) -> Bool {
+        var at = 0
+        var inPattern = 0
+        var resume: (at: Int, inPattern: Int)?
+        while at < host.count {
+            let byte = host[at].asciiLowercased
+            if inPattern < pattern.count, pattern[inPattern] == star {
+                inPattern += 1
+                resume = (at, inPattern)
+            } else if inPattern < pattern.count, pattern[inPattern] == byte {
+                at += 1
+                inPattern += 1
+            } else if let last = resume, host[last.at] != dot {
+                at = last.at + 1
+                inPattern = last.inPattern
+                resume = (at, inPattern)
+            } else {
+                return false
+            }
+        }
+        while inPattern < pattern.count, pattern[inPattern] == star { inPattern += 1 }
+        return inPattern == pattern.count
+    }
+
+    private static func form(_ text: String) throws(Fault) -> Form {
+        if text == "*" { return .any }
+        do throws(AddressPrefix.Fault) {
+            let prefix = try AddressPrefix(text)
+            // One IPv4 address has one spelling, so it can be found like a name.
+            if prefix.address.family == .v4, prefix.length == 32 { return .exact(Array(prefix.description.utf8)) }
+            return .addresses(prefix)
+        } catch {
+            switch error {
+            case .hostBits(let block):
+                throw Fault(sentence: "the address has bits set behind its prefix", suggestion: "\(block)")
+            case .badLength:
+                throw Fault(sentence: "the length of the prefix is not one that the address can have", suggestion: nil)
+            case .notAnAddress: break
+            }
+        }
+        let bytes = text.utf8.map(\.asciiLowercased)
+        let isLeading = bytes.starts(with: [star, dot])
+        let rest = isLeading ? Array(bytes[2...]) : bytes
+        try check(text, rest)
+        guard rest.contains(star) else { return isLeading ? .suffix([dot] + rest) : .exact(rest) }
+        return .glob(rest, labels: rest.count { $0 == dot } + 1, leading: isLeading)
+    }
+
+    private static func check(_ text: String, _ bytes: [UInt8]) throws(Fault) {
+        if bytes.contains(.slash) {
+            let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+            let host = String(text[start...].prefix { $0 != "/" && $0 != ":" })
+            throw Fault(sentence: "a host is wanted, not a URL or a path", suggestion: host.isEmpty ? nil : host)
+        }
+        if bytes.contains(where: { $0 >= 0x80 }) {
+            throw Fault(sentence: "a host beyond ASCII is written in its xn-- form (RFC 5891)", suggestion: nil)
+        }
+        let isName = { (byte: UInt8) in
+            byte.isDigit || (0x61...0x7A).contains(byte) || byte == star || byte == UInt8(ascii: "-")
+                || byte == UInt8(ascii: "_")
+        }
+        let labels = bytes.split(separator: dot, omittingEmptySubsequences: false)
+        if bytes.count > 253 || labels.contains(where: { $0.count > 63 || !$0.allSatisfy(isName) }) {
+            throw Fault(sentence: "a host name or an address is wanted", suggestion: nil)
+        }
+        if labels.contains(where: \.isEmpty) {
+            throw Fault(sentence: "a host name has no empty label", suggestion: nil)
+        }
+    }
+
+    private static let star = UInt8(ascii: "*")
+    private static let dot = UInt8(ascii: ".")
+    private static let openBracket = UInt8(ascii: "[")
+    private static let closeBracket = UInt8(ascii: "]")
+}

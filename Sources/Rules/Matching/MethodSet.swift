@@ -1,0 +1,24 @@
+public struct MethodSet: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    public init(_ method: ChallengeMethod) {
+        self.init(rawValue: 1 << UInt16(method.rawValue))
+    }
+
+    public init(_ methods: some Sequence<ChallengeMethod>) {
+        self = methods.reduce(into: []) { $0.formUnion(MethodSet($1)) }
+    }
+
+    public func contains(_ method: ChallengeMethod) -> Bool { contains(MethodSet(method)) }
+
+    /// In the order of `ChallengeMethod.allCases`.
+    public var methods: [ChallengeMethod] { ChallengeMethod.allCases.filter { contains($0) } }
+
+    public static let all = MethodSet(ChallengeMethod.allCases)
+    /// What a user and a password can answer.
+    public static let password = MethodSet([.basic, .digest, .ntlm, .negotiate, .htmlForm])
+}

@@ -1,0 +1,27 @@
+/// Ports, as single ones and ranges.
+public struct PortSet: Hashable, Sendable, CustomStringConvertible {
+    public let ranges: [ClosedRange<UInt16>]
+
+    public init(_ ranges: [ClosedRange<UInt16>]) {
+        self.ranges = ranges
+    }
+
+    public static let any = PortSet([0...UInt16.max])
+
+    public func contains(_ port: UInt16) -> Bool {
+        for range in ranges where range.contains(port) { return true }
+        return false
+    }
+
+    func covers(_ other: PortSet) -> Bool {
+        other.ranges.allSatisfy { inner in
+            ranges.contains { $0.lowerBound <= inner.lowerBound && $0.upperBound >= inner.upperBound }
+        }
+    }
+
+    public var description: String {
+        if self == .any { return "any" }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,25 @@
+/// Which directive decided: for a log line, an explanation, the body of a `502`. A class, so that a decision on the
+/// hot path costs one retain and no copy.
+public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
+    /// The name in quotes after `challenge`, the pattern of a `route`, the name of a `credential`, or what an `egress`
+    /// line lists; nil for a `challenge` without a name.
+    public let name: String?
+    public let file: String
+    public let line: Int
+
+    public init(name: String?, file: String, line: Int) {
+        self.name = name
+        self.file = file
+        self.line = line
+    }
+
+    public static func == (left: RuleReference, right: RuleReference) -> Bool {
+        left === right || left.name == right.name && left.file == right.file && left.line == right.line
+    }
+
+    /// `file:line`.
+    public var place: String { "\(file):\(line)" }
+
+    /// `"build server" (proxy.conf:12)`, or the place alone.
+    public var description: String { name.map { "\"\($0)\" (\(place))" } ?? place }
+}

@@ -1,0 +1,160 @@
+import Bytes
+
+extension RuleParser {
+    func challenge(_ directive: Directive<FileDirective>) {
+        let name = directive.values.first
+        var rule = Configuration.Challenge(rule: reference(name?.text, directive.node))
+        var answer: SourceRange?
+        var isRefused = false
+        for inner in directives(ChallengeDirective.self, in: directive.node) {
+            guard inner.name.grammar.isSupported else {
+                isRefused = true
+                continue
+            }
+            if !predicate(inner, &rule), !modifier(inner, &rule) {
+                if let answer {
+                    let line = sources.file(answer.file)?.position(of: answer.bytes.lowerBound).line ?? 0
+                    log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
+                } else {
+                    answer = inner.node.range
+                    self.answer(inner, &rule)
+                }
+            }
+        }
+        if let name, !challengeNames.insert(name.text).inserted {
+            log.report(at: name.range, "a challenge \(name.shown) exists already")
+        }
+        guard let answer else {
+            let isSaid = directive.node.block?.nodes.contains { $0.name.isWord("use") } ?? false
+            if !isRefused, !isSaid {
+                let range = name?.range ?? directive.node.name.range
+                log.report(at: range, "this challenge has no answer: use, default, reject or cancel")
+            }
+            return
+        }
+        if configuration.challenges.count >= SyntaxLimits.challenges {
+            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.challenges) challenges")
+            return
+        }
+        checkMethods(rule, directive.node)
+        configuration.challenges.append(rule)
+        challengeRanges.append(directive.node.name.range)
+        answerRanges.append(answer)
+    }
+
+    private func predicate(
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+    ) -> Bool {
+        let values = directive.values
+        switch directive.name {
+        case .host: rule.hosts += values.compactMap { host($0) }
+        case .port:
+            if let ports = ports(values, mayBeAny: false) {
+                rule.ports = PortSet((rule.ports?.ranges ?? []) + ports.ranges)
+            }
+        case .protocol: rule.protocols = values.compactMap { keyword($0, ChallengeProtocol.self) }
+        case .realm: rule.realms += values.map { TextPattern($0.text) }
+        case .method: rule.methods = MethodSet(values.compactMap { method($0) })
+        case .proxy: rule.isProxy = values.first.flatMap(yesOrNo)
+        case .secure: rule.isSecure = values.first.flatMap(yesOrNo)
+        case .client: rule.clients += values.compactMap(client)
+        case .issuer: rule.issuers += values.map { TextPattern($0.text) }
+        case .finding: rule.findings = values.compactMap { keyword($0, TrustFinding.self) }
+        case .failures: rule.failures = values.first.flatMap(failures)
+        default: return false
+        }
+        return true
+    }
+
+    private func modifier(
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+    ) -> Bool {
+        typealias Challenge = Configuration.Challenge
+        guard let value = directive.values.first else { return false }
+        switch directive.name {
+        case .attempts: number(value, 1...10).map { rule.attempts = $0 }
+        case .persistence: keyword(value, Challenge.Persistence.self).map { rule.persistence = $0 }
+        case .preempt: yesOrNo(value).map { rule.isPreemptive = $0 }
+        case .authorization: keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
+        case .order:
+            for value in directive.values {
+                guard let method = method(value) else { continue }
+                if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
+                if !method.isSupported { refuse(value, "answering \(value.shown) is not supported yet") }
+                rule.order.append(method)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private func answer(_ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge) {
+        switch directive.name {
+        case .use:
+            guard let value = directive.values.first else { return }
+            rule.answer = .use(value.text)
+            uses.append((value.text, value.range))
+        case .reject: rule.answer = .reject
+        case .cancel: rule.answer = .cancel
+        default: rule.answer = .performDefault
+        }
+    }
+
+    /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
+    private func checkMethods(_ rule: Configuration.Challenge, _ node: SyntaxNode) {
+        guard case .use = rule.answer else { return }
+        let said = node.block?.nodes.first { $0.name.text == ChallengeDirective.method.rawValue }
+        for token in said?.arguments ?? [] {
+            guard let method = ChallengeMethod(token.text), !method.isSupported else { continue }
+            log.report(at: token.range, "answering \(token.shown) is not supported yet")
+        }
+    }
+
+    private func host(_ value: Value) -> HostPattern? {
+        let parts = value.text.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count == 2, let port = Self.port(String(parts[1])) {
+            let hint = value.origin == .written ? "port \(port)" : "port"
+            refuse(value, "a host stands without its port; say '\(hint)' beside it", suggestion: String(parts[0]))
+            return nil
+        }
+        return hostPattern(value, value.text)
+    }
+
+    private func method(_ value: Value) -> ChallengeMethod? {
+        if let method = ChallengeMethod(value.text) { return method }
+        let words = ChallengeMethod.allCases.map(\.description)
+        refuse(
+            value, "\(value.shown) is no authentication method",
+            suggestion: Suggestion.nearest(to: value.text, among: words))
+        return nil
+    }
+
+    /// A text in quotes is a user's name, whatever it looks like.
+    private func client(_ value: Value) -> ClientPattern? {
+        if value.isQuoted, value.origin == .written { return .user(TextPattern(value.text)) }
+        do throws(AddressPrefix.Fault) {
+            return .addresses(try AddressPrefix(value.text))
+        } catch {
+            guard case .notAnAddress = error else {
+                refuse(value, error, of: value.text)
+                return nil
+            }
+            return .user(TextPattern(value.text))
+        }
+    }
+
+    /// `N`, `N..` or `N..M`: how many answers of this task were refused before.
+    private func failures(_ value: Value) -> ClosedRange<Int>? {
+        let text = value.text
+        if let dots = text.firstRange(of: "..") {
+            let low = Self.decimal(String(text[..<dots.lowerBound]))
+            let rest = String(text[dots.upperBound...])
+            let high = rest.isEmpty ? Int.max : Self.decimal(rest)
+            if let low, let high, low <= high { return low...high }
+        } else if let number = Self.decimal(text) {
+            return number...number
+        }
+        refuse(value, "\(value.shown) is not a number of failures or a range such as 1.. or 0..1")
+        return nil
+    }
+}

@@ -1,0 +1,166 @@
+extension RuleParser {
+    /// The directives of a block, each checked against its block's table.
+    func directives<Name: DirectiveName>(_: Name.Type, in node: SyntaxNode) -> [Directive<Name>] {
+        var seen: [Name: SourceRange] = [:]
+        guard let block = node.block else { return [] }
+        return directives(Name.self, in: block.nodes, isClosed: block.isClosed, seen: &seen)
+    }
+
+    func directives<Name: DirectiveName>(
+        _: Name.Type, in nodes: [SyntaxNode], isClosed: Bool, seen: inout [Name: SourceRange]
+    ) -> [Directive<Name>] {
+        var directives: [Directive<Name>] = []
+        for node in nodes {
+            guard node.name.kind == .word, let name = Name(rawValue: node.name.text) else {
+                reportUnknown(node, Name.self, isClosed: isClosed)
+                continue
+            }
+            let grammar = name.grammar
+            guard grammar.isSupported else {
+                log.report(at: node.name.range, "'\(name.rawValue)' is not supported yet")
+                // Kept, so that a block can tell "not yet" from "said nothing".
+                directives.append(Directive(name: name, node: node, values: []))
+                continue
+            }
+            if !grammar.repeats, let first = seen.updateValue(node.name.range, forKey: name) {
+                let line = sources.file(first.file)?.position(of: first.bytes.lowerBound).line ?? 0
+                let place = first.file == node.name.range.file ? "line \(line)" : sources.place(of: first)
+                log.report(at: node.name.range, "'\(name.rawValue)' is said already, on \(place)")
+                continue
+            }
+            guard hasRightBlock(node, grammar), let values = values(of: node, grammar) else { continue }
+            directives.append(Directive(name: name, node: node, values: values))
+        }
+        return directives
+    }
+
+    private func hasRightBlock(_ node: SyntaxNode, _ grammar: DirectiveGrammar) -> Bool {
+        if let block = node.block, !grammar.hasBlock {
+            log.report(at: block.brace, "'\(node.name.text)' takes no block")
+            return false
+        }
+        if node.block == nil, grammar.hasBlock {
+            log.report(at: node.range, "'\(node.name.text)' needs a block in braces on this line")
+            return false
+        }
+        return true
+    }
+
+    private func reportUnknown<Name: DirectiveName>(_ node: SyntaxNode, _: Name.Type, isClosed: Bool) {
+        let name = node.name
+        let isTopLevel = Name.block != nil && name.kind == .word && FileDirective(rawValue: name.text) != nil
+        if isTopLevel, !isClosed {
+            strays.append(node)
+            return
+        }
+        if name.isWord("include") {
+            log.report(at: node.block?.brace ?? name.range, "'include' takes no block")
+            return
+        }
+        let place = Name.block.map { " of '\($0)'" } ?? ""
+        var sentence = "\(name.shown) is no directive\(place)"
+        if isTopLevel { sentence += "; it stands at the top of the file" }
+        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
+        if suggestion == nil, let home = Self.home(of: name.text), home != Name.block, !isTopLevel {
+            sentence += "; it stands in '\(home)'"
+        }
+        log.report(at: name.range, sentence, suggestion: name.isSecret ? nil : suggestion)
+    }
+
+    /// The block that has a directive of that name, if just one has.
+    private static func home(of name: String) -> String? {
+        let tables: [(block: String?, vocabulary: [String])] = [
+            (LimitsDirective.block, LimitsDirective.vocabulary),
+            (TimeoutsDirective.block, TimeoutsDirective.vocabulary),
+            (ClientsDirective.block, ClientsDirective.vocabulary), (EgressDirective.block, EgressDirective.vocabulary),
+            (CredentialDirective.block, CredentialDirective.vocabulary),
+            (RouteDirective.block, RouteDirective.vocabulary),
+            (ChallengeDirective.block, ChallengeDirective.vocabulary),
+        ]
+        let homes = tables.filter { $0.vocabulary.contains(name) }
+        return homes.count == 1 ? homes.first?.block : nil
+    }
+
+    /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.
+    private func values(of node: SyntaxNode, _ grammar: DirectiveGrammar) -> [Value]? {
+        var values: [Value] = []
+        var isSound = true
+        var index = 0
+        while index < node.arguments.count {
+            let token = node.arguments[index]
+            let isReference = grammar.references != .never && (token.isWord("env") || token.isWord("file"))
+            guard isReference else {
+                values.append(
+                    Value(
+                        text: token.text, isQuoted: token.kind == .string, range: token.range,
+                        isSecret: token.isSecret))
+                index += 1
+                continue
+            }
+            guard index + 1 < node.arguments.count else {
+                let what = token.text == "env" ? "the name of a variable" : "a path"
+                log.report(at: token.range, "'\(token.text)' needs \(what); in quotes it is a word like any other")
+                return nil
+            }
+            if let value = reference(token, node.arguments[index + 1], grammar.references) {
+                values.append(value)
+            } else {
+                isSound = false
+            }
+            index += 2
+        }
+        return isSound && hasRightCount(node, values, grammar) ? values : nil
+    }
+
+    private func hasRightCount(_ node: SyntaxNode, _ values: [Value], _ grammar: DirectiveGrammar) -> Bool {
+        let name = node.name.text
+        let most: Int =
+            switch grammar.arguments {
+            case .none: 0
+            case .optional, .one: 1
+            case .some: .max
+            }
+        if values.isEmpty, most > 0 {
+            if case .optional = grammar.arguments { return true }
+            log.report(at: node.name.range, "'\(name)' needs \(grammar.expects)")
+            return false
+        }
+        if values.count > most {
+            let extra = values[most].range.through(values[values.count - 1].range)
+            let sentence = most == 0 ? "'\(name)' takes no value" : "'\(name)' takes one value: \(grammar.expects)"
+            log.report(at: extra, sentence)
+            return false
+        }
+        return true
+    }
+
+    private func reference(_ kind: Token, _ target: Token, _ when: DirectiveGrammar.References) -> Value? {
+        let range = kind.range.through(target.range)
+        if target.text.isEmpty || target.text.utf8.contains(0) {
+            let what = kind.text == "env" ? "the name of a variable" : "a path"
+            log.report(at: target.range, "'\(kind.text)' needs \(what)")
+            return nil
+        }
+        if kind.text == "env" {
+            let origin = Value.Origin.environment(target.text)
+            if when == .atUse { return Value(text: "", isQuoted: true, range: range, origin: origin) }
+            guard let text = reader.environment(target.text) else {
+                log.report(at: target.range, "the environment has no variable \(target.shown)")
+                return nil
+            }
+            return Value(text: text, isQuoted: true, range: range, origin: origin)
+        }
+        let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
+        if when == .atUse { return Value(text: "", isQuoted: true, range: range, origin: .file(path)) }
+        do throws(SourceError) {
+            var bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
+            if bytes.last == 0x0A { bytes.removeLast() }
+            if bytes.last == 0x0D { bytes.removeLast() }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return Value(text: text, isQuoted: true, range: range, origin: .file(path))
+        } catch {
+            log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
+            return nil
+        }
+    }
+}

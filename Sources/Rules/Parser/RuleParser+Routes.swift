@@ -1,0 +1,84 @@
+import Bytes
+
+extension RuleParser {
+    func egress(_ node: SyntaxNode) {
+        for directive in directives(EgressDirective.self, in: node) {
+            switch directive.name {
+            case .allow, .deny:
+                let verdict: Configuration.Egress.Verdict = directive.name == .allow ? .allow : .deny
+                let rule = reference(nil, directive.node)
+                for value in directive.values {
+                    guard let entry = entry(value, verdict, rule) else { continue }
+                    configuration.egress.entries.append(entry)
+                }
+            case .connectPorts:
+                if let ports = ports(directive.values, mayBeAny: true) { configuration.egress.connectPorts = ports }
+            }
+        }
+    }
+
+    private func entry(
+        _ value: Value, _ verdict: Configuration.Egress.Verdict, _ rule: RuleReference
+    ) -> Configuration.Egress.Entry? {
+        guard let (host, port) = splitPort(value) else { return nil }
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let text = isBracketed ? String(host.dropFirst().dropLast()) : host
+        let rule = RuleReference(name: value.text, file: rule.file, line: rule.line)
+        if let addressClass = AddressClass(rawValue: text) {
+            return .init(
+                verdict: verdict, prefixes: addressClass.prefixes, addressClass: addressClass, port: port,
+                text: value.text, rule: rule)
+        }
+        do throws(AddressPrefix.Fault) {
+            let prefix = try AddressPrefix(text)
+            return .init(
+                verdict: verdict, prefixes: [prefix], addressClass: nil, port: port, text: value.text, rule: rule)
+        } catch {
+            guard case .notAnAddress = error else {
+                refuse(value, error, of: text)
+                return nil
+            }
+            let classes = AddressClass.allCases.map(\.rawValue)
+            let suggestion = Suggestion.nearest(to: text, among: classes)
+            let isHost = suggestion == nil && (try? HostPattern(text)) != nil && text.contains(".")
+            let hint = isHost ? "; a name is refused by 'route NAME { deny }'" : ""
+            refuse(
+                value, "\(value.shown) is not an address, a block or one of \(classes.joined(separator: ", "))\(hint)",
+                suggestion: suggestion)
+            return nil
+        }
+    }
+
+    func route(_ directive: Directive<FileDirective>) {
+        var action: Configuration.Route.Action?
+        var decodes: SourceRange?
+        let inner = directives(RouteDirective.self, in: directive.node)
+        for directive in inner {
+            switch directive.name {
+            case .tunnel, .deny:
+                let next: Configuration.Route.Action = directive.name == .deny ? .deny : .tunnel
+                if let action {
+                    log.report(at: directive.range, "this route says '\(action.rawValue)' already")
+                }
+                action = action ?? next
+            case .decode: decodes = directive.range
+            case .upgrade, .intercept, .via, .tls: break  // refused by the table
+            }
+        }
+        guard let value = directive.values.first else { return }
+        if directive.node.block?.nodes.isEmpty ?? true {
+            log.report(at: value.range, "this route says neither 'tunnel' nor 'deny' nor 'decode'")
+        }
+        if let decodes, action == .deny { log.report(at: decodes, "a denied route has nothing to decode") }
+        guard let (host, port) = splitPort(value), let pattern = hostPattern(value, host) else { return }
+        if configuration.routes.count >= SyntaxLimits.routes {
+            log.report(at: value.range, "more than \(SyntaxLimits.routes) routes")
+            return
+        }
+        configuration.routes.append(
+            .init(
+                host: pattern, port: port, action: action ?? .tunnel, decodesContent: decodes != nil,
+                rule: reference(value.text, directive.node)))
+        routeRanges.append(value.range)
+    }
+}

@@ -1,0 +1,191 @@
+import Bytes
+
+/// What each kind of value looks like. A function that returns nil has reported why.
+extension RuleParser {
+    /// Reports a value. What came from the environment or another file is not quoted, not even as a suggestion.
+    func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
+        let mayShow = value.origin == .written && !value.isSecret
+        log.report(at: value.range, sentence, suggestion: mayShow ? suggestion : nil)
+    }
+
+    func keyword<Word: RawRepresentable<String> & CaseIterable>(
+        _ value: Value, _: Word.Type, later: [String] = []
+    ) -> Word? {
+        if let word = Word(rawValue: value.text) { return word }
+        let words = Word.allCases.map(\.rawValue)
+        if later.contains(value.text) {
+            refuse(value, "\(value.shown) is not supported yet")
+        } else {
+            refuse(
+                value, "\(value.shown) is none of \(words.joined(separator: ", "))",
+                suggestion: Suggestion.nearest(to: value.text, among: words))
+        }
+        return nil
+    }
+
+    func yesOrNo(_ value: Value) -> Bool? {
+        switch value.text {
+        case "yes": return true
+        case "no": return false
+        default:
+            let isTrue = ["on", "true", "1", "always", "Yes", "YES"].contains(value.text)
+            let isFalse = ["off", "false", "0", "never", "No", "NO"].contains(value.text)
+            refuse(
+                value, "\(value.shown) is neither 'yes' nor 'no'",
+                suggestion: isTrue ? "yes" : isFalse ? "no" : Suggestion.nearest(to: value.text, among: ["yes", "no"]))
+            return nil
+        }
+    }
+
+    func number(_ value: Value, _ range: ClosedRange<Int>, or words: [String] = []) -> Int? {
+        if let number = Self.decimal(value.text), range.contains(number) { return number }
+        let others = words.map { "'\($0)' or " }.joined()
+        refuse(
+            value, "\(value.shown) is not \(others)a number from \(range.lowerBound) to \(range.upperBound)",
+            suggestion: Suggestion.nearest(to: value.text, among: words))
+        return nil
+    }
+
+    /// Bytes: a number, with `k`, `m` or `g` for its power of 1024.
+    func size(_ value: Value, _ range: ClosedRange<Int>) -> Int? {
+        let shifts: [Character: Int] = ["k": 10, "m": 20, "g": 30]
+        let shift = value.text.last.flatMap { shifts[$0] }
+        let digits = shift == nil ? value.text : String(value.text.dropLast())
+        if let number = Self.decimal(digits), number <= Int.max >> (shift ?? 0), range.contains(number << (shift ?? 0))
+        {
+            return number << (shift ?? 0)
+        }
+        let bounds = "from \(Self.size(range.lowerBound)) to \(Self.size(range.upperBound))"
+        let lower = value.text.lowercased().filter { $0 != " " && $0 != "b" && $0 != "i" }
+        let isClose = lower != value.text && Self.decimal(String(lower.dropLast())) != nil
+        refuse(
+            value, "\(value.shown) is not a size \(bounds), such as 64k, 64m or 1g",
+            suggestion: isClose && lower.last.map { shifts[$0] != nil } ?? false ? lower : nil)
+        return nil
+    }
+
+    /// A number with `ms`, `s`, `m` or `h`.
+    func duration(_ value: Value) -> Duration? {
+        let units: [(suffix: String, milliseconds: Int)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
+        let longest = 7 * 24 * 3_600_000
+        for unit in units where value.text.hasSuffix(unit.suffix) {
+            guard let number = Self.decimal(String(value.text.dropLast(unit.suffix.utf8.count))) else { continue }
+            if number > 0, number <= longest / unit.milliseconds { return .milliseconds(number * unit.milliseconds) }
+            refuse(value, "\(value.shown) is not a duration from 1ms to 168h")
+            return nil
+        }
+        if Self.decimal(value.text) != nil {
+            refuse(value, "a duration has a unit: ms, s, m or h", suggestion: value.text + "s")
+        } else {
+            refuse(value, "\(value.shown) is not a duration such as 500ms, 10s, 5m or 1h")
+        }
+        return nil
+    }
+
+    func endpoint(_ value: Value) -> Endpoint? {
+        if let endpoint = Endpoint(value.text) { return endpoint }
+        let text = value.text
+        var suggestion: String?
+        if Self.port(text) != nil {
+            suggestion = "127.0.0.1:\(text)"
+        } else if let address = IPAddress(text) {
+            suggestion = Endpoint(address, 3128).description
+        } else if let colon = text.lastIndex(of: ":"), let port = Self.port(String(text[text.index(after: colon)...])) {
+            switch text[..<colon] {
+            case "localhost": suggestion = "127.0.0.1:\(port)"
+            case "", "*": suggestion = "0.0.0.0:\(port)"
+            case let host: suggestion = IPAddress(host).map { Endpoint($0, port).description }
+            }
+        }
+        refuse(value, "\(value.shown) is not an address and a port, such as 127.0.0.1:3128", suggestion: suggestion)
+        return nil
+    }
+
+    func prefix(_ value: Value) -> AddressPrefix? {
+        do throws(AddressPrefix.Fault) {
+            return try AddressPrefix(value.text)
+        } catch {
+            refuse(value, error, of: value.text)
+            return nil
+        }
+    }
+
+    func refuse(_ value: Value, _ fault: AddressPrefix.Fault, of text: String) {
+        switch fault {
+        case .notAnAddress:
+            refuse(value, "\(value.shown) is not an address or a block such as 10.0.0.0/8")
+        case .badLength:
+            refuse(value, "\(value.shown) has a length that its address cannot have")
+        case .hostBits(let block):
+            refuse(value, "\(value.shown) has bits set behind its prefix", suggestion: block.description)
+        }
+    }
+
+    func hostPattern(_ value: Value, _ text: String) -> HostPattern? {
+        do throws(HostPattern.Fault) {
+            return try HostPattern(text)
+        } catch {
+            refuse(value, "\(value.shown) is no host pattern: \(error.sentence)", suggestion: error.suggestion)
+            return nil
+        }
+    }
+
+    /// Ports and ranges `LOW-HIGH`, or `any`.
+    func ports(_ values: [Value], mayBeAny: Bool) -> PortSet? {
+        if mayBeAny, values.count == 1, values[0].text == "any" { return .any }
+        var ranges: [ClosedRange<UInt16>] = []
+        var isSound = true
+        for value in values {
+            let parts = value.text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+            let bounds = parts.compactMap { Self.port(String($0)) }
+            if bounds.count == parts.count, let low = bounds.first, let high = bounds.last, 0 < low, low <= high {
+                ranges.append(low...high)
+            } else {
+                let isAny = mayBeAny && value.text == "any"
+                refuse(value, isAny ? "'any' stands alone" : "\(value.shown) is not a port from 1 to 65535")
+                isSound = false
+            }
+        }
+        return isSound ? PortSet(ranges) : nil
+    }
+
+    /// The path of a file or directory, resolved against the directory of the file that names it.
+    func path(_ value: Value) -> String {
+        if value.text.isEmpty || value.text.utf8.contains(0) { refuse(value, "a path is wanted") }
+        return sources.file(value.range.file)?.resolve(value.text) ?? value.text
+    }
+
+    /// `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; a bare IPv6 address has no port.
+    func splitPort(_ value: Value) -> (host: String, port: UInt16?)? {
+        let text = value.text
+        var colon: String.Index?
+        if text.hasPrefix("["), let close = text.lastIndex(of: "]") {
+            let after = text.index(after: close)
+            if after < text.endIndex { colon = after }
+        } else if text.utf8.count(where: { $0 == .colon }) == 1 {
+            colon = text.firstIndex(of: ":")
+        }
+        guard let colon, !text.contains("://") else { return (text, nil) }
+        guard text[colon] == ":", let port = Self.port(String(text[text.index(after: colon)...])), port > 0 else {
+            refuse(value, "\(value.shown) does not end in a port from 1 to 65535")
+            return nil
+        }
+        return (String(text[..<colon]), port)
+    }
+
+    static func decimal(_ text: String) -> Int? {
+        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit) else { return nil }
+        return Int(text)
+    }
+
+    static func port(_ text: String) -> UInt16? {
+        decimal(text).flatMap { UInt16(exactly: $0) }
+    }
+
+    static func size(_ bytes: Int) -> String {
+        for (shift, unit) in [(30, "g"), (20, "m"), (10, "k")] where bytes >= 1 << shift && bytes % (1 << shift) == 0 {
+            return "\(bytes >> shift)\(unit)"
+        }
+        return "\(bytes)"
+    }
+}

@@ -1,0 +1,22 @@
+/// The predicates of a `challenge`, in the order in which they are tried.
+public enum ChallengePredicate: String, Sendable, CaseIterable {
+    case proxy
+    case host
+    case port
+    case `protocol`
+    case secure
+    case client
+    case method
+    case realm
+    case issuer
+    case finding
+    case failures
+
+    /// Whether it can be judged from the request alone.
+    var isKnownBeforeChallenge: Bool {
+        switch self {
+        case .proxy, .host, .port, .protocol, .secure, .client: true
+        case .method, .realm, .issuer, .finding, .failures: false
+        }
+    }
+}

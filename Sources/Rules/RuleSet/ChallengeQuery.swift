@@ -1,0 +1,39 @@
+import Bytes
+
+/// One challenge, asked of the rules.
+public struct ChallengeQuery: Sendable, Equatable {
+    /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
+    public var host: String
+    public var port: UInt16
+    public var `protocol`: ChallengeProtocol
+    /// Nil for a method without realms, such as NTLM.
+    public var realm: String?
+    public var method: ChallengeMethod
+    public var isProxy: Bool
+    /// Whether a credential would travel encrypted to who asks for it.
+    public var isSecure: Bool
+    public var client: ClientIdentity
+    /// Distinguished names that a client-certificate challenge accepts.
+    public var issuers: [String]
+    public var findings: [TrustFinding]
+    /// Answers refused before in this task, over all schemes.
+    public var failures: Int
+
+    public init(
+        host: String, port: UInt16, protocol: ChallengeProtocol, realm: String? = nil, method: ChallengeMethod,
+        isProxy: Bool = false, isSecure: Bool = false, client: ClientIdentity, issuers: [String] = [],
+        findings: [TrustFinding] = [], failures: Int = 0
+    ) {
+        self.host = host
+        self.port = port
+        self.protocol = `protocol`
+        self.realm = realm
+        self.method = method
+        self.isProxy = isProxy
+        self.isSecure = isSecure
+        self.client = client
+        self.issuers = issuers
+        self.findings = findings
+        self.failures = failures
+    }
+}

@@ -1,0 +1,37 @@
+/// What the rules answer to a challenge, and which of them said so.
+public struct Decision: Sendable, Equatable {
+    public let answer: Configuration.Challenge.Answer
+    /// Nil: no rule matched, and `answer` is `.performDefault`.
+    public let rule: RuleReference?
+    /// Answers that may be tried in one task.
+    public let attempts: Int
+    public let persistence: Configuration.Challenge.Persistence
+    /// Whether an accepted credential is sent unasked from then on.
+    public let isPreemptive: Bool
+    /// The order in which to try a response's challenges; empty: by strength.
+    public let order: [ChallengeMethod]
+    public let authorization: Configuration.Challenge.Authorization
+
+    init(_ rule: Configuration.Challenge) {
+        answer = rule.answer
+        self.rule = rule.rule
+        attempts = rule.attempts
+        persistence = rule.persistence
+        isPreemptive = rule.isPreemptive
+        order = rule.order
+        authorization = rule.authorization ?? .keep
+    }
+
+    private init() {
+        answer = .performDefault
+        rule = nil
+        attempts = 1
+        persistence = .session
+        isPreemptive = true
+        order = []
+        authorization = .keep
+    }
+
+    /// What holds when no rule matches.
+    public static let none = Decision()
+}

@@ -1,0 +1,81 @@
+import Bytes
+
+/// Where the proxy may connect to. It is asked with the address that is about to be connected, after resolution, so
+/// that a name cannot be made to point elsewhere between the question and the connection.
+///
+/// **The narrowest entry that holds the address decides.** The longer prefix is the narrower; of equal prefixes, one
+/// with a port; then an address over a class; then `deny` over `allow`. An address that no entry holds is permitted.
+/// Loopback, link-local, multicast, unspecified and metadata addresses are refused as if a `deny` stood there that
+/// yields to any written entry as narrow: `allow 127.0.0.1:3127` or `allow loopback` lifts it, `allow any` does not.
+///
+/// An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4, compatible) is refused if that is.
+public struct EgressPolicy: Sendable {
+    private struct Item: Sendable {
+        let prefix: AddressPrefix
+        let port: UInt16?
+        let decision: EgressDecision
+    }
+
+    /// Narrowest first, so that the first that holds the address decides.
+    private let items: [Item]
+    private let connectPorts: PortSet
+
+    init(_ egress: Configuration.Egress) {
+        connectPorts = egress.connectPorts
+        var ranked: [(rank: [Int], item: Item)] = []
+        for entry in egress.entries {
+            let decision: EgressDecision =
+                entry.verdict == .allow ? .permittedBy(entry.rule) : .refusedBy(entry.rule)
+            for prefix in entry.prefixes {
+                let rank = [
+                    Self.width(prefix), entry.port == nil ? 1 : 0, entry.addressClass == nil ? 0 : 1,
+                    entry.verdict == .deny ? 0 : 1,
+                ]
+                ranked.append((rank, Item(prefix: prefix, port: entry.port, decision: decision)))
+            }
+        }
+        for addressClass in AddressClass.refused {
+            for prefix in addressClass.prefixes {
+                let item = Item(prefix: prefix, port: nil, decision: .refusedByDefault(addressClass))
+                ranked.append(([Self.width(prefix), 2, 2, 2], item))
+            }
+        }
+        // The sort is stable: of equals, the first written.
+        items = ranked.sorted { $0.rank.lexicographicallyPrecedes($1.rank) }.map(\.item)
+    }
+
+    /// Whether to connect to an address and port. Allocates nothing.
+    public func permits(_ address: IPAddress, port: UInt16) -> EgressDecision {
+        let address = address.unmapped
+        let decision = decide(address, port)
+        guard decision.isPermitted, let carried = Self.carried(address) else { return decision }
+        let inner = decide(carried, port)
+        return inner.isPermitted ? decision : inner
+    }
+
+    /// Whether `CONNECT` may name the port.
+    public func permitsConnect(port: UInt16) -> Bool { connectPorts.contains(port) }
+
+    private func decide(_ address: IPAddress, _ port: UInt16) -> EgressDecision {
+        for item in items where item.prefix.contains(address) {
+            if let only = item.port, only != port { continue }
+            return item.decision
+        }
+        return .permitted
+    }
+
+    /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
+    private static func carried(_ address: IPAddress) -> IPAddress? {
+        guard address.family == .v6 else { return nil }
+        if address.high == 0x0064_FF9B_0000_0000 || address.high == 0, address.low >> 32 == 0 {
+            return IPAddress(v4: UInt32(truncatingIfNeeded: address.low))
+        }
+        if address.high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: address.high >> 16)) }
+        return nil
+    }
+
+    /// Bits that a prefix leaves open.
+    private static func width(_ prefix: AddressPrefix) -> Int {
+        (prefix.address.family == .v4 ? 32 : 128) - prefix.length
+    }
+}

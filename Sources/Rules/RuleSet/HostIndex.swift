@@ -1,0 +1,143 @@
+import Bytes
+
+/// Finds the rules that may match a host without looking at the others: names and `*.` suffixes by hash, all other
+/// patterns in one list. Each list is kept once for each authentication method, ascending, so that "the first match
+/// wins" is a scan that stops early. A lookup hashes the host once, from its end, and allocates nothing.
+struct HostIndex: Sendable {
+    /// A rule as the index sees it.
+    struct Entry {
+        let patterns: [HostPattern]
+        /// Which lists it belongs to. Routes use one list only.
+        let methods: MethodSet
+    }
+
+    /// The list of every rule, whatever its methods.
+    static let everyMethod = ChallengeMethod.allCases.count
+    private static let listsPerKey = everyMethod + 1
+
+    private struct Key: Sendable {
+        let hash: UInt64
+        let start: Int
+        let end: Int
+    }
+
+    /// Names and suffixes, the latter with the dot in front.
+    private var names: [UInt8] = []
+    private var keys: [Key] = []
+    /// Open addressing: the number of a key plus one, or zero. A power of two long, at most half full.
+    private var slots: [UInt32] = []
+    /// Rule numbers of all lists, list after list. List 0 is that of the patterns which are no key.
+    private var numbers: [UInt32] = []
+    private var bounds: [Int] = [0]
+    private var hasSuffixes = false
+
+    init(_ entries: [Entry]) {
+        var lists: [[(number: Int, methods: MethodSet)]] = [[]]
+        var keyOf: [[UInt8]: Int] = [:]
+        for (number, entry) in entries.enumerated() {
+            var targets: Set<Int> = entry.patterns.isEmpty ? [0] : []
+            for pattern in entry.patterns {
+                guard let name = pattern.key else {
+                    targets.insert(0)
+                    continue
+                }
+                if name.first == Self.dot { hasSuffixes = true }
+                let list = keyOf[name] ?? lists.count
+                if list == lists.count {
+                    keyOf[name] = list
+                    lists.append([])
+                    keys.append(Key(hash: Self.hash(name), start: names.count, end: names.count + name.count))
+                    names += name
+                }
+                targets.insert(list)
+            }
+            for target in targets { lists[target].append((number, entry.methods)) }
+        }
+        fillSlots()
+        for list in lists {
+            for method in ChallengeMethod.allCases {
+                numbers += list.filter { $0.methods.contains(method) }.map { UInt32($0.number) }
+                bounds.append(numbers.count)
+            }
+            numbers += list.map { UInt32($0.number) }
+            bounds.append(numbers.count)
+        }
+    }
+
+    /// The lowest number of a rule that may match `host` and passes `test`. The test is told whether the host is
+    /// known to match; if not, it has still to look at the rule's other patterns.
+    func first(_ host: Span<UInt8>, list: Int, where test: (_ number: Int, _ hostMatches: Bool) -> Bool) -> Int? {
+        var best = Int.max
+        scan(0, list, false, &best, test)
+        if !keys.isEmpty {
+            var hash = Self.basis
+            var index = host.count
+            while index > 0 {
+                index -= 1
+                hash = Self.step(hash, host[index].asciiLowercased)
+                guard index == 0 || hasSuffixes && host[index] == Self.dot else { continue }
+                let name = host.extracting(index..<host.count)
+                if let key = find(name, hash) { scan(key + 1, list, true, &best, test) }
+            }
+        }
+        return best == .max ? nil : best
+    }
+
+    private func scan(
+        _ key: Int, _ list: Int, _ hostMatches: Bool, _ best: inout Int, _ test: (Int, Bool) -> Bool
+    ) {
+        let first = key * Self.listsPerKey + list
+        for position in bounds[first]..<bounds[first + 1] {
+            let number = Int(numbers[position])
+            if number >= best { return }
+            if test(number, hostMatches) {
+                best = number
+                return
+            }
+        }
+    }
+
+    private func find(_ name: Span<UInt8>, _ hash: UInt64) -> Int? {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] != 0 {
+            let number = Int(slots[slot]) - 1
+            let key = keys[number]
+            if key.hash == hash, name.equalsIgnoringCase(names.span.extracting(key.start..<key.end)) { return number }
+            slot = (slot + 1) & mask
+        }
+        return nil
+    }
+
+    private mutating func fillSlots() {
+        var count = 8
+        while count < keys.count * 2 { count *= 2 }
+        slots = Array(repeating: 0, count: count)
+        for (number, key) in keys.enumerated() {
+            var slot = Int(truncatingIfNeeded: key.hash) & (count - 1)
+            while slots[slot] != 0 { slot = (slot + 1) & (count - 1) }
+            slots[slot] = UInt32(number + 1)
+        }
+    }
+
+    /// FNV-1a over the bytes from last to first. Keys come from the rule file, so no peer can choose collisions.
+    private static func hash(_ name: [UInt8]) -> UInt64 {
+        name.reversed().reduce(basis) { step($0, $1) }
+    }
+
+    private static func step(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+    private static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static let dot = UInt8(ascii: ".")
+}
+
+extension HostPattern {
+    /// What the index can find by hash: a name, or a suffix with its dot. Nil for all other forms.
+    fileprivate var key: [UInt8]? {
+        switch form {
+        case .exact(let name): name
+        case .suffix(let end): end
+        case .any, .glob, .addresses: nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Bytes
+
+/// The rules, compiled: immutable, shared by all loops, swapped whole on a reload. An exchange keeps the one it began
+/// with. No query allocates, unless a host is an IPv6 address.
+public final class RuleSet: Sendable {
+    public let configuration: Configuration
+    public let egress: EgressPolicy
+    public let clients: ClientPolicy
+    private let routes: HostIndex
+    private let challenges: HostIndex
+    /// What the per-request queries look at, apart from the rules themselves: copying a rule costs a retain for each
+    /// of its lists.
+    private let routeDecisions: [RouteDecision]
+    private let routePorts: [UInt16?]
+    private let gates: [Gate]
+    /// Whether any rule can answer, or replaces a client's own `Authorization`: most requests need no more than this.
+    private let canAnswer: Bool
+    private let canReplace: Bool
+
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+        egress = EgressPolicy(configuration.egress)
+        clients = ClientPolicy(configuration.clients)
+        routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
+        challenges = HostIndex(
+            configuration.challenges.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
+        routeDecisions = configuration.routes.map {
+            RouteDecision(action: $0.action, decodesContent: $0.decodesContent, rule: $0.rule)
+        }
+        routePorts = configuration.routes.map(\.port)
+        gates = configuration.challenges.map(Gate.init)
+        canAnswer = configuration.challenges.contains { $0.usesCredential }
+        canReplace = configuration.challenges.contains { $0.authorization == .replace }
+    }
+
+    /// How a request for a host and port travels. The first `route` that fits decides.
+    public func route(host: Span<UInt8>, port: UInt16) -> RouteDecision {
+        if configuration.routes.isEmpty { return .none }
+        let found = HostPattern.withName(of: host) { name in
+            routes.first(name, list: HostIndex.everyMethod) { number, hostMatches in
+                if let only = routePorts[number], only != port { return false }
+                return hostMatches || configuration.routes[number].host.matches(name)
+            }
+        }
+        return found.map { routeDecisions[$0] } ?? .none
+    }
+
+    /// What to do about a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
+    public func decide(_ query: ChallengeQuery) -> Decision {
+        let found = HostPattern.withName(of: query.host.utf8Span.span) { name in
+            challenges.first(name, list: Int(query.method.rawValue)) { number, hostMatches in
+                configuration.challenges[number].firstMismatch(query, hostMatches: hostMatches) == nil
+            }
+        }
+        return found.map { Decision(configuration.challenges[$0]) } ?? .none
+    }
+
+    /// Whether some rule could answer an origin at that host and port with a credential. When not, a request's body
+    /// need not be held and a challenge is the client's own affair.
+    public func mayAnswer(host: Span<UInt8>, port: UInt16) -> Bool {
+        guard canAnswer else { return false }
+        return firstBeforeChallenge(host, port) { gates[$0].usesCredential } != nil
+    }
+
+    /// What becomes of a client's own `Authorization` in a request to an origin, before anything was challenged: what
+    /// the first `challenge` says that speaks of `authorization` at all and whose `host`, `port`, `protocol`,
+    /// `secure`, `client` and `proxy` fit. None: keep.
+    public func authorization(
+        host: Span<UInt8>, port: UInt16, protocol: ChallengeProtocol, isSecure: Bool, client: ClientIdentity
+    ) -> Configuration.Challenge.Authorization {
+        guard canReplace else { return .keep }
+        let found = firstBeforeChallenge(host, port) { number in
+            gates[number].authorization != nil
+                && configuration.challenges[number].matchesBeforeChallenge(`protocol`, isSecure: isSecure, client)
+        }
+        return found.flatMap { gates[$0].authorization } ?? .keep
+    }
+
+    private func firstBeforeChallenge(
+        _ host: Span<UInt8>, _ port: UInt16, where test: (Int) -> Bool
+    ) -> Int? {
+        HostPattern.withName(of: host) { name in
+            challenges.first(name, list: HostIndex.everyMethod) { number, hostMatches in
+                gates[number].admits(port) && test(number)
+                    && (hostMatches || configuration.challenges[number].matches(host: name))
+            }
+        }
+    }
+}
+
+extension Configuration.Challenge {
+    var usesCredential: Bool {
+        if case .use = answer { return true }
+        return false
+    }
+
+    /// Whether the predicates hold that are known before a challenge, host and port apart.
+    func matchesBeforeChallenge(_ protocol: ChallengeProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
+        (protocols.isEmpty || protocols.contains(`protocol`)) && (self.isSecure ?? isSecure) == isSecure
+            && matches(client: client)
+    }
+}

@@ -1,0 +1,54 @@
+import Bytes
+
+/// One file of the rule set with its lines, and the places in it that must never be shown.
+public struct SourceFile: Sendable {
+    /// The path as the user gave it or, of an included file, as resolved against the including one.
+    public let path: String
+    public let bytes: [UInt8]
+    /// The `include` that brought this file in; nil for the first.
+    public let includedFrom: SourceRange?
+    /// Runs of bytes that may be secrets, ascending. The renderer shows `***` in their place.
+    var secrets: [Range<Int>] = []
+    private let lineStarts: [Int]
+
+    init(path: String, bytes: [UInt8], includedFrom: SourceRange?) {
+        self.path = path
+        self.bytes = bytes
+        self.includedFrom = includedFrom
+        lineStarts = [0] + bytes.indices.lazy.filter { bytes[$0] == .lineFeed }.map { $0 + 1 }
+    }
+
+    /// The position of a byte offset; an offset beyond the end is the end's.
+    public func position(of offset: Int) -> SourcePosition {
+        let offset = min(max(offset, 0), bytes.count)
+        let line = lineNumber(of: offset)
+        let scalars = bytes[lineStarts[line - 1]..<offset].count { $0 & 0xC0 != 0x80 }
+        return SourcePosition(line: line, column: scalars + 1)
+    }
+
+    /// The bytes of the line that holds `offset`, without its end.
+    func line(around offset: Int) -> Range<Int> {
+        let number = lineNumber(of: min(max(offset, 0), bytes.count))
+        let start = lineStarts[number - 1]
+        var end = number < lineStarts.count ? lineStarts[number] - 1 : bytes.count
+        if end > start, bytes[end - 1] == .carriageReturn { end -= 1 }
+        return start..<end
+    }
+
+    /// A path that stands in this file: absolute, or relative to the file's own directory.
+    func resolve(_ target: String) -> String {
+        guard !target.hasPrefix("/"), let slash = path.utf8.lastIndex(of: .slash) else { return target }
+        return String(path[...slash]) + target
+    }
+
+    /// Binary search for the last line that starts at or before `offset`; numbers count from 1.
+    private func lineNumber(of offset: Int) -> Int {
+        var lower = 0
+        var upper = lineStarts.count
+        while upper - lower > 1 {
+            let middle = (lower + upper) / 2
+            if lineStarts[middle] <= offset { lower = middle } else { upper = middle }
+        }
+        return lower + 1
+    }
+}

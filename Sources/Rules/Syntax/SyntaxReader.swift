@@ -1,0 +1,160 @@
+import Bytes
+
+/// Tokens to directives with their blocks, over all files. Included files and open blocks are two explicit stacks,
+/// so neither nesting nor a circle of includes can exhaust the program's own.
+struct SyntaxReader<Reader: SourceReader> {
+    private let reader: Reader
+    private let log: DiagnosticLog
+    private(set) var sources = SourceMap()
+    private var frames: [Frame] = []
+    private var blocks: [OpenBlock] = []
+    private var roots: [SyntaxNode] = []
+    private var pending: SyntaxNode?
+
+    /// A file being read.
+    private struct Frame {
+        let file: Int
+        let path: String
+        let tokens: [Token]
+        /// How many blocks were open when the file began; it closes no more and leaves no more open.
+        let depth: Int
+        var next = 0
+    }
+
+    private struct OpenBlock {
+        var node: SyntaxNode
+        var block: SyntaxNode.Block
+    }
+
+    init(reader: Reader, log: DiagnosticLog) {
+        self.reader = reader
+        self.log = log
+    }
+
+    /// Throws when the first file itself cannot be read. All else is reported.
+    mutating func read(_ path: String) throws(SourceError) -> [SyntaxNode] {
+        let bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
+        open(path, bytes, includedFrom: nil)
+        while let frame = frames.last {
+            guard frame.next < frame.tokens.count else {
+                finishFile(frame)
+                continue
+            }
+            frames[frames.count - 1].next += 1
+            accept(frame.tokens[frame.next], in: frame)
+        }
+        return roots
+    }
+
+    private mutating func open(_ path: String, _ bytes: [UInt8], includedFrom range: SourceRange?) {
+        let number = sources.append(SourceFile(path: path, bytes: bytes, includedFrom: range))
+        var lexer = Lexer(bytes, file: number)
+        lexer.run()
+        for fault in lexer.faults { log.report(at: fault.range, fault.sentence) }
+        var tokens = lexer.tokens
+        let mask = SecretMask(&tokens, comments: lexer.comments, of: bytes)
+        sources.hide(mask.ranges, in: number)
+        frames.append(Frame(file: number, path: path, tokens: tokens, depth: blocks.count))
+    }
+
+    private mutating func accept(_ token: Token, in frame: Frame) {
+        switch token.kind {
+        case .word, .string:
+            if pending == nil { pending = SyntaxNode(name: token) } else { pending?.arguments.append(token) }
+        case .newline, .semicolon:
+            finishDirective()
+        case .open:
+            openBlock(token, in: frame)
+        case .close:
+            finishDirective()
+            if blocks.count > frame.depth {
+                closeBlock(isClosed: true)
+            } else {
+                log.report(at: token.range, "no block is open here")
+            }
+        }
+    }
+
+    private mutating func openBlock(_ brace: Token, in frame: Frame) {
+        if pending == nil, let last = takeLast(of: frame.file) {
+            log.report(at: brace.range, "a block begins on the line of its directive")
+            pending = last
+        }
+        if pending == nil { log.report(at: brace.range, "a block needs a directive before it") }
+        if blocks.count >= SyntaxLimits.blockDepth {
+            log.report(at: brace.range, "blocks are nested more than \(SyntaxLimits.blockDepth) deep")
+            frames[frames.count - 1].next = frame.tokens.count
+            pending = nil
+            return
+        }
+        let node = pending ?? SyntaxNode(name: brace)
+        pending = nil
+        blocks.append(OpenBlock(node: node, block: SyntaxNode.Block(brace: brace.range)))
+    }
+
+    private mutating func closeBlock(isClosed: Bool) {
+        guard var open = blocks.popLast() else { return }
+        open.block.isClosed = isClosed
+        open.node.block = open.block
+        // A block without a directive was reported at its brace; nothing can be said of what is in it.
+        if open.node.name.kind != .open { attach(open.node) }
+    }
+
+    private mutating func finishDirective() {
+        guard let node = pending else { return }
+        pending = nil
+        if node.name.isWord("include") { include(node) } else { attach(node) }
+    }
+
+    private mutating func finishFile(_ frame: Frame) {
+        let framesBefore = frames.count
+        finishDirective()
+        // A last line `include PATH` without a line end has pushed its file; come back when that is read.
+        guard frames.count == framesBefore else { return }
+        while blocks.count > frame.depth {
+            if let open = blocks.last {
+                let name = open.node.name
+                let whose = name.kind == .open ? "" : " of \(name.shown)"
+                log.report(at: open.block.brace, "the block\(whose) is not closed")
+            }
+            closeBlock(isClosed: false)
+        }
+        frames.removeLast()
+    }
+
+    private mutating func attach(_ node: SyntaxNode) {
+        if blocks.isEmpty { roots.append(node) } else { blocks[blocks.count - 1].block.nodes.append(node) }
+    }
+
+    /// Takes back the directive that ended just before, if a block could still belong to it.
+    private mutating func takeLast(of file: Int) -> SyntaxNode? {
+        let last = blocks.isEmpty ? roots.last : blocks[blocks.count - 1].block.nodes.last
+        guard let last, last.block == nil, last.name.range.file == file else { return nil }
+        if blocks.isEmpty { roots.removeLast() } else { blocks[blocks.count - 1].block.nodes.removeLast() }
+        return last
+    }
+
+    private mutating func include(_ node: SyntaxNode) {
+        guard let target = node.arguments.first, node.arguments.count == 1, !target.text.isEmpty,
+            let including = sources.file(node.name.range.file)
+        else {
+            log.report(at: node.range, "'include' takes the path of one file")
+            return
+        }
+        let path = including.resolve(target.text)
+        if frames.contains(where: { $0.path == path }) {
+            log.report(at: target.range, "\(target.shown) is being read already: the files include each other")
+        } else if frames.count > SyntaxLimits.includeDepth {
+            log.report(at: target.range, "files are included more than \(SyntaxLimits.includeDepth) deep")
+        } else if sources.files.count >= SyntaxLimits.files {
+            log.report(at: target.range, "more than \(SyntaxLimits.files) files are included")
+        } else {
+            do throws(SourceError) {
+                let bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
+                open(path, bytes, includedFrom: node.range)
+            } catch {
+                log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
+            }
+        }
+    }
+}

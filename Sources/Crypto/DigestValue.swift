@@ -1,0 +1,28 @@
+import Bytes
+
+/// A finished digest: a value without an allocation, up to 32 bytes long.
+public struct DigestValue: Sendable {
+    var storage: InlineArray<32, UInt8>
+    public let count: Int
+
+    init(storage: InlineArray<32, UInt8>, count: Int) {
+        self.storage = storage
+        self.count = count
+    }
+
+    public var array: [UInt8] { storage.span.extracting(first: count).array }
+
+    /// Lends the digest as lower-case hexadecimal text.
+    public func withHexadecimal<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var text = InlineArray<64, UInt8>(repeating: 0)
+        for offset in 0..<count {
+            text[offset &* 2] = Self.digit(storage[offset] >> 4)
+            text[offset &* 2 &+ 1] = Self.digit(storage[offset] & 0xF)
+        }
+        return try body(text.span.extracting(first: count &* 2))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
+}

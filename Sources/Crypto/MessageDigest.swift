@@ -1,0 +1,69 @@
+import COpenSSL
+
+/// A digest in the making, as a value on the stack.
+///
+/// OpenSSL 3's EVP interface allocates with every digest; its low-level functions work on plain structures. That is
+/// what makes an answer to a Digest challenge free of allocations, and a begun digest worth keeping.
+public struct MessageDigest: Sendable {
+    private let algorithm: DigestAlgorithm
+    private var md5 = MD5_CTX()
+    private var sha256 = SHA256_CTX()
+    private var sha512 = SHA512_CTX()
+
+    public init(_ algorithm: DigestAlgorithm) {
+        self.algorithm = algorithm
+        switch algorithm {
+        case .md5: MD5_Init(&md5)
+        case .sha256: SHA256_Init(&sha256)
+        case .sha512_256:
+            SHA512_Init(&sha512)
+            sha512.h = Self.initialValues
+            sha512.md_len = UInt32(SHA256_DIGEST_LENGTH)
+        }
+    }
+
+    public mutating func update(_ bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { update(UnsafeRawBufferPointer($0)) }
+    }
+
+    public mutating func update(_ text: StaticString) {
+        update(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        switch algorithm {
+        case .md5: MD5_Update(&md5, start, bytes.count)
+        case .sha256: SHA256_Update(&sha256, start, bytes.count)
+        case .sha512_256: SHA512_Update(&sha512, start, bytes.count)
+        }
+    }
+
+    /// The digest of everything so far. The value may be copied before and each copy finished on its own.
+    public consuming func finish() -> DigestValue {
+        var storage = InlineArray<32, UInt8>(repeating: 0)
+        var bytes = storage.mutableSpan
+        _ = bytes.withUnsafeMutableBufferPointer { out in
+            switch algorithm {
+            case .md5: MD5_Final(out.baseAddress, &md5)
+            case .sha256: SHA256_Final(out.baseAddress, &sha256)
+            case .sha512_256: SHA512_Final(out.baseAddress, &sha512)
+            }
+        }
+        return DigestValue(storage: storage, count: algorithm.length)
+    }
+
+    public static func digest(_ algorithm: DigestAlgorithm, of bytes: Span<UInt8>) -> DigestValue {
+        var digest = MessageDigest(algorithm)
+        digest.update(bytes)
+        return digest.finish()
+    }
+
+    /// FIPS 180-4 section 5.3.6.2.
+    private static var initialValues: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
+        (
+            0x2231_2194_FC2B_F72C, 0x9F55_5FA3_C84C_64C2, 0x2393_B86B_6F53_B151, 0x9638_7719_5940_EABD,
+            0x9628_3EE8_75BE_AEB6, 0x0EB7_2DDC_81C5_8AA2, 0x2B01_99FC_2C85_B8AA, 0x0EB7_2DDC_81C5_2CA2
+        )
+    }
+}

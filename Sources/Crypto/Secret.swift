@@ -1,0 +1,50 @@
+import COpenSSL
+
+/// Bytes that are somebody's password or key: zeroed when the last reference goes, compared in constant time, and
+/// absent from every description, dump and error.
+///
+/// `@unchecked Sendable`: the storage is written in the initialiser, before anyone else can see it, and never after.
+public final class Secret: @unchecked Sendable {
+    private let storage: UnsafeMutableBufferPointer<UInt8>
+
+    public init(_ bytes: Span<UInt8>) {
+        storage = .allocate(capacity: bytes.count)
+        for offset in 0..<bytes.count { storage.initializeElement(at: offset, to: bytes[offset]) }
+    }
+
+    /// The UTF-8 of `text`. The caller's string is not wiped: use this for text that is no secret yet, or in tests.
+    public convenience init(_ text: String) {
+        self.init(text.utf8Span.span)
+    }
+
+    /// Takes the bytes over and zeroes the array they came in.
+    public convenience init(wiping bytes: inout [UInt8]) {
+        self.init(bytes.span)
+        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
+        bytes.removeAll()
+    }
+
+    deinit {
+        OPENSSL_cleanse(storage.baseAddress, storage.count)
+        storage.deallocate()
+    }
+
+    public var count: Int { storage.count }
+
+    /// Lends the bytes. What `body` copies out is no longer this type's to protect.
+    public func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeBufferPointer(storage).span)
+    }
+}
+
+extension Secret: Equatable {
+    public static func == (left: Secret, right: Secret) -> Bool {
+        left.withBytes { mine in right.withBytes { theirs in ConstantTime.equal(mine, theirs) } }
+    }
+}
+
+extension Secret: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

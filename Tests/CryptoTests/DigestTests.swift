@@ -1,0 +1,45 @@
+import Bytes
+import Crypto
+import Testing
+
+@Suite struct DigestTests {
+    /// MD5: RFC 1321 A.5. SHA-256 and SHA-512/256: NIST's examples for FIPS 180-4.
+    @Test(arguments: [
+        (DigestAlgorithm.md5, "", "d41d8cd98f00b204e9800998ecf8427e"),
+        (.md5, "abc", "900150983cd24fb0d6963f7d28e17f72"),
+        (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (.sha512_256, "", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
+        (.sha512_256, "abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+    ])
+    func `digests agree with the published examples`(algorithm: DigestAlgorithm, text: String, hex: String) {
+        let digest = MessageDigest.digest(algorithm, of: text.utf8Span.span)
+        #expect(digest.withHexadecimal { $0.text } == hex)
+        #expect(Hex.encode(digest.array) == hex)
+        #expect(digest.count == algorithm.length)
+    }
+
+    @Test(arguments: DigestAlgorithm.allCases)
+    func `a digest that is begun may be copied, and each copy finished`(algorithm: DigestAlgorithm) {
+        var begun = MessageDigest(algorithm)
+        begun.update("a")
+        var first = begun
+        first.update("bc")
+        begun.update("b")
+        begun.update("c".utf8Span.span)
+        let expected = MessageDigest.digest(algorithm, of: "abc".utf8Span.span).array
+        #expect(first.finish().array == expected)
+        #expect(begun.finish().array == expected)
+    }
+
+    @Test func `HMAC-SHA-256 agrees with RFC 4231`() {
+        let code = MessageAuthenticationCode(key: Secret("Jefe"))
+            .code(of: "what do ya want for nothing?".utf8Span.span)
+        #expect(
+            code.withHexadecimal { $0.text } == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    }
+
+    @Test func `random bytes differ`() throws {
+        #expect(try RandomBytes.make(16) != RandomBytes.make(16))
+        #expect(try RandomBytes.make(16).count == 16)
+    }
+}

@@ -15,7 +15,7 @@ public struct MessageDigest: Sendable {
         switch algorithm {
         case .md5: MD5_Init(&md5)
         case .sha256: SHA256_Init(&sha256)
-        case .sha512_256:
+        case .sha512t256:
             SHA512_Init(&sha512)
             sha512.h = Self.initialValues
             sha512.md_len = UInt32(SHA256_DIGEST_LENGTH)
@@ -35,7 +35,7 @@ public struct MessageDigest: Sendable {
         switch algorithm {
         case .md5: MD5_Update(&md5, start, bytes.count)
         case .sha256: SHA256_Update(&sha256, start, bytes.count)
-        case .sha512_256: SHA512_Update(&sha512, start, bytes.count)
+        case .sha512t256: SHA512_Update(&sha512, start, bytes.count)
         }
     }
 
@@ -47,7 +47,7 @@ public struct MessageDigest: Sendable {
             switch algorithm {
             case .md5: MD5_Final(out.baseAddress, &md5)
             case .sha256: SHA256_Final(out.baseAddress, &sha256)
-            case .sha512_256: SHA512_Final(out.baseAddress, &sha512)
+            case .sha512t256: SHA512_Final(out.baseAddress, &sha512)
             }
         }
         return DigestValue(storage: storage, count: algorithm.length)
@@ -63,7 +63,7 @@ public struct MessageDigest: Sendable {
     private static var initialValues: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
         (
             0x2231_2194_FC2B_F72C, 0x9F55_5FA3_C84C_64C2, 0x2393_B86B_6F53_B151, 0x9638_7719_5940_EABD,
-            0x9628_3EE8_75BE_AEB6, 0x0EB7_2DDC_81C5_8AA2, 0x2B01_99FC_2C85_B8AA, 0x0EB7_2DDC_81C5_2CA2
+            0x9628_3EE2_A88E_FFE3, 0xBE5E_1E25_5386_3992, 0x2B01_99FC_2C85_B8AA, 0x0EB7_2DDC_81C5_2CA2
         )
     }
 }

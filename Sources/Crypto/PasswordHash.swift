@@ -14,8 +14,8 @@ public enum PasswordHash {
     /// Whether `hash` names a method that is worth its name and that libcrypt can compute here. DES, MD5 (`$1$`) and
     /// Apache's `$apr1$` are not.
     public static func isSupported(_ hash: String) -> Bool {
-        let strong = ["$y$", "$gy$", "$7$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$"].contains { hash.hasPrefix($0) }
-        return strong && !hash.utf8.contains(0)
+        let prefixes = ["$y$", "$gy$", "$7$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$"]
+        return prefixes.contains { hash.hasPrefix($0) } && !hash.utf8.contains(0)
             && [CRYPT_SALT_OK, CRYPT_SALT_METHOD_LEGACY].contains(crypt_checksalt(hash))
     }
 

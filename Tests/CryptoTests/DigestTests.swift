@@ -8,8 +8,8 @@ import Testing
         (DigestAlgorithm.md5, "", "d41d8cd98f00b204e9800998ecf8427e"),
         (.md5, "abc", "900150983cd24fb0d6963f7d28e17f72"),
         (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (.sha512_256, "", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
-        (.sha512_256, "abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
+        (.sha512t256, "", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),
+        (.sha512t256, "abc", "53048e2681941ef99b2e29b76b4c7dabe4c2d0c634fc6d46e0e2f13107e7af23"),
     ])
     func `digests agree with the published examples`(algorithm: DigestAlgorithm, text: String, hex: String) {
         let digest = MessageDigest.digest(algorithm, of: text.utf8Span.span)

@@ -12,7 +12,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [("", "", true), ("a", "a", true), ("a", "b", false), ("a", "ab", false), ("pässword", "pässword", true)])
+    @Test(arguments: [
+        ("", "", true), ("a", "a", true), ("a", "b", false), ("a", "ab", false), ("pässword", "pässword", true),
+    ])
     func `secrets are equal when their bytes are`(left: String, right: String, equal: Bool) {
         #expect((Secret(left) == Secret(right)) == equal)
     }

@@ -26,6 +26,15 @@ public struct MessageDigest: Sendable {
         bytes.withUnsafeBufferPointer { update(UnsafeRawBufferPointer($0)) }
     }
 
+    public mutating func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The text's UTF-8.
+    public mutating func update(utf8 text: String) {
+        update(text.utf8Span.span)
+    }
+
     public mutating func update(_ text: StaticString) {
         update(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

@@ -1,0 +1,44 @@
+import Bytes
+
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 section 11.3), unquoted.
+public struct HeaderChallenge: Sendable, Hashable {
+    /// One parameter: the name in lower case, the value without quotes and escapes, in the server's own encoding.
+    public struct Parameter: Sendable, Hashable {
+        public let name: String
+        public let value: [UInt8]
+
+        public init(name: String, value: [UInt8]) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// In lower case.
+    public let scheme: String
+    public let token68: String?
+    /// In the order of the field; no name occurs twice.
+    public let parameters: [Parameter]
+
+    public init(scheme: String, token68: String? = nil, parameters: [Parameter] = []) {
+        self.scheme = scheme
+        self.token68 = token68
+        self.parameters = parameters
+    }
+
+    /// The value of a parameter; `name` in lower case.
+    public subscript(name: String) -> [UInt8]? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// The value as text; what is not UTF-8 becomes U+FFFD.
+    public func text(_ name: String) -> String? {
+        self[name].map { $0.span.text }
+    }
+
+    public var realm: String? { text("realm") }
+
+    /// Whether the parameter is the word `true`, in any case.
+    func isTrue(_ name: String) -> Bool {
+        self[name].map { $0.span.equalsIgnoringCase("true") } ?? false
+    }
+}

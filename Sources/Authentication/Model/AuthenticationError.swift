@@ -1,0 +1,29 @@
+/// Why a challenge cannot be answered. The first three are the configuration's fault, the next two the peer's.
+public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// RFC 7617 section 2: the server would read another, shorter user name.
+    case userContainsColon(credential: String)
+    case controlCharacter(credential: String)
+    /// The credential is of a kind that the method has no use for.
+    case unsuitableCredential(credential: String, method: AuthenticationMethod)
+    case unusableChallenge(method: AuthenticationMethod)
+    /// A nonce was used 2³² − 1 times: a new challenge is needed.
+    case nonceExhausted
+    /// The challenge wants the body's digest (`auth-int`) and none was given.
+    case bodyDigestNeeded
+    case noRandomness
+
+    public var description: String {
+        switch self {
+        case .userContainsColon(let credential):
+            "credential \(credential) has a colon in its user name, which basic authentication cannot carry"
+        case .controlCharacter(let credential):
+            "credential \(credential) has a control character in its user name or password"
+        case .unsuitableCredential(let credential, let method):
+            "credential \(credential) is of a kind that \(method.rawValue) authentication cannot use"
+        case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"
+        case .nonceExhausted: "the nonce was used as often as it can be"
+        case .bodyDigestNeeded: "the challenge wants the digest of the whole body"
+        case .noRandomness: "the system gave no random bytes"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// How a protection space wants to be answered.
+public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
+    case basic
+    case digest
+    case ntlm
+    case negotiate
+    case bearer
+    case htmlForm = "html-form"
+    case clientCertificate = "client-certificate"
+    case serverTrust = "server-trust"
+    case `default`
+
+    /// Whether an answer belongs to the connection and holds for every request on it; else to the request.
+    public var isSessionLevel: Bool {
+        switch self {
+        case .ntlm, .negotiate, .clientCertificate, .serverTrust: true
+        case .basic, .digest, .bearer, .htmlForm, .default: false
+        }
+    }
+
+    /// Whether answering lets whoever reads the connection have the credential itself.
+    public var revealsCredential: Bool {
+        switch self {
+        case .basic, .bearer, .htmlForm, .default: true
+        case .digest, .ntlm, .negotiate, .clientCertificate, .serverTrust: false
+        }
+    }
+}

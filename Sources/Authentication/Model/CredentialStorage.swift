@@ -1,0 +1,19 @@
+/// Credentials by protection space and user, one of them the space's default.
+///
+/// Implementations answer from any task; each call is atomic.
+public protocol CredentialStorage: Sendable {
+    /// The space's credentials by user name.
+    func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential]
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]]
+    func defaultCredential(for space: ProtectionSpace) async throws(CredentialStorageError) -> Credential?
+
+    /// Adds the credential, or replaces the one of the same user.
+    func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError)
+    /// Removes the user's credential; that there is none is no error.
+    func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError)
+    /// Adds the credential like `set` and makes it the space's default.
+    func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError)
+
+    /// Every change from now on, in order. Ends when the consumer stops.
+    func changes() -> AsyncStream<CredentialChange>
+}

@@ -1,0 +1,95 @@
+import Bytes
+
+/// Which request targets of an origin a protection space holds, as far as one challenge tells.
+public enum Extent: Sendable, Hashable {
+    /// Everything on the origin; always so on a proxy.
+    case origin
+    /// What begins with one of these paths.
+    case prefixes([[UInt8]])
+
+    /// How long a prefix of the target the extent names; nil when the target lies outside. The longest is the nearest.
+    ///
+    /// A path with dot segments is outside: where it leads is the server's to say.
+    public func coverage(of target: Span<UInt8>) -> Int? {
+        switch self {
+        case .origin: return 0
+        case .prefixes(let prefixes):
+            var longest: Int?
+            for index in prefixes.indices {
+                let prefix = prefixes[index]
+                if prefix.count > longest ?? -1, prefix.count <= target.count,
+                    target.extracting(first: prefix.count).equals(prefix.span)
+                {
+                    longest = prefix.count
+                }
+            }
+            return longest == nil || Self.hasDotSegment(target) ? nil : longest
+        }
+    }
+
+    /// The directory of the challenged path and all below it (RFC 7617 section 2.2). A target that is no path, as
+    /// proxies see them, stands for everything.
+    static func directory(of target: Span<UInt8>) -> Extent {
+        guard target.count > 0, target[0] == .slash else { return .origin }
+        let path = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        var end = path
+        while end > 1, target[end - 1] != .slash { end -= 1 }
+        return end == 1 ? .origin : .prefixes([target.extracting(first: end).array])
+    }
+
+    /// What a Digest challenge's `domain` names on this origin (RFC 7616 section 3.3): without one, everything. Entries
+    /// for other origins are ignored, since a server may not say where another one's credential goes.
+    static func domain(_ value: [UInt8]?, of space: ProtectionSpace, challengedAt target: Span<UInt8>) -> Extent {
+        guard let value, !space.isProxy else { return .origin }
+        let entries = value.split(whereSeparator: \.isBlank).prefix(32)
+        if entries.isEmpty { return .origin }
+        let prefixes = entries.compactMap { path(ofURI: $0, on: space.origin) }
+        if prefixes.isEmpty { return directory(of: target) }
+        return prefixes.contains([.slash]) ? .origin : .prefixes(prefixes)
+    }
+
+    /// The path of an absolute path or of a URI on this origin, else nil.
+    private static func path(ofURI uri: ArraySlice<UInt8>, on origin: Origin) -> [UInt8]? {
+        if uri.first == .slash { return uri.dropFirst().first == .slash ? nil : Array(uri) }
+        let ordinary = origin.port == (origin.protocol == .https ? 443 : 80)
+        let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
+        let ports = ordinary ? ["", ":\(origin.port)"] : [":\(origin.port)"]
+        for port in ports {
+            let root = Array("\(origin.protocol.rawValue)://\(host)\(port)".utf8)
+            guard uri.count >= root.count, uri.prefix(root.count).map(\.asciiLowercased) == root else { continue }
+            let path = uri.dropFirst(root.count)
+            if path.isEmpty { return [.slash] }
+            if path.first == .slash { return Array(path) }
+        }
+        return nil
+    }
+
+    private static func hasDotSegment(_ target: Span<UInt8>) -> Bool {
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        var slash = target.firstIndex(of: .slash)
+        while let start = slash, start < end {
+            if isDot(target, at: start + 1, before: end) { return true }
+            slash = target.firstIndex(of: .slash, from: start + 1)
+        }
+        return false
+    }
+
+    /// Whether a segment that begins here could be `.` or `..`, spelled plainly or with `%2e`.
+    private static func isDot(_ target: Span<UInt8>, at start: Int, before end: Int) -> Bool {
+        var offset = start
+        var dots = 0
+        while dots < 2, offset < end {
+            if target[offset] == UInt8(ascii: ".") {
+                offset += 1
+            } else if offset + 2 < end, target[offset] == UInt8(ascii: "%"), target[offset + 1] == UInt8(ascii: "2"),
+                target[offset + 2].asciiLowercased == UInt8(ascii: "e")
+            {
+                offset += 3
+            } else {
+                break
+            }
+            dots += 1
+        }
+        return dots > 0 && (offset == end || target[offset] == .slash)
+    }
+}

@@ -1,0 +1,24 @@
+/// A server, or a part of one, that one credential opens (RFC 9110 section 11.5).
+public struct ProtectionSpace: Sendable, Hashable {
+    public let origin: Origin
+    /// Nil where the method has none (NTLM, Negotiate): the space is then the host.
+    public let realm: String?
+    public let authenticationMethod: AuthenticationMethod
+
+    public init(origin: Origin, realm: String?, authenticationMethod: AuthenticationMethod) {
+        self.origin = origin
+        self.realm = realm
+        self.authenticationMethod = authenticationMethod
+    }
+
+    public var host: String { origin.host }
+    public var port: UInt16 { origin.port }
+    public var `protocol`: NetworkProtocol { origin.protocol }
+    public var isProxy: Bool { origin.isProxy }
+
+    /// Whether a listener on the way cannot read the credential: the connection is TLS, or the method does not
+    /// send the credential itself.
+    public var receivesCredentialSecurely: Bool {
+        origin.protocol == .https || !authenticationMethod.revealsCredential
+    }
+}

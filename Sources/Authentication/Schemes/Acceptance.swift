@@ -1,0 +1,9 @@
+/// What a response that is no challenge says about the server.
+public enum Acceptance: Sendable, Hashable {
+    /// The server proved that it knows the credential too.
+    case verified
+    /// It offered no proof, or none that can be checked here.
+    case unverified
+    /// Its proof is wrong: this is not the server that the credential was made for.
+    case mismatch
+}

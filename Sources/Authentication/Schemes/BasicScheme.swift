@@ -1,0 +1,34 @@
+import Bytes
+import Crypto
+
+/// Basic (RFC 7617). The credential is sent as UTF-8 whether the server names a charset or not: nothing else is named
+/// by the RFC, and browsers send nothing else.
+public struct BasicScheme: AuthenticationScheme {
+    public let method = AuthenticationMethod.basic
+
+    public init() {}
+
+    public func strength(of challenge: HeaderChallenge) -> Int? {
+        challenge.scheme == "basic" && challenge.token68 == nil ? Strength.basic : nil
+    }
+
+    public func authenticator(
+        for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
+    ) throws(AuthenticationError) -> any Authenticator {
+        guard let user = credential.user, let password = credential.password else {
+            throw .unsuitableCredential(credential: credential.version.name, method: method)
+        }
+        guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: credential.version.name) }
+        var text = Array(user.utf8)
+        text.append(.colon)
+        password.withBytes { bytes in
+            for offset in 0..<bytes.count { text.append(bytes[offset]) }
+        }
+        let hasControl = text.contains { $0 < .space || $0 == .delete }
+        let value = hasControl ? nil : Secret("Basic \(Base64.encode(text))")
+        _ = Secret(wiping: &text)
+        guard let value else { throw .controlCharacter(credential: credential.version.name) }
+        return BasicAuthenticator(
+            value: value, realm: challenge["realm"], extent: space.isProxy ? .origin : .directory(of: target))
+    }
+}

@@ -1,0 +1,160 @@
+import Bytes
+import Crypto
+import Synchronization
+
+/// One nonce and everything that can be made ready for it: an answer then costs two digests and a few copies.
+final class DigestSession: Sendable {
+    let generation: UInt32
+    let challenge: DigestChallenge
+    /// The digest over user, realm and password that `-sess` derives from the first nonce and keeps (section 3.4.2).
+    let key: Secret
+    private let clientNonce: [UInt8]
+    /// What the response digest begins with: key, nonce, and the colons between.
+    private let prefix: Secret
+    /// The field up to the target.
+    private let head: [UInt8]
+    /// The field from behind the target up to the count, and from there up to the response.
+    private let beforeCount: [UInt8]
+    private let beforeResponse: [UInt8]
+    /// The field behind the response.
+    private let tail: [UInt8]
+    /// What stands between count and A2's digest in the response digest.
+    private let middle: [UInt8]
+    private let used = Atomic<UInt32>(0)
+    private let proven = Atomic<Bool>(false)
+
+    /// - Parameters:
+    ///   - key: the digest of A1 as hexadecimal text; made by `makeKey`, or kept from the session before.
+    ///   - user: the `username` parameter as it stands in the field, name and all.
+    init(_ challenge: DigestChallenge, generation: UInt32, key: Secret, user: [UInt8], clientNonce: [UInt8]) {
+        self.challenge = challenge
+        self.generation = generation
+        self.key = key
+        self.clientNonce = clientNonce
+        var secret = key.withBytes { $0.array }
+        secret.append(.colon)
+        secret += challenge.nonce
+        secret.append(.colon)
+        prefix = Secret(wiping: &secret)
+
+        head =
+            Array("Digest ".utf8) + user + Self.quoted(", realm=", challenge.realm)
+            + Self.quoted(", nonce=", challenge.nonce) + Array(", uri=\"".utf8)
+        let name = challenge.protection == .authInt ? "auth-int" : "auth"
+        let sendsClientNonce = challenge.protection != .none || challenge.isSession
+        beforeCount =
+            [.quote] + (sendsClientNonce ? Self.quoted(", cnonce=", clientNonce) : [])
+            + (challenge.protection == .none ? [] : Array(", nc=".utf8))
+        beforeResponse =
+            (challenge.protection == .none ? [] : Array(", qop=\(name)".utf8)) + Array(", response=\"".utf8)
+        tail =
+            [.quote] + (challenge.opaque.map { Self.quoted(", opaque=", $0) } ?? [])
+            + (challenge.algorithmName.map { Array(", algorithm=".utf8) + $0 } ?? [])
+            + (challenge.hashesUser ? Array(", userhash=true".utf8) : [])
+        middle = [.colon] + clientNonce + Array(":\(name):".utf8)
+    }
+
+    /// The digest of A1: user, realm and password; for `-sess` also the nonces (section 3.4.2).
+    static func makeKey(
+        _ challenge: DigestChallenge, user: String, password: Secret, clientNonce: [UInt8]
+    ) -> Secret {
+        var digest = MessageDigest(challenge.algorithm)
+        digest.update(utf8: user)
+        digest.update(":")
+        digest.update(challenge.realm)
+        digest.update(":")
+        password.withBytes { digest.update($0) }
+        let plain = digest.finish()
+        guard challenge.isSession else { return plain.withHexadecimal { Secret($0) } }
+        var session = MessageDigest(challenge.algorithm)
+        plain.withHexadecimal { session.update($0) }
+        session.update(":")
+        session.update(challenge.nonce)
+        session.update(":")
+        session.update(clientNonce)
+        return session.finish().withHexadecimal { Secret($0) }
+    }
+
+    /// Whether the server has accepted an answer to this nonce.
+    var isProven: Bool { proven.load(ordering: .relaxed) }
+
+    func prove() {
+        if !isProven { proven.store(true, ordering: .relaxed) }
+    }
+
+    /// The next `nc`, never given twice; nil when they are used up.
+    func nextCount() -> UInt32? {
+        let count = used.wrappingAdd(1, ordering: .relaxed).newValue
+        if count == 0 {
+            used.store(.max, ordering: .relaxed)
+            return nil
+        }
+        return count
+    }
+
+    /// Appends the field value for one request.
+    func append(method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32, to value: ByteBuffer) {
+        let response = response(method: method, target: target, bodyDigest: bodyDigest, count: count)
+        value.append(head)
+        Self.append(escaping: target, to: value)
+        value.append(beforeCount)
+        if challenge.protection != .none { value.append(hexadecimal: Int(count), digits: 8) }
+        value.append(beforeResponse)
+        response.withHexadecimal { value.append($0) }
+        value.append(tail)
+    }
+
+    /// Section 3.4.1. An empty `method` makes what the server proves itself with (section 3.5).
+    func response(method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> DigestValue {
+        var second = MessageDigest(challenge.algorithm)
+        second.update(method)
+        second.update(":")
+        if target.isEmpty { second.update("/") } else { second.update(target) }
+        if challenge.protection == .authInt, let bodyDigest {
+            second.update(":")
+            second.update(utf8: Hex.encode(bodyDigest))
+        }
+        let secondDigest = second.finish()
+
+        var digest = MessageDigest(challenge.algorithm)
+        prefix.withBytes { digest.update($0) }
+        if challenge.protection != .none {
+            let digits = Self.hexadecimal(count)
+            digest.update(digits.span)
+            digest.update(middle)
+        }
+        secondDigest.withHexadecimal { digest.update($0) }
+        return digest.finish()
+    }
+
+    private static func hexadecimal(_ number: UInt32) -> InlineArray<8, UInt8> {
+        InlineArray { place in
+            let digit = UInt8(truncatingIfNeeded: number >> UInt32(28 - 4 * place)) & 0xF
+            return digit < 10 ? 0x30 + digit : 0x57 + digit
+        }
+    }
+
+    /// A target that holds a quote or backslash is rare, and must still not end the string it stands in.
+    private static func append(escaping target: Span<UInt8>, to value: ByteBuffer) {
+        if target.isEmpty { return value.append(.slash) }
+        if target.firstIndex(of: .quote) == nil, target.firstIndex(of: .backslash) == nil {
+            return value.append(target)
+        }
+        for offset in 0..<target.count {
+            if target[offset] == .quote || target[offset] == .backslash { value.append(UInt8.backslash) }
+            value.append(target[offset])
+        }
+    }
+
+    /// A parameter with its value as a quoted string.
+    static func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] {
+        var text = Array(name.utf8)
+        text.append(.quote)
+        for byte in value {
+            if byte == .quote || byte == .backslash { text.append(.backslash) }
+            text.append(byte)
+        }
+        text.append(.quote)
+        return text
+    }
+}

@@ -1,0 +1,12 @@
+/// What a challenge in return for an answer means.
+public enum Refusal: Sendable, Hashable {
+    /// Nothing was said about the credential (`stale`, a nonce that was replaced meanwhile): answer again. A server
+    /// may say so for ever, so the caller counts.
+    case retry
+    /// The handshake goes on: the next leg is due on the same connection.
+    case proceed
+    /// The credential was refused.
+    case refused
+    /// The response challenges for another space: the answer was never judged.
+    case unrelated
+}

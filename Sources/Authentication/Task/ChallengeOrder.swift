@@ -1,0 +1,46 @@
+import Bytes
+
+/// The schemes there are, and the order in which a response's challenges are tried.
+public struct ChallengeOrder: Sendable {
+    public let schemes: [any AuthenticationScheme]
+
+    public init(schemes: [any AuthenticationScheme] = [DigestScheme(), BasicScheme()]) {
+        self.schemes = schemes
+    }
+
+    /// What can be answered, strongest first; equals stay in the server's order.
+    ///
+    /// - Parameter preferred: methods that a rule puts first, in its order. The others follow by strength.
+    public func offers(
+        in challenges: [HeaderChallenge], from origin: Origin, preferring preferred: [AuthenticationMethod] = []
+    ) -> [Offer] {
+        let offers = challenges.compactMap { challenge in
+            schemes.lazy.compactMap { scheme in
+                scheme.strength(of: challenge).map { strength in
+                    Offer(
+                        space: ProtectionSpace(
+                            origin: origin, realm: challenge.realm, authenticationMethod: scheme.method),
+                        challenge: challenge, strength: strength)
+                }
+            }.first
+        }
+        let rank = { (offer: Offer) in
+            preferred.firstIndex(of: offer.space.authenticationMethod) ?? preferred.count
+        }
+        return offers.enumerated().sorted { left, right in
+            (rank(left.element), -left.element.strength, left.offset)
+                < (rank(right.element), -right.element.strength, right.offset)
+        }.map(\.element)
+    }
+
+    /// What answers for `answer`; the answer has a challenge, since without one nothing can be begun.
+    public func authenticator(
+        for answer: Answer, at target: Span<UInt8>
+    ) throws(AuthenticationError) -> any Authenticator {
+        let method = answer.space.authenticationMethod
+        guard let challenge = answer.challenge, let scheme = schemes.first(where: { $0.method == method }) else {
+            throw .unusableChallenge(method: method)
+        }
+        return try scheme.authenticator(for: challenge, in: answer.space, at: target, with: answer.credential)
+    }
+}

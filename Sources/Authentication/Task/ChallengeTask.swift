@@ -1,0 +1,222 @@
+/// What one request does about challenges: the delegate is asked, an answer is sent, a refusal is counted, until the
+/// request is through or has to stop. A machine without I/O: its caller performs each action and reports back with the
+/// event that the action names.
+///
+///     challenged ─▶ park ─parked─┐
+///          │                     ▼
+///          └──────────▶ [lookUpDefault ─foundDefault─▶] ask ─decided─▶ answer ─▶ challenged, or accepted
+///
+/// One request may meet several `401`s: an unknown space, a stale nonce, a refusal. The count of failures goes over all
+/// of them and over all schemes, because the account behind several schemes is one. For the same reason a version of a
+/// credential that was refused is not sent again in another scheme.
+public enum ChallengeTask: Sendable {
+    /// The request is out, with an answer or without. Becomes `parking` when the answer is refused, `lookingUp` or
+    /// `asking` when challenged, `finished` when accepted or when nothing can be done.
+    case awaitingResponse(History, Answer?)
+    /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
+    case parking(History, Round)
+    /// The storage is asked for a credential to propose. Becomes `asking`.
+    case lookingUp(History, Round)
+    /// The delegate was asked about a challenge. Becomes `awaitingResponse` with an answer, `lookingUp` or `asking` for
+    /// the next challenge, or `finished`.
+    case asking(History, Round, proposed: Credential?)
+    /// Nothing more is done about challenges.
+    case finished(History)
+
+    /// What the caller does next, and what it reports.
+    public enum Action: Sendable {
+        /// Ask the storage for the space's default; report `foundDefault`.
+        case lookUpDefault(ProtectionSpace)
+        /// Ask the delegate; report `decided`.
+        case ask(AuthenticationChallenge)
+        /// Send the request with this answer, unless the credential is parked for the space; report `challenged`,
+        /// `accepted` or `unanswerable`.
+        case answer(Answer)
+        /// Send the request again with the same authenticator, whose challenge moved on; report as after `answer`.
+        case resend(Answer)
+        /// Make the refusal known: this version of the credential is no good for the space; report `parked`.
+        case park(Answer)
+        /// Let the client have the response.
+        case pass(PassReason)
+        /// Fail the request; the text names the rule.
+        case cancel(reason: String)
+    }
+
+    /// How much one request puts up with. All are far above what well-behaved servers need.
+    public struct Limits: Sendable {
+        /// Answers in a row that were neither refused nor accepted.
+        public var retries = 4
+        /// Answers in all.
+        public var answers = 8
+        /// Questions to the delegate.
+        public var questions = 32
+
+        public init() {}
+    }
+
+    /// What this request has been through.
+    public struct History: Sendable {
+        let urlCredential: Credential?
+        let limits: Limits
+        var failures = 0
+        var refused: [Credential] = []
+        var retries = 0
+        var answers = 0
+        var questions = 0
+        var lastReason = "no rule"
+
+        func hasRefused(_ credential: Credential) -> Bool {
+            refused.contains { $0.version == credential.version }
+        }
+    }
+
+    /// One response's challenges, and the one it is about.
+    public struct Round: Sendable {
+        let response: AuthenticationChallenge.FailureResponse
+        let offers: [Offer]
+        var index = 0
+    }
+
+    /// - Parameters:
+    ///   - urlCredential: from the request's URL, `http://user:password@host/`.
+    ///   - preempted: the answer that the request was first sent with, when its space was known.
+    public init(urlCredential: Credential? = nil, preempted: Answer? = nil, limits: Limits = Limits()) {
+        self = .awaitingResponse(History(urlCredential: urlCredential, limits: limits), preempted)
+    }
+
+    /// A `401`, or a parent's `407`, came.
+    ///
+    /// - Parameter refusal: what the authenticator says of it; nil when no answer was sent.
+    public mutating func challenged(
+        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: Refusal?
+    ) -> Action {
+        guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
+        let round = Round(response: response, offers: offers)
+        switch (answer, refusal) {
+        case (let answer?, .retry), (let answer?, .proceed):
+            history.retries += 1
+            guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
+            self = .awaitingResponse(history, answer)
+            return .resend(answer)
+        case (let answer?, .refused):
+            history.failures += 1
+            history.refused.append(answer.credential)
+            self = .parking(history, round)
+            return .park(answer)
+        case (_?, .unrelated), (_?, nil), (nil, _):
+            return consider(round, history)
+        }
+    }
+
+    /// The refusal is known to the other requests.
+    public mutating func parked() -> Action {
+        guard case .parking(let history, let round) = self else { return outOfTurn() }
+        return consider(round, history)
+    }
+
+    /// The storage answered.
+    public mutating func foundDefault(_ credential: Credential?) -> Action {
+        guard case .lookingUp(let history, let round) = self else { return outOfTurn() }
+        return ask(round, history, proposing: credential)
+    }
+
+    /// The delegate answered.
+    public mutating func decided(_ decision: Decision) -> Action {
+        guard case .asking(var history, var round, let proposed) = self else { return outOfTurn() }
+        history.lastReason = decision.reason
+        switch decision.disposition {
+        case .cancelAuthenticationChallenge:
+            return finish(.cancel(reason: decision.reason))
+        case .rejectProtectionSpace:
+            round.index += 1
+            return consider(round, history)
+        case .performDefaultHandling:
+            guard let proposed, !history.hasRefused(proposed) else {
+                return finish(.pass(.defaultHandling(reason: decision.reason)))
+            }
+            return answer(round, history, with: proposed)
+        case .useCredential(let credential):
+            guard history.failures < decision.attempts else {
+                return finish(.pass(.attemptsUsed(reason: decision.reason)))
+            }
+            guard !history.hasRefused(credential) else {
+                return finish(.pass(.alreadyRefused(credential: credential.version.name)))
+            }
+            return answer(round, history, with: credential)
+        }
+    }
+
+    /// The answer could not be sent: the credential is parked, or the scheme cannot use it.
+    public mutating func unanswerable(_ reason: PassReason) -> Action {
+        guard case .awaitingResponse = self else { return outOfTurn() }
+        return finish(.pass(reason))
+    }
+
+    /// A response came that is no challenge. The answer it accepts, if one was sent, is what the space remembers.
+    public mutating func accepted() -> Answer? {
+        guard case .awaitingResponse(let history, let answer) = self else { return nil }
+        self = .finished(history)
+        return answer
+    }
+
+    /// Definite refusals so far.
+    public var failureCount: Int { history.failures }
+
+    /// Answers sent so far that the delegate decided on.
+    public var answerCount: Int { history.answers }
+
+    private var history: History {
+        switch self {
+        case .awaitingResponse(let history, _), .parking(let history, _), .lookingUp(let history, _),
+            .asking(let history, _, _), .finished(let history):
+            history
+        }
+    }
+
+    /// Turns to the round's next challenge, and finds what to propose for it: the credential just refused, the URL's,
+    /// else the storage's.
+    private mutating func consider(_ round: Round, _ history: History) -> Action {
+        guard !round.offers.isEmpty else { return finish(.pass(.nothingToAnswer)) }
+        guard round.index < round.offers.count else {
+            return finish(.pass(.rejected(reason: history.lastReason)))
+        }
+        if let proposed = history.refused.last ?? history.urlCredential {
+            return ask(round, history, proposing: proposed)
+        }
+        self = .lookingUp(history, round)
+        return .lookUpDefault(round.offers[round.index].space)
+    }
+
+    private mutating func ask(_ round: Round, _ history: History, proposing credential: Credential?) -> Action {
+        var history = history
+        history.questions += 1
+        guard history.questions <= history.limits.questions else { return finish(.pass(.endless)) }
+        self = .asking(history, round, proposed: credential)
+        return .ask(
+            AuthenticationChallenge(
+                protectionSpace: round.offers[round.index].space, proposedCredential: credential,
+                previousFailureCount: history.failures, failureResponse: round.response))
+    }
+
+    private mutating func answer(_ round: Round, _ history: History, with credential: Credential) -> Action {
+        var history = history
+        history.answers += 1
+        history.retries = 0
+        guard history.answers <= history.limits.answers else { return finish(.pass(.endless)) }
+        let offer = round.offers[round.index]
+        let answer = Answer(space: offer.space, challenge: offer.challenge, credential: credential)
+        self = .awaitingResponse(history, answer)
+        return .answer(answer)
+    }
+
+    private mutating func finish(_ action: Action) -> Action {
+        self = .finished(history)
+        return action
+    }
+
+    /// Our own mistake, which a peer cannot cause; the client still gets its response.
+    private mutating func outOfTurn() -> Action {
+        assertionFailure("an event that the last action did not ask for")
+        return finish(.pass(.endless))
+    }
+}

@@ -1,0 +1,30 @@
+/// Why a challenge reaches the client as it came.
+public enum PassReason: Sendable, Equatable, CustomStringConvertible {
+    /// The response had no challenge that a scheme here can answer.
+    case nothingToAnswer
+    /// Every challenge was rejected; the reason is the last one's.
+    case rejected(reason: String)
+    case defaultHandling(reason: String)
+    /// As many answers were refused as the rule allows.
+    case attemptsUsed(reason: String)
+    /// The delegate's credential is one that this request already failed with.
+    case alreadyRefused(credential: String)
+    /// This version of the credential was refused for this space before, and nothing has changed since.
+    case parked(credential: String)
+    case unanswerable(AuthenticationError)
+    /// The server calls every nonce stale, or never ends its handshake or its challenges.
+    case endless
+
+    public var description: String {
+        switch self {
+        case .nothingToAnswer: "no challenge that can be answered"
+        case .rejected(let reason): "every challenge was rejected (\(reason))"
+        case .defaultHandling(let reason): "no credential to use (\(reason))"
+        case .attemptsUsed(let reason): "the credential was refused (\(reason))"
+        case .alreadyRefused(let credential): "credential \(credential) was refused"
+        case .parked(let credential): "credential \(credential) is parked until its value changes"
+        case .unanswerable(let error): error.description
+        case .endless: "the server challenges without end"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Bytes
+import Synchronization
+
+/// What is known of one origin: the spaces that accepted a credential, and the directories that ask for none.
+public final class KnownOrigin: Sendable {
+    public let origin: Origin
+    private let state = Mutex(State())
+
+    private struct State {
+        var spaces: [KnownSpace] = []
+        var openDirectories: Set<UInt64> = []
+        /// So many directories were open that the rest is taken to be.
+        var isOpenThroughout = false
+    }
+
+    private static let spaceLimit = 64
+    private static let directoryLimit = 256
+
+    init(_ origin: Origin) { self.origin = origin }
+
+    /// The space that a target lies in: the one with the longest prefix, of equals the one that accepted last.
+    /// Allocates nothing.
+    public func space(covering target: Span<UInt8>) -> KnownSpace? {
+        state.withLock { state in
+            var found: KnownSpace?
+            var longest = -1
+            for space in state.spaces {
+                if let length = space.coverage(of: target), length >= longest {
+                    found = space
+                    longest = length
+                }
+            }
+            return found
+        }
+    }
+
+    /// Whether the target's directory was last seen to ask for no credential. Allocates nothing.
+    public func isOpen(_ target: Span<UInt8>) -> Bool {
+        let directory = Self.directory(of: target)
+        return state.withLock { $0.isOpenThroughout || $0.openDirectories.contains(directory) }
+    }
+
+    /// The space itself, whatever it covers.
+    func space(_ space: ProtectionSpace) -> KnownSpace? {
+        state.withLock { state in state.spaces.first { $0.space == space } }
+    }
+
+    /// The space, made if it is new, and moved behind the others.
+    func remembered(_ space: ProtectionSpace) -> KnownSpace {
+        state.withLock { state in
+            let known: KnownSpace
+            if let index = state.spaces.firstIndex(where: { $0.space == space }) {
+                known = state.spaces.remove(at: index)
+            } else {
+                known = KnownSpace(space)
+                if state.spaces.count >= Self.spaceLimit { state.spaces.removeFirst() }
+            }
+            state.spaces.append(known)
+            return known
+        }
+    }
+
+    func markOpen(_ target: Span<UInt8>) {
+        let directory = Self.directory(of: target)
+        state.withLock { state in
+            if state.isOpenThroughout { return }
+            state.openDirectories.insert(directory)
+            if state.openDirectories.count > Self.directoryLimit {
+                state.isOpenThroughout = true
+                state.openDirectories = []
+            }
+        }
+    }
+
+    func markProtected(_ target: Span<UInt8>) {
+        let directory = Self.directory(of: target)
+        state.withLock { _ = $0.openDirectories.remove(directory) }
+    }
+
+    /// A hash stands for the directory: that two share one costs a challenge, nothing more.
+    private static func directory(of target: Span<UInt8>) -> UInt64 {
+        var end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        while end > 0, target[end - 1] != .slash { end -= 1 }
+        return SpanHash.of(target.extracting(first: end), seed: 0)
+    }
+}

@@ -1,0 +1,138 @@
+import Bytes
+import Synchronization
+
+/// What all requests know together: which spaces accepted which credential, which credentials are parked, and who is
+/// being challenged right now.
+///
+/// A request goes through it like this. With `known` and `KnownOrigin.space(covering:)` it finds the space of its
+/// target, asks the rules which credential its client would get there, and takes the authenticator for exactly that
+/// version. Without one it asks for admission to the origin, and, once a challenge has named the space, to the space:
+/// of many requests one is challenged, the others wait for its verdict. Nothing here chooses a credential, so nobody
+/// can be answered with another client's.
+public final class ProtectionSpaces: Sendable {
+    public let parked: ParkedCredentials
+    private let flights = Flights()
+    private let origins: Mutex<Origins>
+
+    private struct Origins {
+        /// By hash of host, port, protocol and kind.
+        var table: [UInt64: [KnownOrigin]] = [:]
+        /// Oldest first.
+        var order: [(hash: UInt64, known: KnownOrigin)] = []
+
+        mutating func forgetOldest() {
+            let oldest = order.removeFirst()
+            let others = table[oldest.hash]?.filter { $0 !== oldest.known } ?? []
+            table[oldest.hash] = others.isEmpty ? nil : others
+        }
+    }
+
+    private let capacity: Int
+
+    /// - Parameter capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
+    public init(capacity: Int = 4096, parked: ParkedCredentials = ParkedCredentials()) {
+        self.capacity = max(1, capacity)
+        self.parked = parked
+        origins = Mutex(Origins())
+    }
+
+    /// What is known of an origin. Allocates nothing.
+    ///
+    /// - Parameter host: in any case, without brackets.
+    public func known(
+        host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isProxy: Bool = false
+    ) -> KnownOrigin? {
+        let hash = Self.hash(host, port: port)
+        return origins.withLock { origins in
+            guard let candidates = origins.table[hash] else { return nil }
+            for known in candidates
+            where known.origin.port == port && known.origin.protocol == `protocol` && known.origin.isProxy == isProxy
+                && known.origin.host.utf8Span.span.equalsIgnoringCase(host)
+            {
+                return known
+            }
+            return nil
+        }
+    }
+
+    /// What answers a space with this version of a credential, wherever in the space.
+    public func authenticator(for space: ProtectionSpace, version: CredentialVersion) -> (any Authenticator)? {
+        known(space.origin)?.space(space)?.authenticator(for: version)
+    }
+
+    /// An answer was accepted: from now on it is given before it is asked for.
+    public func remember(_ authenticator: any Authenticator, for answer: Answer) {
+        guard answer.credential.persistence != .none else { return }
+        let space = remembered(answer.space.origin).remembered(answer.space)
+        space.add(authenticator, for: answer.credential.version)
+        space.extend(to: authenticator.extent)
+    }
+
+    /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
+    public func extend(_ space: ProtectionSpace, to target: Span<UInt8>) {
+        known(space.origin)?.space(space)?.extend(to: space.isProxy ? .origin : .directory(of: target))
+    }
+
+    /// An answer was refused. A version that never worked here is parked. One that did work may have been refused for
+    /// this target only (some servers say `401` where they mean `403`): it is no longer given unasked, and parked if
+    /// the next answer is refused as well.
+    ///
+    /// - Returns: whether the version is parked now.
+    @discardableResult
+    public func refuse(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
+        if known(space.origin)?.space(space)?.remove(version) == true { return false }
+        parked.park(version, for: space)
+        return true
+    }
+
+    /// A credential has a new value: the parked versions before it are forgotten. What answers with them is found no
+    /// more, and goes when the new one is accepted.
+    public func replace(with version: CredentialVersion) {
+        parked.keepOnly(version)
+    }
+
+    /// How a request to an origin goes ahead that no known space and no authenticator serves.
+    ///
+    /// - Parameter version: the credential that the rules would give this client here; nil when that is not known yet.
+    public func admit(to origin: Origin, target: Span<UInt8>, version: CredentialVersion?) -> Admission {
+        if known(origin)?.isOpen(target) == true { return .proceed }
+        return flights.join(.origin(origin, version))
+    }
+
+    /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an
+    /// authenticator again after the wait.
+    public func admit(to space: ProtectionSpace, version: CredentialVersion) -> Admission {
+        flights.join(.space(space, version))
+    }
+
+    /// A response without a challenge to a request without an answer: the target's directory asks for none.
+    public func markOpen(_ origin: Origin, target: Span<UInt8>) {
+        remembered(origin).markOpen(target)
+    }
+
+    /// A challenge where there was none.
+    public func markProtected(_ origin: Origin, target: Span<UInt8>) {
+        known(origin)?.markProtected(target)
+    }
+
+    private func known(_ origin: Origin) -> KnownOrigin? {
+        known(
+            host: origin.host.utf8Span.span, port: origin.port, protocol: origin.protocol, isProxy: origin.isProxy)
+    }
+
+    private func remembered(_ origin: Origin) -> KnownOrigin {
+        let hash = Self.hash(origin.host.utf8Span.span, port: origin.port)
+        return origins.withLock { origins in
+            if let known = origins.table[hash]?.first(where: { $0.origin == origin }) { return known }
+            if origins.order.count >= capacity { origins.forgetOldest() }
+            let known = KnownOrigin(origin)
+            origins.table[hash, default: []].append(known)
+            origins.order.append((hash, known))
+            return known
+        }
+    }
+
+    private static func hash(_ host: Span<UInt8>, port: UInt16) -> UInt64 {
+        SpanHash.of(host, seed: UInt64(port))
+    }
+}

@@ -12,6 +12,13 @@ public struct DigestValue: Sendable {
 
     public var array: [UInt8] { storage.span.extracting(first: count).array }
 
+    /// The first 128 bits as a number: enough to tell secrets apart by their codes.
+    public var prefix128: UInt128 {
+        var number: UInt128 = 0
+        for offset in 0..<16 { number = number << 8 | UInt128(storage[offset]) }
+        return number
+    }
+
     /// Lends the digest as lower-case hexadecimal text.
     public func withHexadecimal<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result

@@ -35,6 +35,10 @@ public struct MessageDigest: Sendable {
         update(text.utf8Span.span)
     }
 
+    public mutating func update(_ digest: DigestValue) {
+        update(digest.storage.span.extracting(first: digest.count))
+    }
+
     public mutating func update(_ text: StaticString) {
         update(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

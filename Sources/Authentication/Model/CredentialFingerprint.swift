@@ -3,14 +3,11 @@ import Crypto
 /// Fingerprints under a key that this process makes once and keeps to itself.
 enum CredentialFingerprint {
     static func of(user: String, password: Secret) -> UInt128 {
-        var text = Array(user.utf8)
-        text.append(0)
-        password.withBytes { bytes in
-            for offset in 0..<bytes.count { text.append(bytes[offset]) }
-        }
-        let secret = Secret(wiping: &text)
-        let code = secret.withBytes { bytes in keyed.code(of: bytes) }
-        return code.array.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
+        var message = keyed.begin()
+        message.update(utf8: user)
+        message.update("\0")
+        password.withBytes { message.update($0) }
+        return keyed.code(of: message).prefix128
     }
 
     private static let keyed: MessageAuthenticationCode = {

@@ -1,0 +1,21 @@
+/// Why a configured credential has no value, or not the newest.
+public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadable(credential: String, path: String, cause: String)
+    case tooLarge(credential: String, path: String)
+    case notText(credential: String, source: String)
+    case noVariable(credential: String, variable: String)
+    case unknown(credential: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let credential, let path, let cause):
+            "credential \(credential): cannot read \(path): \(cause)"
+        case .tooLarge(let credential, let path):
+            "credential \(credential): \(path) is larger than \(ValueReader.limit) bytes"
+        case .notText(let credential, let source): "credential \(credential): \(source) is not UTF-8 text"
+        case .noVariable(let credential, let variable):
+            "credential \(credential): environment variable \(variable) is not set"
+        case .unknown(let credential): "there is no credential \(credential)"
+        }
+    }
+}

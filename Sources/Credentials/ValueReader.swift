@@ -1,0 +1,52 @@
+import Crypto
+
+/// Reads the values that the rule file refers to.
+struct ValueReader: Sendable {
+    /// More than any password, less than what a mistaken path could bring.
+    static let limit = 64 * 1024
+
+    let environment: [String: String]
+
+    func secret(of source: ValueSource, for credential: String) throws(CredentialError) -> Secret {
+        switch source {
+        case .literal(let text): return Secret(text)
+        case .environment(let name):
+            guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
+            return Secret(text)
+        case .file(let path):
+            var bytes = try content(of: path, for: credential)
+            return Secret(wiping: &bytes)
+        }
+    }
+
+    func text(of source: ValueSource, for credential: String) throws(CredentialError) -> String {
+        switch source {
+        case .literal(let text): return text
+        case .environment(let name):
+            guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
+            return text
+        case .file(let path):
+            guard let text = String(validating: try content(of: path, for: credential), as: UTF8.self) else {
+                throw .notText(credential: credential, source: source.description)
+            }
+            return text
+        }
+    }
+
+    private func content(of path: String, for credential: String) throws(CredentialError) -> [UInt8] {
+        var bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try SmallFile.read(path, limit: Self.limit)
+        } catch {
+            switch error {
+            case .tooLarge: throw .tooLarge(credential: credential, path: path)
+            case .system(let cause): throw .unreadable(credential: credential, path: path, cause: cause)
+            }
+        }
+        if bytes.last == UInt8(ascii: "\n") {
+            bytes.removeLast()
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
+        return bytes
+    }
+}

@@ -23,7 +23,7 @@ let tests: [Target] = [
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
-    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Bytes"], swiftSettings: house),
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["DNS", "IO", "Bytes"], swiftSettings: house),
@@ -62,21 +62,21 @@ let package = Package(
             name: "Bytes", dependencies: ["CLinux"],
             swiftSettings: house + [.enableExperimentalFeature("Lifetimes")]),
 
-        // Layer 2: one concern each; HTTP and Telemetry are pure.
+        // Layer 2: one concern each; HTTP is pure.
         .target(name: "IO", dependencies: ["Bytes", "CLinux"], swiftSettings: house),
         .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
-        .target(name: "Telemetry", dependencies: ["Bytes"], swiftSettings: safe),
 
-        // Layer 3: the model and the rule file, both without I/O; names to addresses on the loop.
+        // Layer 3: the model, the rule file and the record, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes"], swiftSettings: safe),
+        .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS"], swiftSettings: safe),
-        .target(name: "Credentials", dependencies: ["Authentication", "Crypto"], swiftSettings: safe),
+        .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO"], swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
         .target(

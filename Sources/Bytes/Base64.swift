@@ -20,28 +20,28 @@ public enum Base64 {
 
     /// Nil when a character is outside the alphabet, the padding is wrong, or unused bits are not zero.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var units = Array(text.utf8)
-        guard units.count % 4 == 0 else { return nil }
+        let buffer = ByteBuffer(capacity: text.utf8.count)
+        return decode(Array(text.utf8).span, into: buffer) ? buffer.readable.array : nil
+    }
+
+    /// Appends the decoded bytes; false, with some of them appended, where the other form gives nil.
+    public static func decode(_ text: Span<UInt8>, into buffer: ByteBuffer) -> Bool {
+        guard text.count % 4 == 0 else { return false }
         var padding = 0
-        while padding < 2, units.last == .equals {
-            units.removeLast()
-            padding += 1
-        }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(units.count * 3 / 4)
+        while padding < 2, text.count > padding, text[text.count - 1 - padding] == .equals { padding += 1 }
         var bits: UInt32 = 0
         var held = 0
-        for unit in units {
-            guard let value = value(of: unit) else { return nil }
+        for offset in 0..<text.count - padding {
+            guard let value = value(of: text[offset]) else { return false }
             bits = bits << 6 | UInt32(value)
             held += 6
             if held >= 8 {
                 held -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+                buffer.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
                 bits &= (1 << UInt32(held)) - 1
             }
         }
-        return bits == 0 && held / 2 == padding ? bytes : nil
+        return bits == 0 && held / 2 == padding
     }
 
     private static func symbol(_ value: UInt8) -> UInt8 {

@@ -1,5 +1,6 @@
 import Authentication
 import Crypto
+import IO
 import Synchronization
 
 /// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them.

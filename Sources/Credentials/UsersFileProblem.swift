@@ -1,3 +1,5 @@
+import IO
+
 /// Why a line of a users file, or all of it, is of no use. Shows nothing of the line.
 public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     enum Reason: Sendable, Hashable {
@@ -21,7 +23,7 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
 
     private var text: String {
         switch reason {
-        case .unreadable(.system(let cause)): "cannot read the users file: \(cause)"
+        case .unreadable(.system(let errno)): "cannot read the users file: \(IOError.sentence(for: errno))"
         case .unreadable(.tooLarge): "the users file is too large"
         case .notText: "the line is not UTF-8 text"
         case .noUser: "expected a user name, a colon and a password hash"

@@ -1,4 +1,5 @@
 import Crypto
+import IO
 
 /// Reads the values that the rule file refers to.
 struct ValueReader: Sendable {
@@ -40,7 +41,8 @@ struct ValueReader: Sendable {
         } catch {
             switch error {
             case .tooLarge: throw .tooLarge(credential: credential, path: path)
-            case .system(let cause): throw .unreadable(credential: credential, path: path, cause: cause)
+            case .system(let errno):
+                throw .unreadable(credential: credential, path: path, cause: IOError.sentence(for: errno))
             }
         }
         if bytes.last == UInt8(ascii: "\n") {

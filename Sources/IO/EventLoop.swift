@@ -23,6 +23,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     public let buffers = BufferPool()
     public let pipes = PipePool()
     var wheel: TimerWheel
+    /// Written once, before the thread exists.
+    private(set) var hasStarted = false
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
@@ -102,6 +104,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Starts the loop's thread. A loop runs as long as the process.
     public func start() {
+        hasStarted = true
         SystemThread.start(name: "loop-\(index)") { self.run() }
     }
 

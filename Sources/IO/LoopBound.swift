@@ -14,4 +14,10 @@ public struct LoopBound<Value>: @unchecked Sendable {
         precondition(loop.isCurrent, "a value bound to a loop was used on another thread")
         return bound
     }
+
+    /// The value before the loop runs, while the thread that made both still owns them.
+    public var unstarted: Value {
+        precondition(!loop.hasStarted, "a value bound to a running loop was used on another thread")
+        return bound
+    }
 }

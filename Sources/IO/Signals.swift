@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Signals, read by the main thread like messages. Every other thread has them blocked.

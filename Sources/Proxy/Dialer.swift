@@ -19,7 +19,7 @@ struct Dialer {
     func connect(host: String, port: UInt16) async throws(Refusal) -> ByteStream {
         let addresses = try await resolve(host)
         var permitted: [SocketAddress] = []
-        for address in addresses where policy.rules.egress.decide(address, port: port).isAllowed {
+        for address in addresses where policy.rules.egress.permits(address, port: port).isPermitted {
             permitted.append(SocketAddress(address, port: port))
         }
         if permitted.isEmpty {

@@ -19,6 +19,10 @@ final class Exchange {
     /// What is being written, to either side.
     let outbound: ByteBuffer
     let upstream: UpstreamConnection
+    /// The request target as the origin sees it.
+    let target = ByteBuffer(capacity: 512)
+    /// The value of a field that is being made.
+    let fieldValue = ByteBuffer(capacity: 512)
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -32,9 +36,23 @@ final class Exchange {
         record = ExchangeRecord(keepsRequestLine: policy.log != nil)
     }
 
+    /// One whose buffers a long head has enlarged is not.
+    var isWorthKeeping: Bool {
+        inbound.capacity == BufferPool.regular && outbound.capacity == BufferPool.regular
+            && upstream.inbound.capacity == BufferPool.regular && headBytes.capacity <= BufferPool.regular
+    }
+
+    /// Gives the buffers back to the loop; the exchange is not used again.
+    func dissolve(into pool: BufferPool) {
+        reset()
+        for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
+    }
+
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
         headBytes.clear()
+        target.clear()
+        fieldValue.clear()
         outbound.clear()
         request.reset()
         body.reset()

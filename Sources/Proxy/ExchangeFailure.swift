@@ -4,6 +4,8 @@ import HTTP
 enum ExchangeFailure: Error {
     /// Nothing was sent to the client yet: it gets this answer.
     case refused(Refusal)
+    /// The upstream gave no response that could be passed on; nothing was sent to the client yet.
+    case upstreamFailed(UpstreamConnection.Failure)
     /// The client is gone, or no longer takes what we send.
     case clientLost
     /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.

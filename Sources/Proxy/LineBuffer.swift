@@ -35,6 +35,7 @@ final class LineBuffer {
 
     func flush() {
         if lines.isEmpty { return }
+        let lines = lines
         if let log, !log.write(lines.readable.array) { metrics.add(to: .logLinesDropped) }
         lines.clear()
     }

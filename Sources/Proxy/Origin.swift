@@ -1,5 +1,7 @@
+import Authentication
 import Bytes
 import IO
+import Rules
 import Transport
 
 /// A server this loop forwards to, with the connections to it that wait for their next request.
@@ -11,14 +13,47 @@ final class Origin: ChannelObserver {
     let host: [UInt8]
     let hostText: String
     let port: UInt16
+    /// The same server as authentication knows it.
+    let authority: Authentication.Origin
     private var idle: [ByteStream] = []
+    private var judged: Judged?
+
+    /// What the rules say of this origin, as long as they are these rules.
+    private struct Judged {
+        let rules: RuleSet
+        let route: RouteDecision
+        let mayAnswer: Bool
+    }
 
     private static let idleLimit = 128
 
     init(host: Span<UInt8>, port: UInt16) {
-        self.host = host.array
-        hostText = host.text
+        hostText = host.text.lowercased()
+        self.host = Array(hostText.utf8)
         self.port = port
+        authority = Authentication.Origin(host: hostText, port: port, protocol: .http)
+    }
+
+    /// How requests to this origin travel.
+    func route(by rules: RuleSet) -> RouteDecision { judge(by: rules).route }
+
+    /// Whether any rule could answer a challenge of this origin.
+    func mayAnswer(by rules: RuleSet) -> Bool { judge(by: rules).mayAnswer }
+
+    private func judge(by rules: RuleSet) -> Judged {
+        if let judged, judged.rules === rules { return judged }
+        let host = host
+        let fresh = Judged(
+            rules: rules, route: rules.route(host: host.span, port: port),
+            mayAnswer: rules.mayAnswer(host: host.span, port: port))
+        judged = fresh
+        return fresh
+    }
+
+    /// Whether that is the host, in any case.
+    func isAt(_ name: Span<UInt8>) -> Bool {
+        let host = host
+        return host.span.equalsIgnoringCase(name)
     }
 
     var isIdle: Bool { idle.isEmpty }

@@ -8,11 +8,13 @@ struct OriginTable {
     /// Above this, origins without connections are forgotten before a new one is added.
     private static let limit = 4096
 
-    /// The origin of that host (lower case) and port.
+    /// The origin of that host, in any case and without the dot of the root, and port.
     mutating func origin(host: Span<UInt8>, port: UInt16) -> Origin {
+        let isRooted = host.count > 1 && host[host.count - 1] == UInt8(ascii: ".")
+        let host = host.extracting(first: isRooted ? host.count - 1 : host.count)
         var place = Self.hash(host, port) & (slots.count - 1)
         while let origin = slots[place] {
-            if origin.port == port, origin.host.span.equals(host) { return origin }
+            if origin.port == port, origin.isAt(host) { return origin }
             place = (place + 1) & (slots.count - 1)
         }
         let origin = Origin(host: host, port: port)
@@ -27,7 +29,8 @@ struct OriginTable {
     }
 
     private mutating func insert(_ origin: Origin) {
-        var place = Self.hash(origin.host.span, origin.port) & (slots.count - 1)
+        let host = origin.host
+        var place = Self.hash(host.span, origin.port) & (slots.count - 1)
         while slots[place] != nil { place = (place + 1) & (slots.count - 1) }
         slots[place] = origin
         count += 1
@@ -47,7 +50,7 @@ struct OriginTable {
     /// FNV-1a. Hosts are chosen by our clients, who gain nothing from colliding with themselves.
     private static func hash(_ host: Span<UInt8>, _ port: UInt16) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for offset in host.indices { hash = (hash ^ UInt64(host[offset])) &* 0x100_0000_01b3 }
+        for offset in host.indices { hash = (hash ^ UInt64(host[offset].asciiLowercased)) &* 0x100_0000_01b3 }
         hash = (hash ^ UInt64(port)) &* 0x100_0000_01b3
         return Int(truncatingIfNeeded: hash ^ hash >> 32)
     }

@@ -7,7 +7,7 @@ struct Refusal: Error {
     /// One sentence for a person, without internals and secrets.
     let sentence: String
     /// Fields that belong to the answer, such as a challenge of our own.
-    var fields: [(name: String, value: String)] = []
+    var fields: [(name: StaticString, value: String)] = []
     /// Whether the client's connection can carry another request after this.
     var keepsConnection = true
 
@@ -23,5 +23,30 @@ struct Refusal: Error {
         self.error = error.proxyError
         sentence = "\(error)"
         keepsConnection = error.fault != .client
+    }
+}
+
+extension Refusal {
+    /// What the client is told when its upstream gave no usable response.
+    init(_ failure: UpstreamConnection.Failure) {
+        switch failure {
+        case .died:
+            self.init(.badGateway, .connectionTerminated, "the origin closed the connection without an answer")
+        case .timedOut:
+            self.init(.gatewayTimeout, .httpResponseTimeout, "the origin did not answer in time")
+        case .invalid(let error): self.init(error)
+        }
+    }
+
+    static var lateBody: Refusal {
+        var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's body did not arrive in time")
+        refusal.keepsConnection = false
+        return refusal
+    }
+
+    static var lateHead: Refusal {
+        var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's head did not arrive in time")
+        refusal.keepsConnection = false
+        return refusal
     }
 }

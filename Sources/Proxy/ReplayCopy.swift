@@ -62,6 +62,7 @@ final class ReplayCopy {
     /// The next bytes from `offset` on, at most as many as fit into `buffer`. Nil when they cannot be read back.
     func read(from offset: Int, into buffer: ByteBuffer) async -> Int? {
         guard isWhole, offset < count else { return nil }
+        let memory = memory
         if offset < memory.count {
             let end = min(memory.count, offset + buffer.writableCount)
             buffer.append(memory.readable.extracting(offset..<end))

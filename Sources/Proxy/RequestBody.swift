@@ -153,9 +153,10 @@ final class RequestBody {
         return true
     }
 
-    /// The whole body's bytes, read into the copy, for a digest over them. Nil when it is larger than the copy may be.
+    /// Reads the whole body into the copy, and hands its content over, for a digest over it. False when the body is
+    /// larger than the copy may be.
     func readAll(
-        from client: ByteStream, inbound: ByteBuffer, idle: Int, each: (Span<UInt8>) -> Void
+        from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
         guard canBeSent else { return false }
         while !progress.isEnded {
@@ -166,12 +167,15 @@ final class RequestBody {
         }
         guard let copy, copy.isWhole else { return isEmpty }
         let buffer = ByteBuffer(capacity: BufferPool.large)
+        var content = BodyContent(framing, limits: limits)
         var offset = 0
         while offset < copy.count {
             guard let count = await copy.read(from: offset, into: buffer) else { throw .copyLost }
             offset += count
-            each(buffer.readable)
-            buffer.clear()
+            do throws(HTTPError) {
+                buffer.consume(try content.visit(buffer.readable, each))
+            } catch { throw .invalid(error) }
+            if buffer.writableCount == 0 { buffer.reserve(buffer.capacity) }
         }
         return true
     }

@@ -61,6 +61,7 @@ final class UpstreamConnection {
     /// - Parameter limit: milliseconds until its first byte, and between its bytes.
     func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
         guard let stream else { throw .died }
+        let inbound = inbound
         consumeHead()
         head.reset()
         stream.setDeadline(after: limit)
@@ -88,6 +89,21 @@ final class UpstreamConnection {
         }
     }
 
+    /// Reads more of the body.
+    /// - Returns: the count; 0 is the end of the connection.
+    func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
+        guard let stream else { return 0 }
+        if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+        stream.setDeadline(after: limit)
+        do throws(IOError) {
+            return try await stream.read(into: inbound)
+        } catch {
+            throw error == .timedOut
+                ? .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
+                : .cutShort(.connectionTerminated, "the connection to the origin broke in the middle of its response")
+        }
+    }
+
     /// Drops the head's bytes: what follows is the body.
     func consumeHead() {
         inbound.consume(headLength)
@@ -96,7 +112,8 @@ final class UpstreamConnection {
 
     /// The bytes of the head, for as long as it was not consumed.
     func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        body(inbound.readable.extracting(first: headLength))
+        let inbound = inbound
+        return body(inbound.readable.extracting(first: headLength))
     }
 
     /// Reads the rest of a response that nobody wants, if there is little of it, so that its connection can be used
@@ -104,6 +121,7 @@ final class UpstreamConnection {
     func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
         consumeHead()
         guard let stream else { return }
+        let inbound = inbound
         var progress = BodyProgress(head.framing, of: .upstream, limits: limits)
         var discarded = 0
         stream.setDeadline(after: milliseconds)

@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 
 /// Writes records as lines of an access log. One for each loop: it keeps the text of the current second.
 public final class AccessLogEncoder {
@@ -58,7 +59,7 @@ public final class AccessLogEncoder {
         line.append(key: #","scheme":""#, token: record.scheme?.token)
         line.append(key: #","credential":""#, string: record.credential)
         if record.attempts > 0 { line.append(key: #","attempts":"#, number: record.attempts) }
-        line.append(key: #","error":""#, token: record.error?.token)
+        line.append(key: #","error":""#, string: record.error?.rawValue)
         line.append(key: #","details":""#, string: record.details)
         line.append("}\n")
     }

@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 
 /// What was decided and measured for one exchange: the log, the metrics and `Proxy-Status` are views of it.
 ///
@@ -55,7 +56,7 @@ public final class ExchangeRecord {
     public var waitMilliseconds: Int?
 
     /// Why the proxy ended the exchange itself.
-    public var error: ProxyErrorType?
+    public var error: ProxyError?
     /// One sentence about `error` for the operator.
     public var details: String?
 

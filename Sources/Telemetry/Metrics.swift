@@ -1,3 +1,4 @@
+import HTTP
 import Synchronization
 
 /// The counters of one event loop, which alone writes them; any thread may read.
@@ -6,7 +7,7 @@ import Synchronization
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
     private let counters = InlineArray<19, Atomic<Int>> { _ in Atomic(0) }
-    private let errors = InlineArray<28, Atomic<Int>> { _ in Atomic(0) }
+    private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
     private let durationSum = Atomic(0)
 
@@ -16,8 +17,8 @@ public final class Metrics: Sendable {
         Self.add(count, to: counters[counter.rawValue])
     }
 
-    public func add(_ error: ProxyErrorType) {
-        Self.add(1, to: errors[error.rawValue])
+    public func add(_ error: ProxyError) {
+        Self.add(1, to: errors[Self.place(of: error)])
     }
 
     /// Counts an exchange that has ended: its status, bytes, answer, upstream connection, error and duration.
@@ -47,15 +48,18 @@ public final class Metrics: Sendable {
         Self.add(max(record.milliseconds, 0), to: durationSum)
     }
 
-    func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
+    public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
 
-    func value(of error: ProxyErrorType) -> Int { errors[error.rawValue].load(ordering: .relaxed) }
+    func value(of error: ProxyError) -> Int { errors[Self.place(of: error)].load(ordering: .relaxed) }
 
     /// The exchanges in one bucket of `DurationBuckets`.
     func durationCount(in bucket: Int) -> Int { durations[bucket].load(ordering: .relaxed) }
 
     /// The milliseconds of all exchanges.
     var durationMilliseconds: Int { durationSum.load(ordering: .relaxed) }
+
+    /// Errors are rare enough to be looked for.
+    private static func place(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
 
     private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
         number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)

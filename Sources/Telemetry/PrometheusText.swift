@@ -1,3 +1,5 @@
+import HTTP
+
 /// The sum over all loops in Prometheus' text format 0.0.4, `text/plain; version=0.0.4`.
 public enum PrometheusText {
     public static func render(_ loops: [Metrics]) -> String {
@@ -43,9 +45,9 @@ public enum PrometheusText {
         text += "attache_clients_open \(max(sum(.clientsAccepted) &- sum(.clientsClosed), 0))\n"
 
         family("attache_errors_total", "counter", "Exchanges the proxy ended, by RFC 9209 error type.", in: &text)
-        for error in ProxyErrorType.allCases {
+        for error in ProxyError.allCases {
             let count = loops.reduce(0) { $0 &+ $1.value(of: error) }
-            text += "attache_errors_total{type=\"\(error.token)\"} \(count)\n"
+            text += "attache_errors_total{type=\"\(error.rawValue)\"} \(count)\n"
         }
         return text
     }

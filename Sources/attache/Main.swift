@@ -1,2 +1,6 @@
 @main
-struct Main { static func main() {} }
+struct Main {
+    static func main() {
+        Program.run(arguments: Array(CommandLine.arguments.dropFirst()))
+    }
+}

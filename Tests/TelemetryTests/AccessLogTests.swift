@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import Foundation
 import Telemetry
 import Testing

@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import Telemetry
 import Testing
 
@@ -21,13 +22,13 @@ struct MetricsTests {
     @Test func `every counter and every error has a place of its own`() {
         let metrics = Metrics()
         for counter in Counter.allCases { metrics.add(to: counter) }
-        for error in ProxyErrorType.allCases { metrics.add(error) }
+        for error in ProxyError.allCases { metrics.add(error) }
         let values = Self.values([metrics])
         for (name, value) in values where !name.contains("duration") && !name.hasSuffix("_open") {
             #expect(value == "1", "\(name)")
         }
         #expect(values["attache_tunnels_open"] == "0")
-        #expect(values.keys.filter { $0.hasPrefix("attache_errors_total") }.count == ProxyErrorType.allCases.count)
+        #expect(values.keys.filter { $0.hasPrefix("attache_errors_total") }.count == ProxyError.allCases.count)
     }
 
     @Test func `loops are summed`() {
@@ -63,7 +64,7 @@ struct MetricsTests {
                 $0.status = 504
                 $0.scheme = .basic
                 $0.upstream = .opened
-                $0.error = .responseTimeout
+                $0.error = .httpResponseTimeout
             })
         let values = Self.values([metrics])
         let codes = ["none": "1", "1xx": "1", "2xx": "3", "3xx": "1", "4xx": "2", "5xx": "2"]

@@ -1,0 +1,24 @@
+import Glibc
+
+/// Reads small files whole. Blocks.
+public enum SmallFile {
+    public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(errno: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        // What was read may be a secret.
+        defer { for index in piece.indices { piece[index] = 0 } }
+        while true {
+            let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw .system(errno: errno)
+            }
+            guard bytes.count + count <= limit else { throw .tooLarge }
+            bytes += piece[..<count]
+        }
+    }
+}

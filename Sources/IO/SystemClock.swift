@@ -1,0 +1,12 @@
+import CLinux
+import Glibc
+
+/// The time of day.
+public enum SystemClock {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public static var epochMilliseconds: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return time.tv_sec &* 1000 &+ time.tv_nsec / 1_000_000
+    }
+}

@@ -1,0 +1,13 @@
+import Authentication
+import Telemetry
+
+extension AnsweredScheme {
+    /// Nil for a method that this version cannot answer.
+    init?(_ method: AuthenticationMethod) {
+        switch method {
+        case .basic: self = .basic
+        case .digest: self = .digest
+        case .ntlm, .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
+        }
+    }
+}

@@ -1,0 +1,282 @@
+import Authentication
+import Bytes
+import Credentials
+import Crypto
+import HTTP
+import IO
+import Rules
+import Telemetry
+
+/// Takes one request through its challenges: finds what answers it before it is sent, and decides about each response.
+///
+/// What is to be done is `ChallengeTask`'s to say; here it is carried out: the rules and the storage are asked, the
+/// refusal is made known, other requests to the same space are waited for.
+struct ChallengeLoop {
+    /// What becomes of a response.
+    enum Verdict {
+        /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not.
+        case pass(note: String?)
+        /// The request goes out again, with the answer that `authorize` appends.
+        case again
+        case cancel(Refusal)
+    }
+
+    private let shared: SharedState
+    private let policy: Policy
+    private let loop: EventLoop
+    private let delegate: RuleDelegate
+    private let origin: Origin
+    private let exchange: Exchange
+    private let metrics: Metrics
+    private let urlCredential: Credential?
+    private var task: ChallengeTask
+    /// What answers, and for what; nil while the request goes out without an answer.
+    private(set) var authenticator: (any Authenticator)?
+    private var answered: Authentication.Answer?
+    private var ticket: AuthorizationTicket?
+    /// Dropping a lease unsettled lets the next request that waits go ahead.
+    private var originLease: Lease?
+    private var spaceLease: Lease?
+
+    init(session: ClientSession, exchange: Exchange, origin: Origin) {
+        shared = session.worker.shared
+        policy = exchange.policy
+        loop = session.worker.loop
+        self.exchange = exchange
+        metrics = session.worker.metrics
+        delegate = RuleDelegate(
+            policy: policy, shared: shared,
+            client: ClientIdentity(address: session.address, user: exchange.record.user))
+        self.origin = origin
+        let head = exchange.headBytes
+        urlCredential = URLCredential.of(exchange.request, in: head.readable)
+        task = ChallengeTask(urlCredential: urlCredential)
+    }
+
+    // MARK: - Before the request is sent
+
+    /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
+    mutating func prepare() async {
+        let target = exchange.target
+        if await preempt(target) { return }
+        switch shared.spaces.admit(to: origin.authority, target: target.readable, version: nil) {
+        case .proceed: return
+        case .lead(let lease): originLease = lease
+        case .wait(let waiter):
+            switch await outcome(of: waiter) {
+            case .settled(.accepted): _ = await preempt(target)
+            case .lead(let lease): originLease = lease
+            case .settled, .expired: return
+            }
+        }
+    }
+
+    /// Whether the target lies in a space that accepted this client's credential before.
+    private mutating func preempt(_ target: ByteBuffer) async -> Bool {
+        let host = origin.host
+        guard
+            let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http),
+            let space = known.space(covering: target.readable)
+        else { return false }
+        let rule = delegate.rule(for: space.space, failures: 0)
+        guard rule.isPreemptive, let credential = await credential(rule, for: space.space),
+            let authenticator = space.authenticator(for: credential.version)
+        else { return false }
+        let answer = Authentication.Answer(space: space.space, challenge: nil, credential: credential)
+        task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
+        take(authenticator, for: answer)
+        note(rule)
+        return true
+    }
+
+    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
+        switch rule.answer {
+        case .use(let name):
+            return try? policy.credentials.credential(named: name).with(Credential.Persistence(rule.persistence))
+        case .performDefault:
+            if let urlCredential { return urlCredential }
+            return try? await shared.storage.defaultCredential(for: space)
+        case .reject, .cancel: return nil
+        }
+    }
+
+    private func outcome(of waiter: Waiter) async -> Waiter.Outcome {
+        // The leader's own time-outs end sooner; this bounds a leader that trickles.
+        let alarm = Alarm(on: loop) { waiter.expire() }
+        alarm.set(after: policy.timeouts.connect + policy.timeouts.response)
+        return await waiter.outcome()
+    }
+
+    // MARK: - The answer
+
+    /// The digest of the whole body that the answer needs, if it needs one.
+    var bodyDigest: DigestAlgorithm? { authenticator?.bodyDigest }
+
+    /// Whether the request goes out with an answer that was accepted before.
+    var isPreempted: Bool { answered != nil && answered?.challenge == nil }
+
+    /// Appends the value of `Authorization`; false when there is no answer to give.
+    mutating func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) -> Bool {
+        guard let authenticator else { return false }
+        do throws(AuthenticationError) {
+            ticket = try authenticator.authorize(
+                method: method, target: target, bodyDigest: bodyDigest, into: value)
+            exchange.record.attempts += 1
+            return true
+        } catch {
+            // Without an answer the server says what it wants, and the task goes on from there.
+            value.clear()
+            drop()
+            return false
+        }
+    }
+
+    private mutating func take(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
+        self.authenticator = authenticator
+        answered = answer
+        exchange.record.credential = answer.credential.version.name
+        exchange.record.scheme = AnsweredScheme(answer.space.authenticationMethod)
+    }
+
+    private mutating func drop() {
+        authenticator = nil
+        answered = nil
+        ticket = nil
+    }
+
+    // MARK: - The response
+
+    /// Judges a response's head.
+    mutating func judge() async -> Verdict {
+        let (upstream, target) = (exchange.upstream, exchange.target)
+        guard upstream.head.status == .unauthorized else { return accept(upstream, target) }
+        let challenges = upstream.challenges
+        let refusal = ticket.flatMap { ticket in authenticator?.refused(by: challenges, ticket: ticket) }
+        let response = AuthenticationChallenge.FailureResponse(
+            status: Int(upstream.head.status.rawValue), challenges: challenges)
+        shared.spaces.markProtected(origin.authority, target: target.readable)
+        var action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
+        while true {
+            switch action {
+            case .lookUpDefault(let space):
+                action = task.foundDefault(try? await shared.storage.defaultCredential(for: space))
+            case .ask(let challenge):
+                action = await ask(challenge)
+            case .park(let answer):
+                if shared.spaces.refuse(answer.credential.version, for: answer.space) {
+                    shared.report(
+                        "\(answer.credential) was refused by \(origin.hostText):\(origin.port) and is not sent again "
+                            + "until its value changes")
+                }
+                metrics.add(to: .credentialsRefused)
+                action = task.parked()
+            case .answer(let answer):
+                guard let reason = await begin(answer, at: target) else { return .again }
+                action = task.unanswerable(reason)
+            case .resend: return .again
+            case .pass(let reason):
+                settle(.unanswered)
+                return .pass(note: reason.note)
+            case .cancel(let reason):
+                settle(.unanswered)
+                return .cancel(
+                    Refusal(.badGateway, .httpRequestDenied, "the origin wants a credential, and \(reason) says no"))
+            }
+        }
+    }
+
+    private func offers(in challenges: [HeaderChallenge]) -> [Offer] {
+        let offers = policy.order.offers(in: challenges, from: origin.authority)
+        for offer in offers {
+            let rule = delegate.rule(for: offer.space, failures: task.failureCount)
+            if !rule.order.isEmpty {
+                return policy.order.offers(
+                    in: challenges, from: origin.authority, preferring: rule.order.map { AuthenticationMethod($0) })
+            }
+        }
+        return offers
+    }
+
+    private mutating func ask(_ challenge: AuthenticationChallenge) async -> ChallengeTask.Action {
+        let answer = await delegate.decide(challenge)
+        note(answer.rule)
+        if let trouble = answer.trouble {
+            exchange.record.details = "\(trouble)"
+            shared.report("\(trouble)")
+        }
+        return task.decided(answer.decision)
+    }
+
+    /// Makes ready to answer: with what the space knows, else as the one request that is judged for all.
+    /// - Returns: why it cannot, or nil.
+    private mutating func begin(_ answer: Authentication.Answer, at target: ByteBuffer) async -> PassReason? {
+        let version = answer.credential.version
+        drop()
+        if spaceLease == nil, answer.credential.persistence != .none {
+            switch shared.spaces.admit(to: answer.space, version: version) {
+            case .proceed: break
+            case .lead(let lease): spaceLease = lease
+            case .wait(let waiter):
+                if case .lead(let lease) = await outcome(of: waiter) { spaceLease = lease }
+            }
+        }
+        if shared.spaces.parked.contains(version, for: answer.space) {
+            metrics.add(to: .credentialsParked)
+            return .parked(credential: version.name)
+        }
+        do throws(AuthenticationError) {
+            if let known = shared.spaces.authenticator(for: answer.space, version: version) {
+                take(known, for: answer)
+            } else {
+                take(try policy.order.authenticator(for: answer, at: target.readable), for: answer)
+            }
+            return nil
+        } catch { return .unanswerable(error) }
+    }
+
+    private mutating func accept(_ upstream: UpstreamConnection, _ target: ByteBuffer) -> Verdict {
+        guard let answer = task.accepted(), let authenticator, let ticket else {
+            if originLease != nil { shared.spaces.markOpen(origin.authority, target: target.readable) }
+            settle(.open)
+            return .pass(note: nil)
+        }
+        if upstream.withAuthenticationInfo({ authenticator.accepted($0, ticket: ticket, target: target.readable) })
+            == .mismatch
+        {
+            settle(.unanswered)
+            return .cancel(
+                Refusal(
+                    .badGateway, .httpProtocolError,
+                    "the origin could not prove that it knows the password (rspauth): it is not the one that was asked"))
+        }
+        if answer.challenge != nil {
+            shared.spaces.remember(authenticator, for: answer)
+            if authenticator.extent.coverage(of: target.readable) == nil {
+                shared.spaces.extend(answer.space, to: target.readable)
+            }
+            keep(answer)
+        }
+        settle(.accepted)
+        return .pass(note: nil)
+    }
+
+    private func keep(_ answer: Authentication.Answer) {
+        guard answer.credential.persistence == .permanent else { return }
+        let (storage, credential, space) = (shared.storage, answer.credential, answer.space)
+        loop.spawn { try? await storage.set(credential, for: space) }
+    }
+
+    private mutating func settle(_ verdict: Authentication.Verdict) {
+        originLease?.settle(verdict)
+        spaceLease?.settle(verdict)
+        originLease = nil
+        spaceLease = nil
+    }
+
+    private func note(_ rule: Rules.Decision) {
+        exchange.record.rule = rule.rule?.name
+        exchange.record.ruleLine = rule.rule?.line ?? 0
+    }
+}

@@ -1,0 +1,162 @@
+import Bytes
+import HTTP
+import IO
+import Telemetry
+import Transport
+
+/// One client's connection: requests are read from it one after the other, and each is answered before the next is
+/// looked at, so that pipelined ones are answered in their order.
+final class ClientSession {
+    let worker: Worker
+    let stream: ByteStream
+    let wakeup = Wakeup()
+    let address: IPAddress
+    /// Waiting for a request, with none under way.
+    private(set) var isIdle = false
+
+    /// What is read and thrown away after an answer that ends the connection, so that a client that is still sending
+    /// gets to read it.
+    private static let lingerBytes = 256 * 1024
+    private static let lingerMilliseconds = 2000
+
+    init(takingOwnership descriptor: Int32, of worker: Worker) throws(IOError) {
+        self.worker = worker
+        stream = try ByteStream(takingOwnership: descriptor, on: worker.loop)
+        stream.wakeup = wakeup
+        // A peer that is gone already has no address; its first read says so.
+        address = stream.peerAddress?.address.unmapped ?? IPAddress(v4: 0)
+    }
+
+    /// Serves until either side ends the connection.
+    func serve() async {
+        while await untilReadable() {
+            let exchange = worker.takeExchange()
+            exchange.record.setClient(address)
+            var goesOn = true
+            repeat {
+                goesOn = await serve(exchange)
+                exchange.reset()
+            } while goesOn && !exchange.inbound.isEmpty
+            if !goesOn { await linger(exchange.inbound) }
+            worker.give(exchange)
+            if !goesOn { break }
+        }
+        stream.close()
+    }
+
+    func close() { stream.close() }
+
+    /// Writes all of `buffer` to the client.
+    func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
+        if case .moved = stream.tryWrite(from: buffer), buffer.isEmpty { return }
+        stream.setDeadline(after: worker.policy.timeouts.idle)
+        do throws(IOError) { try await stream.write(from: buffer) } catch { throw .clientLost }
+    }
+
+    func dialer(for policy: Policy) -> Dialer {
+        Dialer(resolver: worker.resolver, policy: policy, loop: worker.loop, wakeup: wakeup)
+    }
+
+    private func untilReadable() async -> Bool {
+        if worker.isDraining || stream.isClosed { return false }
+        isIdle = true
+        defer { isIdle = false }
+        stream.setDeadline(after: worker.policy.timeouts.idle)
+        do throws(IOError) {
+            try await stream.untilReadable()
+            return true
+        } catch { return false }
+    }
+
+    /// - Returns: whether the connection can carry another request.
+    private func serve(_ exchange: Exchange) async -> Bool {
+        exchange.startedAt = worker.loop.now
+        do throws(ExchangeFailure) {
+            guard try await readHead(exchange) else { return false }
+            let goesOn = try await Responder(session: self, exchange: exchange).respond()
+            finish(exchange.record, since: exchange.startedAt)
+            return goesOn
+        } catch {
+            let goesOn = await conclude(exchange, after: error)
+            finish(exchange.record, since: exchange.startedAt)
+            return goesOn
+        }
+    }
+
+    /// Reads the request's head. False: the client has ended in order, or left without a whole request.
+    private func readHead(_ exchange: Exchange) async throws(ExchangeFailure) -> Bool {
+        let inbound = exchange.inbound
+        var hasDeadline = false
+        while true {
+            if !inbound.isEmpty {
+                if try parseHead(exchange) { return true }
+                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            }
+            do throws(IOError) {
+                guard try await read(into: inbound) > 0 else { return false }
+            } catch {
+                guard error == .timedOut, !inbound.isEmpty else { return false }
+                throw .refused(Refusal.lateHead)
+            }
+            // Only a head that does not come at once needs watching: most do.
+            if !hasDeadline {
+                hasDeadline = true
+                stream.setDeadline(after: exchange.policy.timeouts.head)
+            }
+        }
+    }
+
+    private func read(into inbound: ByteBuffer) async throws(IOError) -> Int {
+        if case .moved(let count) = stream.tryRead(into: inbound), count > 0 { return count }
+        return try await stream.read(into: inbound)
+    }
+
+    private func parseHead(_ exchange: Exchange) throws(ExchangeFailure) -> Bool {
+        let inbound = exchange.inbound
+        do throws(HTTPError) {
+            guard case .complete(let length) = try exchange.request.parse(inbound.readable) else { return false }
+            exchange.headBytes.append(inbound.readable.extracting(first: length))
+            inbound.consume(length)
+            return true
+        } catch { throw .refused(Refusal(error)) }
+    }
+
+    private func conclude(_ exchange: Exchange, after failure: ExchangeFailure) async -> Bool {
+        let record = exchange.record
+        switch failure {
+        case .clientLost:
+            stream.abort()
+            return false
+        case .cutShort(let error, let sentence):
+            record.error = error
+            record.details = sentence
+            stream.abort()
+            return false
+        case .upstreamFailed(let failure):
+            return await conclude(exchange, after: .refused(Refusal(failure)))
+        case .refused(let refusal):
+            record.error = refusal.error
+            record.details = refusal.sentence
+            return await Answer(session: self, exchange: exchange).send(refusal)
+        }
+    }
+
+    private func finish(_ record: ExchangeRecord, since start: UInt64) {
+        record.milliseconds = Int(clamping: worker.loop.now &- start)
+        worker.close(record)
+    }
+
+    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
+    /// may destroy the answer before it was read.
+    private func linger(_ buffer: ByteBuffer) async {
+        guard !stream.isClosed else { return }
+        stream.shutdownWrite()
+        stream.setDeadline(after: Self.lingerMilliseconds)
+        var rest = Self.lingerBytes
+        while rest > 0 {
+            buffer.clear()
+            guard let count = try? await stream.read(into: buffer), count > 0 else { return }
+            rest -= count
+        }
+    }
+}

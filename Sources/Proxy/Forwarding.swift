@@ -1,0 +1,131 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Sends one request to its origin and the response back, through as many challenges as it takes.
+struct Forwarding {
+    private let session: ClientSession
+    private let exchange: Exchange
+    private let destination: Destination
+    private let policy: Policy
+    private var challenges: ChallengeLoop?
+    private var sending: RequestSending
+
+    /// How much of a challenge's body is read so that its connection can be kept, and for how long.
+    private static let discardLimit = 256 * 1024
+    private static let discardMilliseconds = 5000
+
+    init(session: ClientSession, exchange: Exchange, destination: Destination) {
+        self.session = session
+        self.exchange = exchange
+        self.destination = destination
+        policy = exchange.policy
+        sending = RequestSending(session: session, exchange: exchange)
+    }
+
+    /// - Returns: whether the client's connection can carry another request.
+    mutating func run() async throws(ExchangeFailure) -> Bool {
+        let head = exchange.headBytes
+        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
+        if mayAnswer { await beginChallenges() }
+        while true {
+            try await send()
+            guard let verdict = await judge() else { return try await relay(note: nil) }
+            switch verdict {
+            case .pass(let note): return try await relay(note: note)
+            case .cancel(let refusal): throw .refused(refusal)
+            case .again:
+                guard exchange.body.canBeSent else { return try await relay(note: Self.bodyTooLarge) }
+                await disposeOfResponse()
+            }
+        }
+    }
+
+    private static let bodyTooLarge =
+        "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
+        + "(limits replay-memory and replay-disk)"
+
+    // MARK: - Challenges
+
+    /// Whether a challenge of this origin is ours to answer: a rule speaks of it or the URL has a credential, and the
+    /// client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
+    private var mayAnswer: Bool {
+        let request = exchange.request
+        let origin = destination.origin
+        guard origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil else { return false }
+        guard request.method != .trace else { return false }
+        guard request.fields.present.contains(.authorization) else { return true }
+        let host = origin.host
+        return policy.rules.authorization(
+            host: host.span, port: origin.port, protocol: .http, isSecure: false,
+            client: ClientIdentity(address: session.address, user: exchange.record.user)) == .replace
+    }
+
+    private mutating func beginChallenges() async {
+        var loop = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
+        await loop.prepare()
+        sending.prepareForChallenge(isAnswered: loop.isPreempted)
+        challenges = loop
+    }
+
+    /// Nil when the response is none of our business.
+    private mutating func judge() async -> ChallengeLoop.Verdict? {
+        guard var loop = challenges else { return nil }
+        let verdict = await loop.judge()
+        challenges = loop
+        return verdict
+    }
+
+    /// Frees the connection of the challenge's body, or gives the connection up.
+    private func disposeOfResponse() async {
+        let upstream = exchange.upstream
+        guard exchange.body.isRead, upstream.head.keepAlive else { return upstream.reset() }
+        await upstream.discardBody(
+            upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
+    }
+
+    // MARK: - One way there
+
+    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
+    private mutating func send() async throws(ExchangeFailure) {
+        var mayReuse = true
+        while true {
+            try await connect(mayReuse: mayReuse)
+            do throws(ExchangeFailure) {
+                return try await sending.send(challenges: &challenges)
+            } catch {
+                guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
+                    exchange.request.method.isIdempotent, exchange.body.canBeSent
+                else { throw error }
+                exchange.upstream.reset()
+                mayReuse = false
+            }
+        }
+    }
+
+    private func connect(mayReuse: Bool) async throws(ExchangeFailure) {
+        let origin = destination.origin
+        if exchange.upstream.stream != nil { return }
+        if mayReuse, let stream = origin.takeIdle(for: session.wakeup) {
+            exchange.upstream.attach(stream, isReused: true)
+            exchange.record.upstream = .reused
+            return
+        }
+        let started = session.worker.loop.now
+        do throws(Refusal) {
+            let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
+            stream.wakeup = session.wakeup
+            exchange.upstream.attach(stream, isReused: false)
+        } catch { throw .refused(error) }
+        exchange.record.upstream = .opened
+        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+    }
+
+    private func relay(note: String?) async throws(ExchangeFailure) -> Bool {
+        try await ResponseRelay(session: session, exchange: exchange, destination: destination, note: note).relay()
+    }
+}

@@ -1,0 +1,65 @@
+import Authentication
+import Credentials
+import HTTP
+import Rules
+import Telemetry
+
+/// Everything that decides: rules, credentials, users, limits. One immutable whole, swapped on a reload; an exchange
+/// keeps the one it began with.
+public final class Policy: Sendable {
+    /// Milliseconds; the rule file's `timeouts`.
+    struct Timeouts: Sendable {
+        let head: Int
+        let idle: Int
+        let connect: Int
+        let response: Int
+    }
+
+    struct Limits: Sendable {
+        let request: HTTP.Limits
+        let response: HTTP.Limits
+        let replayMemory: Int
+        let replayDisk: Int
+        let clients: Int
+        let decodeRatio: Int
+    }
+
+    let rules: RuleSet
+    let credentials: ConfiguredCredentials
+    /// Nil when clients need not say who they are.
+    let clientAuthentication: ClientAuthentication?
+    let timeouts: Timeouts
+    let limits: Limits
+    /// Nil when there is no access log.
+    let log: AccessLog?
+    let logFormat: AccessLogFormat
+    let order = ChallengeOrder()
+
+    public init(rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, log: AccessLog?) {
+        let configuration = rules.configuration
+        self.rules = rules
+        self.credentials = credentials
+        clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
+        self.log = log
+        logFormat = configuration.log.format == .common ? .common : .json
+        timeouts = Timeouts(
+            head: configuration.timeouts.head.milliseconds, idle: configuration.timeouts.idle.milliseconds,
+            connect: configuration.timeouts.connect.milliseconds,
+            response: configuration.timeouts.response.milliseconds)
+        let limits = configuration.limits
+        self.limits = Limits(
+            request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),
+            response: HTTP.Limits(
+                startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
+            replayMemory: limits.replayMemory, replayDisk: limits.replayDisk, clients: limits.clients,
+            decodeRatio: limits.decodeRatio)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, at least one for what is not zero.
+    public var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(clamping: seconds) &* 1000 &+ Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,117 @@
+import DNS
+import IO
+import Synchronization
+import Telemetry
+
+/// The proxy: a loop on each thread, each with its own listeners, connections and caches.
+///
+/// Its calls are made by one thread, that of the process's signals, which may block.
+public final class ProxyServer: Sendable {
+    /// The addresses it listens on; a port that was left to the system is known here.
+    public let addresses: [SocketAddress]
+    /// One for each loop.
+    public let metrics: [Metrics]
+    public let loops: [EventLoop]
+    private let workers: [LoopBound<Worker>]
+    private let policy: Mutex<Policy>
+    private let draining = Atomic<Bool>(false)
+
+    /// Descriptors that are none of a client's: listeners, loops, logs, name servers.
+    private static let reservedDescriptors = 64
+    /// A client's own descriptor, and that of its upstream.
+    private static let descriptorsPerClient = 2
+
+    /// Binds all addresses and makes ready to serve; `start` serves.
+    /// - Throws: one sentence on what this machine or another process does not let us have.
+    public init(
+        threads: Int, listeners: [SocketAddress], policy: Policy, shared: SharedState
+    ) throws(StartError) {
+        let budget = (Descriptors.raiseLimit() - Self.reservedDescriptors) / Self.descriptorsPerClient
+        let clientLimit = max(1, min(policy.limits.clients, budget) / max(1, threads))
+        var bound = listeners
+        var workers: [LoopBound<Worker>] = []
+        do throws(IOError) {
+            for address in listeners where address.port != 0 { try Listener.probe(address) }
+        } catch { throw StartError("\(error)") }
+        for index in 0..<max(1, threads) {
+            let worker = try Self.worker(index, policy: policy, shared: shared, clientLimit: clientLimit)
+            do throws(IOError) {
+                // Loops share a port: the first that is given one by the system gives it to the others.
+                for place in bound.indices { bound[place] = try worker.listen(on: bound[place]) }
+            } catch { throw StartError("\(error)") }
+            workers.append(LoopBound(worker, to: worker.loop))
+        }
+        self.workers = workers
+        addresses = bound
+        loops = workers.map(\.loop)
+        metrics = workers.map { $0.unstarted.metrics }
+        self.policy = Mutex(policy)
+    }
+
+    private static func worker(
+        _ index: Int, policy: Policy, shared: SharedState, clientLimit: Int
+    ) throws(StartError) -> Worker {
+        let loop: EventLoop
+        do throws(IOError) { loop = try EventLoop(index: index) } catch { throw StartError("\(error)") }
+        do throws(ResolutionError) {
+            return try Worker(policy: policy, shared: shared, on: loop, clientLimit: clientLimit)
+        } catch { throw StartError("the name resolver cannot start: \(error)") }
+    }
+
+    public func start() {
+        for loop in loops { loop.start() }
+    }
+
+    public var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    /// From now on new requests follow this policy; those under way keep theirs.
+    public func adopt(_ policy: Policy) {
+        self.policy.withLock { $0 = policy }
+        for worker in workers { worker.loop.submit { worker.value.adopt(policy) } }
+    }
+
+    /// Takes no new client, and waits until those that are served have their answers.
+    /// - Returns: the connections that were still open when the time was over.
+    public func drain(within limit: Duration) -> Int {
+        draining.store(true, ordering: .relaxed)
+        for worker in workers { worker.loop.submit { worker.value.drain() } }
+        var rest = limit.milliseconds
+        while openClients > 0, rest > 0 {
+            Pause.milliseconds(Self.step)
+            rest -= Self.step
+        }
+        flushLogs()
+        return openClients
+    }
+
+    private static let step = 20
+
+    private var openClients: Int {
+        metrics.reduce(0) { $0 + $1.value(of: .clientsAccepted) - $1.value(of: .clientsClosed) }
+    }
+
+    /// Lines reach the log before the process ends, unless its destination takes none for a second.
+    private func flushLogs() {
+        guard let log = policy.withLock({ $0.log }) else { return }
+        let flushed = Countdown(workers.count)
+        for worker in workers {
+            worker.loop.submit {
+                worker.value.flushLog()
+                flushed.step()
+            }
+        }
+        var rest = 1000
+        while !(flushed.isOver && log.isIdle), rest > 0 {
+            Pause.milliseconds(Self.step)
+            rest -= Self.step
+        }
+    }
+
+    /// Counts down from any thread.
+    private final class Countdown: Sendable {
+        private let rest: Atomic<Int>
+        init(_ count: Int) { rest = Atomic(count) }
+        func step() { rest.subtract(1, ordering: .acquiringAndReleasing) }
+        var isOver: Bool { rest.load(ordering: .acquiring) <= 0 }
+    }
+}

@@ -1,0 +1,206 @@
+import Bytes
+import Crypto
+import HTTP
+import IO
+import Telemetry
+import Transport
+
+/// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time.
+struct RequestSending {
+    private let session: ClientSession
+    private let exchange: Exchange
+    private let policy: Policy
+    private var rewrite = RequestRewrite()
+    /// The proxy asks for `100 Continue` where the client did not.
+    private var addsExpectation = false
+    /// The client was told to send its body, or sends it unasked.
+    private var hasContinued = false
+
+    /// RFC 9110 section 10.1.1 wants no endless wait for `100 Continue`; curl waits as long.
+    private static let continueMilliseconds = 1000
+
+    init(session: ClientSession, exchange: Exchange) {
+        self.session = session
+        self.exchange = exchange
+        policy = exchange.policy
+        if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
+    }
+
+    /// Sees to it that the body can be sent again after a challenge: small ones are copied, and for larger ones the
+    /// origin is asked before they are sent. Where the answer goes with the request, a copy on disk would be waste.
+    mutating func prepareForChallenge(isAnswered: Bool) {
+        rewrite.dropping.insert(.authorization)
+        let body = exchange.body
+        guard !body.isEmpty else { return }
+        let limits = policy.limits
+        var length = Int.max
+        if case .length(let known) = body.framing { length = known }
+        let disk = isAnswered ? 0 : limits.replayDisk
+        if length == .max || length <= limits.replayMemory + disk {
+            body.keepCopy(memory: limits.replayMemory, disk: disk)
+        }
+        addsExpectation = length > limits.replayMemory && !exchange.request.expectsContinue
+    }
+
+    /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
+    mutating func send(challenges: inout ChallengeLoop?) async throws(ExchangeFailure) {
+        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+        try await writeHead(challenges: &challenges)
+        stream.setDeadline(after: policy.timeouts.response)
+        if exchange.body.isEmpty {
+            try await flush(to: stream)
+        } else {
+            try await flush(to: stream)
+            if try await awaitsFinalHead(from: stream) { return }
+            try await sendBody(to: stream)
+        }
+        let sent = session.worker.loop.now
+        try await receiveFinalHead()
+        exchange.record.waitMilliseconds = Int(clamping: session.worker.loop.now &- sent)
+    }
+
+    // MARK: - Head
+
+    private mutating func writeHead(challenges: inout ChallengeLoop?) async throws(ExchangeFailure) {
+        let digest = try await bodyDigest(for: challenges)
+        rewrite.expectation = addsExpectation ? .added : hasContinued ? .dropped : .asReceived
+        let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
+        out.clear()
+        value.clear()
+        let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
+        let method = request.methodName
+        let target = exchange.target
+        if challenges?.authorize(
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: digest, into: value) == true
+        {
+            writer.field("Authorization", value.readable)
+        }
+        writer.end()
+    }
+
+    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`). Nil also when the body is too
+    /// large to be kept: then the challenge stays unanswered.
+    private mutating func bodyDigest(for challenges: ChallengeLoop?) async throws(ExchangeFailure) -> [UInt8]? {
+        guard let algorithm = challenges?.bodyDigest else { return nil }
+        var digest = MessageDigest(algorithm)
+        let body = exchange.body
+        if !body.isEmpty {
+            try await letClientContinue()
+            body.keepCopy(memory: policy.limits.replayMemory, disk: policy.limits.replayDisk)
+            do throws(RequestBody.Failure) {
+                let isWhole = try await body.readAll(
+                    from: session.stream, inbound: exchange.inbound, limits: policy.limits.request,
+                    idle: policy.timeouts.idle, each: { digest.update($0) })
+                if !isWhole { return nil }
+            } catch { throw failure(for: error) }
+            addsExpectation = false
+        }
+        return digest.finish().array
+    }
+
+    private func flush(to stream: ByteStream) async throws(ExchangeFailure) {
+        do throws(IOError) {
+            try await stream.write(from: exchange.outbound)
+        } catch {
+            // A server that answers without reading may close first: whatever it said is still to be read.
+            if error == .timedOut { throw .upstreamFailed(.timedOut) }
+        }
+    }
+
+    // MARK: - Body
+
+    private mutating func sendBody(to stream: ByteStream) async throws(ExchangeFailure) {
+        do throws(RequestBody.Failure) {
+            _ = try await exchange.body.send(
+                to: stream, from: session.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                on: session.worker.loop)
+        } catch {
+            switch error {
+            // As in `flush`.
+            case .upstream: break
+            case .client, .invalid, .copyLost: throw failure(for: error)
+            }
+        }
+        exchange.record.bytesIn = exchange.body.count
+        stream.setDeadline(after: policy.timeouts.response)
+    }
+
+    private func failure(for error: RequestBody.Failure) -> ExchangeFailure {
+        switch error {
+        case .client(.timedOut): .refused(.lateBody)
+        case .client: .clientLost
+        case .invalid(let error): .refused(Refusal(error))
+        case .upstream: .upstreamFailed(.died)
+        case .copyLost:
+            .refused(
+                Refusal(
+                    .serviceUnavailable, .proxyInternalError,
+                    "the request body could not be kept for sending it again; try again"))
+        }
+    }
+
+    /// Where `100 Continue` was asked for: waits until the upstream wants the body, answers without it, or says nothing
+    /// for a second, or the client sends it unasked.
+    /// - Returns: whether the final response's head is there.
+    private mutating func awaitsFinalHead(from stream: ByteStream) async throws(ExchangeFailure) -> Bool {
+        let clientWaits = exchange.request.expectsContinue && !hasContinued
+        guard clientWaits || addsExpectation else { return false }
+        let alarm = Alarm(on: session.worker.loop) { [wakeup = session.wakeup] in wakeup.signal() }
+        alarm.set(after: Self.continueMilliseconds)
+        while true {
+            if stream.isReadable {
+                try await receiveHead()
+                if !exchange.upstream.head.status.isInterim { return true }
+                if exchange.upstream.head.status == .continue { break }
+                try await passInterimHead()
+                continue
+            }
+            let clientSends = clientWaits && (session.stream.isReadable || !exchange.inbound.isEmpty)
+            if alarm.hasRung || clientSends { break }
+            await session.wakeup.wait()
+            do throws(IOError) { try stream.check() } catch { throw .upstreamFailed(.timedOut) }
+        }
+        try await letClientContinue()
+        return false
+    }
+
+    /// Tells a client that waits to send its body.
+    private mutating func letClientContinue() async throws(ExchangeFailure) {
+        guard exchange.request.expectsContinue, !hasContinued else { return }
+        hasContinued = true
+        if !exchange.inbound.isEmpty || session.stream.isReadable { return }
+        let out = exchange.outbound
+        out.clear()
+        out.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
+        try await session.write(out)
+    }
+
+    // MARK: - Response
+
+    private func receiveHead() async throws(ExchangeFailure) {
+        do throws(UpstreamConnection.Failure) {
+            try await exchange.upstream.receiveHead(
+                answering: exchange.request.method, within: policy.timeouts.response)
+        } catch { throw .upstreamFailed(error) }
+    }
+
+    private mutating func receiveFinalHead() async throws(ExchangeFailure) {
+        while true {
+            try await receiveHead()
+            if !exchange.upstream.head.status.isInterim { return }
+            try await passInterimHead()
+        }
+    }
+
+    /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
+    private func passInterimHead() async throws(ExchangeFailure) {
+        let upstream = exchange.upstream
+        guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
+        let out = exchange.outbound
+        out.clear()
+        upstream.withHeadBytes { bytes in
+            upstream.head.write(bytes, as: ResponseRewrite(), via: .ours, into: out).end()
+        }
+        try await session.write(out)
+    }
+}

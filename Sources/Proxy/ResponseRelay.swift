@@ -1,0 +1,179 @@
+import Bytes
+import Compression
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
+/// becomes of both connections.
+struct ResponseRelay {
+    private let session: ClientSession
+    private let exchange: Exchange
+    private let destination: Destination
+    /// A word about an unanswered challenge, for `Proxy-Status`.
+    private let note: String?
+    private let policy: Policy
+
+    /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
+    private static let keptFor = 30_000
+
+    init(session: ClientSession, exchange: Exchange, destination: Destination, note: String?) {
+        self.session = session
+        self.exchange = exchange
+        self.destination = destination
+        self.note = note
+        policy = exchange.policy
+    }
+
+    /// - Returns: whether the client's connection can carry another request.
+    func relay() async throws(ExchangeFailure) -> Bool {
+        let upstream = exchange.upstream
+        exchange.record.status = Int(upstream.head.status.rawValue)
+        if upstream.head.status == .switchingProtocols { return try await switchProtocols() }
+        let coding = decodedCoding
+        var rewrite = ResponseRewrite()
+        if let note, upstream.head.status == .unauthorized { exchange.record.details = note }
+        let clientFraming = framing(decodes: coding != nil)
+        rewrite.body = clientFraming
+        if coding != nil { rewrite.dropping = FieldSet(.contentEncoding).union(FieldSet(.etag)) }
+        let keeps = keepsClient(clientFraming)
+        if !keeps {
+            rewrite.connection = .close
+        } else if exchange.request.version < .http11 {
+            rewrite.connection = .keepAlive
+        }
+        writeHead(rewrite)
+        if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
+            try await ReframedBody(
+                session: session, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
+            ).relay()
+        } else {
+            try await relayBody()
+        }
+        // A body that was not wanted may still be on its way: that connection is no use to anyone.
+        if exchange.body.isRead {
+            upstream.release(to: destination.origin, keptFor: Self.keptFor)
+        } else {
+            upstream.reset()
+        }
+        return keeps
+    }
+
+    // MARK: - Head
+
+    private func writeHead(_ rewrite: ResponseRewrite) {
+        let upstream = exchange.upstream
+        let out = exchange.outbound
+        out.clear()
+        upstream.withHeadBytes { bytes in
+            let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
+            if let note {
+                writer.field("Proxy-Status", ProxyStatus(proxy: Via.pseudonym, details: note).value)
+            }
+            writer.end()
+        }
+        upstream.consumeHead()
+    }
+
+    /// How the client is told where the body ends. An HTTP/1.0 client knows no chunks.
+    private func framing(decodes: Bool) -> ResponseRewrite.Body {
+        let isOld = exchange.request.version < .http11
+        switch exchange.upstream.head.framing {
+        case .none, .length: return decodes ? (isOld ? .untilClose : .chunked) : .asReceived
+        case .chunked: return isOld ? .untilClose : decodes ? .chunked : .asReceived
+        case .untilClose: return isOld ? .untilClose : .chunked
+        }
+    }
+
+    private func keepsClient(_ framing: ResponseRewrite.Body) -> Bool {
+        exchange.request.keepAlive && framing != .untilClose && exchange.body.isRead && !session.worker.isDraining
+    }
+
+    /// The coding to undo: the route wants it, the client did not ask for any, and the response may be changed.
+    private var decodedCoding: ContentCoding? {
+        let head = exchange.upstream.head
+        guard destination.route.decodesContent, head.framing != .none, head.status.rawValue != 206,
+            !exchange.request.fields.present.contains(.acceptEncoding),
+            let field = head.fields.first(.contentEncoding), !head.fields.repeated.contains(.contentEncoding)
+        else { return nil }
+        return exchange.upstream.withHeadBytes { bytes in ContentCoding(name: bytes.extracting(field.value)) }
+    }
+
+    // MARK: - Body
+
+    /// Passes the body's bytes on as they come.
+    private func relayBody() async throws(ExchangeFailure) {
+        let upstream = exchange.upstream
+        var progress = BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response)
+        while true {
+            try await passOn(&progress)
+            if progress.isEnded { return }
+            if let rest = progress.remainingLength, rest > upstream.inbound.capacity {
+                return try await splice(rest)
+            }
+            guard try await upstream.readBody(within: policy.timeouts.idle) > 0 else {
+                throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+            }
+        }
+    }
+
+    /// Writes what is in the two buffers and belongs to this response. Most bodies came with their head, and go out
+    /// with it in one call.
+    private func passOn(_ progress: inout BodyProgress) async throws(ExchangeFailure) {
+        let (inbound, out) = (exchange.upstream.inbound, exchange.outbound)
+        let taken: Int
+        do throws(HTTPError) { taken = try progress.take(inbound.readable) } catch {
+            // The head may have gone out already: the only way to say that the body is bad is to break off.
+            throw .cutShort(error.proxyError, "\(error)")
+        }
+        if taken > 0 {
+            out.append(inbound.readable.extracting(first: taken))
+            inbound.consume(taken)
+            exchange.record.bytesOut += taken
+        }
+        try await session.write(out)
+    }
+
+    private func splice(_ rest: Int) async throws(ExchangeFailure) {
+        guard let stream = exchange.upstream.stream else { return }
+        do throws(RelayError) {
+            exchange.record.bytesOut += try await BodyRelay(
+                from: stream, to: session.stream, idle: policy.timeouts.idle, on: session.worker.loop
+            ).move(rest)
+        } catch {
+            switch error {
+            case .target: throw .clientLost
+            case .source: throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+            }
+        }
+    }
+
+    // MARK: - Upgrade
+
+    /// RFC 9110 section 7.8: from here on the bytes are another protocol's.
+    private func switchProtocols() async throws(ExchangeFailure) -> Bool {
+        let upstream = exchange.upstream
+        guard exchange.request.upgrade == .webSocket, let stream = upstream.stream else {
+            throw .refused(
+                Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
+        }
+        var rewrite = ResponseRewrite()
+        rewrite.connection = .upgrade
+        writeHead(rewrite)
+        let inbound = upstream.inbound
+        exchange.outbound.append(inbound.readable)
+        inbound.clear()
+        try await session.write(exchange.outbound)
+        do throws(IOError) { try await stream.write(from: exchange.inbound) } catch { throw .clientLost }
+        session.worker.metrics.add(to: .tunnelsOpened)
+        let totals = await Tunnel.relay(
+            client: session.stream, upstream: stream, idle: policy.timeouts.idle, on: session.worker.loop)
+        session.worker.metrics.add(to: .tunnelsClosed)
+        exchange.record.bytesIn += totals.up
+        exchange.record.bytesOut += totals.down
+        upstream.reset()
+        return false
+    }
+}

@@ -1,0 +1,62 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Rules
+
+/// The rule file as the delegate that challenges are put to.
+struct RuleDelegate {
+    let policy: Policy
+    let shared: SharedState
+    let client: ClientIdentity
+
+    /// The delegate's decision with the rule that made it, for the record.
+    struct Answer {
+        let decision: Authentication.Decision
+        let rule: Rules.Decision
+        /// Why a credential that the rule names cannot be used; for the operator.
+        let trouble: CredentialError?
+    }
+
+    /// What the rules say of a space, before any credential is looked at. Allocates nothing.
+    func rule(for space: ProtectionSpace, failures: Int) -> Rules.Decision {
+        policy.rules.decide(
+            ChallengeQuery(
+                host: space.host, port: space.port, protocol: ChallengeProtocol(space.protocol), realm: space.realm,
+                method: ChallengeMethod(space.authenticationMethod), isProxy: space.isProxy,
+                isSecure: space.receivesCredentialSecurely, client: client, failures: failures))
+    }
+
+    /// What to do about a challenge. A credential that is parked is read again first: its file may have a new value.
+    func decide(_ challenge: AuthenticationChallenge) async -> Answer {
+        let rule = rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
+        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let decision = { (disposition: Disposition, reason: String) in
+            Authentication.Decision(disposition, attempts: rule.attempts, reason: reason)
+        }
+        switch rule.answer {
+        case .performDefault: return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
+        case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+        case .cancel: return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: nil)
+        case .use(let name):
+            do throws(CredentialError) {
+                let credential = try await current(name, for: challenge)
+                let kept = credential.with(Credential.Persistence(rule.persistence))
+                return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)
+            } catch {
+                let reason = "credential \(name) of \(reason) cannot be read; the operator's log says why"
+                return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: error)
+            }
+        }
+    }
+
+    private func current(
+        _ name: String, for challenge: AuthenticationChallenge
+    ) async throws(CredentialError) -> Credential {
+        let known: Credential?
+        do throws(CredentialError) { known = try policy.credentials.credential(named: name) } catch { known = nil }
+        if let known, !shared.spaces.parked.contains(known.version, for: challenge.protectionSpace) { return known }
+        await shared.refresh(policy.credentials)
+        return try policy.credentials.credential(named: name)
+    }
+}

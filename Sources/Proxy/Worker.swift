@@ -1,0 +1,122 @@
+import Bytes
+import DNS
+import IO
+import Telemetry
+
+/// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
+final class Worker {
+    let loop: EventLoop
+    let shared: SharedState
+    let resolver: Resolver
+    let metrics: Metrics
+    private(set) var policy: Policy
+    private var origins = OriginTable()
+    private(set) var isDraining = false
+    private var listeners: [Listener] = []
+    private var sessions: [ObjectIdentifier: ClientSession] = [:]
+    private var freeExchanges: [Exchange] = []
+    private let lines: LineBuffer
+    private var encoder: AccessLogEncoder
+    private let clientLimit: Int
+
+    private static let keptExchanges = 256
+
+    /// - Parameter clientLimit: connections this loop accepts at once.
+    init(
+        policy: Policy, shared: SharedState, on loop: EventLoop, clientLimit: Int
+    ) throws(ResolutionError) {
+        self.loop = loop
+        self.shared = shared
+        self.policy = policy
+        self.clientLimit = max(1, clientLimit)
+        resolver = try Resolver(on: loop)
+        metrics = Metrics()
+        lines = LineBuffer(on: loop, metrics: metrics)
+        lines.log = policy.log
+        encoder = AccessLogEncoder(format: policy.logFormat)
+    }
+
+    // MARK: - Clients
+
+    func listen(on address: SocketAddress) throws(IOError) -> SocketAddress {
+        let listener = try Listener(address, on: loop) { [unowned self] descriptor in accept(descriptor) }
+        listeners.append(listener)
+        return listener.address
+    }
+
+    private func accept(_ descriptor: Int32) {
+        let worker = LoopBound(self, to: loop)
+        loop.spawn {
+            // Failing to register has closed the descriptor: the client sees that, nobody else anything.
+            guard let session = try? ClientSession(takingOwnership: descriptor, of: worker.value) else { return }
+            await worker.value.serve(session)
+        }
+    }
+
+    private func serve(_ session: ClientSession) async {
+        sessions[ObjectIdentifier(session)] = session
+        metrics.add(to: .clientsAccepted)
+        pauseOrResume()
+        await session.serve()
+        sessions[ObjectIdentifier(session)] = nil
+        metrics.add(to: .clientsClosed)
+        pauseOrResume()
+    }
+
+    /// At the limit clients wait in the system's queue: better than being accepted and sent away.
+    private func pauseOrResume() {
+        let isFull = sessions.count >= clientLimit
+        for listener in listeners where listener.isPaused != isFull { listener.isPaused = isFull }
+    }
+
+    // MARK: - Exchanges
+
+    /// The origin of that host, in any case, and port.
+    func origin(host: Span<UInt8>, port: UInt16) -> Origin { origins.origin(host: host, port: port) }
+
+    func takeExchange() -> Exchange {
+        freeExchanges.popLast() ?? Exchange(policy: policy, on: loop)
+    }
+
+    func give(_ exchange: Exchange) {
+        guard exchange.policy === policy, exchange.isWorthKeeping, freeExchanges.count < Self.keptExchanges else {
+            return exchange.dissolve(into: loop.buffers)
+        }
+        exchange.inbound.clear()
+        freeExchanges.append(exchange)
+    }
+
+    /// The record is complete: it is counted, and logged if there is a log.
+    func close(_ record: ExchangeRecord) {
+        metrics.add(record)
+        guard policy.log != nil else { return }
+        let now = SystemClock.epochMilliseconds
+        lines.add { encoder.append(record, at: now, to: $0) }
+    }
+
+    // MARK: - Change
+
+    /// From now on new exchanges follow this policy.
+    func adopt(_ policy: Policy) {
+        lines.flush()
+        self.policy = policy
+        lines.log = policy.log
+        encoder = AccessLogEncoder(format: policy.logFormat)
+        for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
+        freeExchanges.removeAll()
+    }
+
+    /// Takes no new client, closes those that have nothing under way, and lets the others finish.
+    func drain() {
+        isDraining = true
+        for listener in listeners { listener.close() }
+        listeners.removeAll()
+        for session in sessions.values where session.isIdle { session.close() }
+        origins.closeIdle()
+    }
+
+    /// Client connections that are still open.
+    var openSessions: Int { sessions.count }
+
+    func flushLog() { lines.flush() }
+}

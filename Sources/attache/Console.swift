@@ -1,0 +1,12 @@
+import IO
+
+/// What a person at the terminal reads: results on standard output, everything else on standard error.
+enum Console {
+    /// One message, which reads well after the program's name.
+    static func error(_ sentence: String) { OutputFile.standardError.write(Array("attache: \(sentence)\n".utf8)) }
+
+    /// Text that is complete in itself, such as diagnostics.
+    static func write(_ text: String) { OutputFile.standardError.write(Array(text.utf8)) }
+
+    static func print(_ text: String) { OutputFile.standardOutput.write(Array("\(text)\n".utf8)) }
+}

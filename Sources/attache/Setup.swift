@@ -1,0 +1,112 @@
+import Bytes
+import Credentials
+import Crypto
+import Glibc
+import IO
+import Proxy
+import Rules
+import Synchronization
+
+/// A rule file that was loaded, made into what runs.
+struct Setup {
+    let rules: RuleSet
+    let credentials: ConfiguredCredentials
+    let users: UsersFile?
+    /// What was said of the files already: a file that stays unreadable is news once.
+    private let reported: Reported
+
+    private final class Reported: Sendable {
+        let sentences = Mutex<Set<String>>([])
+    }
+
+    var threads: Int {
+        switch rules.configuration.threads {
+        case .automatic: Processors.count
+        case .count(let count): count
+        }
+    }
+
+    var listeners: [SocketAddress] {
+        rules.configuration.listeners.map { SocketAddress($0.address, port: $0.port) }
+    }
+
+    var drain: Duration { rules.configuration.timeouts.drain }
+
+    /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.
+    static func load(_ path: String) -> Setup? {
+        do throws(SourceError) {
+            let file = try RuleFile(path, from: FileSource())
+            if !file.report.isEmpty { Console.write(file.report) }
+            guard let configuration = file.configuration else { return nil }
+            return make(configuration)
+        } catch {
+            Console.error("cannot read the rule file \(path): \(error)")
+            return nil
+        }
+    }
+
+    private static func make(_ configuration: Configuration) -> Setup? {
+        let credentials = ConfiguredCredentials(
+            configuration.credentials.map {
+                ConfiguredCredential(name: $0.name, user: .init($0.user), password: .init($0.password))
+            }, environment: Environment.all)
+        var users: UsersFile?
+        if case .basic(let source) = configuration.clients.authentication {
+            guard case .file(let path) = source, let file = try? UsersFile(path: path)
+            else { return nil }
+            users = file
+        }
+        return Setup(
+            rules: RuleSet(configuration), credentials: credentials, users: users, reported: Reported())
+    }
+
+    /// Opens the log, and puts together what the proxy decides by.
+    func policy() throws(StartError) -> Policy {
+        var log: AccessLog?
+        if rules.configuration.log.format != .off {
+            do throws(IOError) {
+                log = AccessLog(to: try file(of: rules.configuration.log.destination))
+            } catch { throw StartError("the access log: \(error)") }
+        }
+        return Policy(rules: rules, credentials: credentials, users: users, log: log)
+    }
+
+    private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
+        switch destination {
+        case .standardOutput: .standardOutput
+        case .standardError: .standardError
+        case .file(let path): try OutputFile(appendingTo: path)
+        }
+    }
+
+    /// Reads secrets and users again. What cannot be read is said once, and again after it could be.
+    func refresh(into shared: SharedState) {
+        let refresh = credentials.refresh()
+        shared.adopt(refresh)
+        let sentences = Set(refresh.errors.map { "\($0)" } + (users?.refresh() ?? []).map { "\($0)" })
+        let news = reported.sentences.withLock { known in
+            defer { known = sentences }
+            return sentences.subtracting(known)
+        }
+        for sentence in news.sorted() { Console.error(sentence) }
+    }
+
+    /// What a reload cannot change, said when the file changed it.
+    func reportFixedSettings(since running: Setup) {
+        let (new, old) = (rules.configuration, running.rules.configuration)
+        if new.listeners != old.listeners || new.admin != old.admin || new.threads != old.threads {
+            Console.error("changes to listen, admin and threads take effect when the proxy is started again")
+        }
+    }
+}
+
+extension Credentials.ValueSource {
+    init(_ source: Rules.ValueSource) {
+        self =
+            switch source {
+            case .literal(let text): .literal(text.reveal())
+            case .environment(let name): .environment(name)
+            case .file(let path): .file(path: path)
+            }
+    }
+}

@@ -35,3 +35,5 @@ extern const unsigned char linux_token_table[256];
 extern const unsigned char linux_lower_table[256];
 static inline bool linux_is_token(uint8_t byte) { return linux_token_table[byte]; }
 static inline uint8_t linux_lower(uint8_t byte) { return linux_lower_table[byte]; }
+
+#include "CLinuxScan.h"

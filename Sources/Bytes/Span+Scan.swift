@@ -1,0 +1,30 @@
+import CLinux
+
+extension Span<UInt8> {
+    /// The offset of the first control character other than tab at or after `start`; `count` when there is none.
+    public func firstControl(from start: Int) -> Int {
+        scan(start..<count, linux_find_control)
+    }
+
+    /// Where the token that begins at the range's start ends (RFC 9110 section 5.6.2); the range's end if all of it is
+    /// one.
+    public func endOfToken(in range: Range<Int>) -> Int {
+        scan(range, linux_find_token_end)
+    }
+
+    /// The offset of the first byte in `range` that no request target may hold, anything but visible ASCII, and `#`;
+    /// the range's end when there is none.
+    public func firstOutsideTarget(in range: Range<Int>) -> Int {
+        scan(range, linux_find_outside_target)
+    }
+
+    @inline(__always)
+    private func scan(_ range: Range<Int>, _ find: (UnsafePointer<UInt8>?, Int) -> Int) -> Int {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "range outside the span")
+        return withUnsafeBufferPointer { bytes in
+            // Without bytes the range is empty, and nothing is read.
+            guard let base = bytes.baseAddress else { return 0 }
+            return range.lowerBound &+ find(base + range.lowerBound, range.count)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Bytes
+
+/// The connection options of a message (RFC 9110 section 7.6.1) that mean something to us.
+public struct ConnectionOptions: OptionSet, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let close = ConnectionOptions(rawValue: 1)
+    public static let keepAlive = ConnectionOptions(rawValue: 2)
+    public static let upgrade = ConnectionOptions(rawValue: 4)
+
+    /// No honest message has more; each is compared with every field.
+    static let most = 64
+}
+
+extension ConnectionOptions {
+    /// Reads every `Connection` line and nominates the fields they name.
+    ///
+    /// A name that is essential is a gadget: whoever sends it wants a hop to lose the field. A request that does so is
+    /// refused; in a response, where the server harms itself alone, the field is simply kept.
+    /// `Transfer-Encoding`, `TE` and their like are hop-by-hop in any case, and naming them changes nothing.
+    init(_ bytes: Span<UInt8>, fields: FieldTable, refusingEssential: Bool) throws(Defect) {
+        self = []
+        guard fields.present.contains(.connection) else { return }
+        var count = 0
+        var next = fields.firstIndex(of: .connection)
+        while let index = next {
+            next = fields.index(of: .connection, after: index)
+            if let known = Self.known(bytes, fields[index].value) {
+                insert(known)
+                continue
+            }
+            var list = ListReader(fields[index].value)
+            while let token = list.next(bytes) {
+                guard bytes.endOfToken(in: token) == token.upperBound else {
+                    throw .malformedConnection
+                }
+                count += 1
+                guard count <= Self.most else { throw .tooManyConnectionOptions(limit: Self.most) }
+                if let known = Self.known(bytes, token) {
+                    insert(known)
+                    continue
+                }
+                let name = KnownField(bytes, in: token)
+                if name == .transferEncoding { continue }
+                if FieldSet.essential.contains(name) {
+                    if refusingEssential { throw .connectionNamesEssentialField }
+                    continue
+                }
+                fields.nominate(token, in: bytes)
+            }
+        }
+    }
+
+    /// Whether a `Proxy-Connection` line, which RFC 9112 appendix C.2.2 calls a misunderstanding, has that option.
+    static func proxyConnection(_ bytes: Span<UInt8>, fields: FieldTable) -> ConnectionOptions {
+        var options: ConnectionOptions = []
+        var next = fields.firstIndex(of: .proxyConnection)
+        while let index = next {
+            next = fields.index(of: .proxyConnection, after: index)
+            if let known = known(bytes, fields[index].value) {
+                options.insert(known)
+                continue
+            }
+            var list = ListReader(fields[index].value)
+            while let token = list.next(bytes) {
+                if let known = known(bytes, token) { options.insert(known) }
+            }
+        }
+        return options
+    }
+
+    private static func known(_ bytes: Span<UInt8>, _ token: Range<Int>) -> ConnectionOptions? {
+        switch token.count {
+        case 5: bytes.foldedWord(at: token.lowerBound, count: 5) == word("close") ? .close : nil
+        case 7: bytes.foldedWord(at: token.lowerBound, count: 7) == word("upgrade") ? .upgrade : nil
+        case 10:
+            bytes.foldedWord(at: token.lowerBound, count: 8) == word("keep-ali")
+                && bytes.foldedWord(at: token.lowerBound &+ 8, count: 2) == word("ve") ? .keepAlive : nil
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// What makes a message one that an intermediary must not pass on. It says nothing about whose message it is:
+/// `HTTPError` adds that.
+public enum Defect: Error, Equatable, Sendable {
+    // Size.
+    case startLineTooLong(limit: Int)
+    case headTooLarge(limit: Int)
+    case tooManyFields(limit: Int)
+    case trailersTooLarge(limit: Int)
+    case chunkExtensionTooLong(limit: Int)
+    case tooManyConnectionOptions(limit: Int)
+
+    // Lines (RFC 9112 section 2.2).
+    case bareLineFeed
+    case bareCarriageReturn
+    case controlCharacter
+    case emptyLineBeforeMessage
+
+    // Start line (RFC 9112 sections 3 and 4).
+    case malformedRequestLine
+    case malformedMethod
+    case malformedStatusLine
+    case statusOutOfRange
+    case malformedVersion
+    case unsupportedVersion
+
+    // Target and Host (RFC 9112 section 3.2).
+    case malformedTarget
+    case fragmentInTarget
+    case malformedUserinfo
+    case malformedHost
+    case malformedPort
+    case missingPort
+    case missingHost
+    case repeatedHost
+    case conflictingHost
+
+    // Field lines (RFC 9112 section 5).
+    case blankBeforeFirstField
+    case foldedLine
+    case blankBeforeColon
+    case missingColon
+    case malformedFieldName
+
+    // Framing (RFC 9112 sections 6 and 7).
+    case malformedContentLength
+    case repeatedContentLength
+    case contentLengthAndTransferEncoding
+    case transferEncodingInVersion10
+    case malformedTransferEncoding
+    case chunkedNotFinal
+    case unsupportedTransferCoding
+    case malformedChunkSize
+    case chunkSizeTooLarge
+    case malformedChunkEnd
+    case forbiddenTrailer
+    /// The connection closed before the message was whole.
+    case incomplete
+
+    // Fields a proxy acts on (RFC 9110 sections 7.6 and 10.1.1).
+    case malformedConnection
+    case connectionNamesEssentialField
+    case malformedMaxForwards
+    case unmetExpectation
+}
+
+extension Defect: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .startLineTooLong(let limit): "the start line is longer than \(limit) bytes"
+        case .headTooLarge(let limit): "the header section is larger than \(limit) bytes"
+        case .tooManyFields(let limit): "there are more than \(limit) field lines"
+        case .trailersTooLarge(let limit): "the trailer section exceeds its limit of \(limit)"
+        case .chunkExtensionTooLong(let limit): "a chunk extension is longer than \(limit) bytes"
+        case .tooManyConnectionOptions(let limit): "there are more than \(limit) connection options"
+        case .bareLineFeed: "a line ends with a line feed alone"
+        case .bareCarriageReturn: "a carriage return is not followed by a line feed"
+        case .controlCharacter: "there is a control character in a line"
+        case .emptyLineBeforeMessage: "there are empty lines before the message"
+        case .malformedRequestLine: "the request line is not method, target and version with one space between"
+        case .malformedMethod: "the method is not a token"
+        case .malformedStatusLine: "the status line is malformed"
+        case .statusOutOfRange: "the status code is not between 100 and 599"
+        case .malformedVersion: "the start line does not name an HTTP version"
+        case .unsupportedVersion: "the HTTP version is not supported"
+        case .malformedTarget: "the request target is malformed"
+        case .fragmentInTarget: "the request target has a fragment"
+        case .malformedUserinfo: "the user information in the request target is malformed"
+        case .malformedHost: "the host name is malformed"
+        case .malformedPort: "the port is not a number between 1 and 65535"
+        case .missingPort: "the request target names no port"
+        case .missingHost: "there is no Host field"
+        case .repeatedHost: "there are several Host fields"
+        case .conflictingHost: "the Host field does not agree with the request target"
+        case .blankBeforeFirstField: "there is white space before the first field"
+        case .foldedLine: "a field line is folded"
+        case .blankBeforeColon: "there is white space between a field name and its colon"
+        case .missingColon: "a field line has no colon"
+        case .malformedFieldName: "a field name is not a token"
+        case .malformedContentLength: "the Content-Length is not a number"
+        case .repeatedContentLength: "there are several Content-Length fields"
+        case .contentLengthAndTransferEncoding: "there are both Content-Length and Transfer-Encoding"
+        case .transferEncodingInVersion10: "there is a Transfer-Encoding in an HTTP/1.0 message"
+        case .malformedTransferEncoding: "the Transfer-Encoding is malformed"
+        case .chunkedNotFinal: "chunked is not the last transfer coding, once"
+        case .unsupportedTransferCoding: "the transfer coding is not supported"
+        case .malformedChunkSize: "a chunk size is not a hexadecimal number"
+        case .chunkSizeTooLarge: "a chunk size is too large"
+        case .malformedChunkEnd: "a chunk is not followed by the end of its line"
+        case .forbiddenTrailer: "a field that controls the message stands in its trailer section"
+        case .incomplete: "the message is incomplete"
+        case .malformedConnection: "the Connection field is not a list of tokens"
+        case .connectionNamesEssentialField: "the Connection field names a field that must not be removed"
+        case .malformedMaxForwards: "the Max-Forwards field is not a number"
+        case .unmetExpectation: "the expectation cannot be met"
+        }
+    }
+}

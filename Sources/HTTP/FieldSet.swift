@@ -1,0 +1,45 @@
+/// A set of known fields, one bit each. It never holds `other`.
+public struct FieldSet: OptionSet, Sendable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public init(_ field: KnownField) { rawValue = (1 as UInt64) << UInt64(field.rawValue) & ~1 }
+
+    public init(_ fields: KnownField...) {
+        rawValue = fields.reduce(0) { $0 | FieldSet($1).rawValue }
+    }
+
+    public func contains(_ field: KnownField) -> Bool {
+        rawValue >> UInt64(field.rawValue) & 1 != 0
+    }
+
+    public mutating func insert(_ field: KnownField) { self = union(FieldSet(field)) }
+
+    // Constants as expressions of single bits, so that they need no initialisation at run time.
+
+    /// What concerns one connection only and never crosses the proxy (RFC 9110 section 7.6.1), and the credentials and
+    /// challenges between a client and its proxy (section 11.7). `Transfer-Encoding` is not here: it goes with the
+    /// body's framing. Nor is `Trailer`: section 6.6.2 keeps it as a hint of what the trailer section held.
+    public static var hopByHop: FieldSet {
+        FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.keepAlive)).union(FieldSet(.te))
+            .union(FieldSet(.upgrade)).union(FieldSet(.proxyAuthorization)).union(FieldSet(.proxyAuthenticate))
+            .union(FieldSet(.proxyAuthenticationInfo))
+    }
+
+    /// What a `Connection` field must not take out of a message: where it goes, where it ends, how often it may be
+    /// passed on, and who sent it.
+    public static var essential: FieldSet {
+        FieldSet(.host).union(FieldSet(.contentLength)).union(FieldSet(.contentEncoding)).union(FieldSet(.via))
+            .union(FieldSet(.maxForwards)).union(FieldSet(.authorization)).union(FieldSet(.wwwAuthenticate))
+            .union(FieldSet(.authenticationInfo))
+    }
+
+    /// What must not stand in a trailer section (RFC 9110 section 6.5.1): a recipient that merges trailers into the
+    /// head would read another message than we relayed.
+    public static var forbiddenInTrailers: FieldSet {
+        essential.union(hopByHop).union(FieldSet(.transferEncoding)).union(FieldSet(.trailer)).union(FieldSet(.expect))
+            .union(FieldSet(.contentType)).union(FieldSet(.contentRange)).union(FieldSet(.setCookie))
+            .union(FieldSet(.cookie)).union(FieldSet(.location)).subtracting(FieldSet(.authenticationInfo))
+    }
+}

@@ -1,0 +1,44 @@
+import Bytes
+
+/// Where the parser of one head stands.
+enum HeadState {
+    /// Awaiting the end of the start line; becomes `.fields`. `emptyLines` came before it.
+    case startLine(LineReader, emptyLines: Int)
+    /// Awaiting the end of a field line, or the empty line; becomes `.complete`.
+    case fields(LineReader)
+    /// The whole head has been read and found good. Stays.
+    case complete(length: Int)
+    /// The head was refused. Stays.
+    case failed(Defect)
+
+    static var initial: HeadState { .startLine(LineReader(), emptyLines: 0) }
+
+    /// The lines up to the empty one, into `fields`. Returns whether the head is whole.
+    mutating func readFields(
+        _ bytes: Span<UInt8>, from reader: LineReader, limits: Limits, into fields: FieldTable
+    ) throws(Defect) -> Bool {
+        var reader = reader
+        while true {
+            // A line that is whole and good is read in one go; any other is looked at more closely.
+            if reader.isAtStart, fields.count < limits.fields, let field = Field(wholeLineAt: reader.start, of: bytes),
+                field.line.upperBound <= limits.head
+            {
+                fields.append(field)
+                reader.advance(to: field.line.upperBound)
+                continue
+            }
+            guard let line = try reader.next(bytes, limit: limits.head, or: .headTooLarge(limit: limits.head)) else {
+                self = .fields(reader)
+                return false
+            }
+            if line.isEmpty {
+                self = .complete(length: line.upperBound &+ 2)
+                return true
+            }
+            guard fields.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
+            if fields.isEmpty, bytes[line.lowerBound].isBlank { throw .blankBeforeFirstField }
+            fields.append(try Field(bytes, line: line))
+            reader.advance(over: line)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Bytes
+
+/// Writes one head into a buffer: first the lines that are copied or made by whoever creates it, then the caller's
+/// own, then `end`. It can be ended once.
+public struct HeadWriter: ~Copyable {
+    let buffer: ByteBuffer
+
+    init(into buffer: ByteBuffer) {
+        self.buffer = buffer
+    }
+
+    /// A response of our own. Says nothing about its body or the connection.
+    public init(status: Status, into buffer: ByteBuffer) {
+        self.buffer = buffer
+        buffer.append(literal: "HTTP/1.1 ")
+        buffer.append(decimal: Int(status.rawValue))
+        buffer.append(.space)
+        buffer.append(status.reason)
+        buffer.append(literal: "\r\n")
+    }
+
+    /// A request of our own in origin-form. `target` must be one already: it is written as it is.
+    public init(method: Method, target: Span<UInt8>, host: String, into buffer: ByteBuffer) {
+        self.buffer = buffer
+        buffer.append(method.name ?? "GET")
+        buffer.append(.space)
+        buffer.append(target)
+        buffer.append(literal: " HTTP/1.1\r\nHost: ")
+        buffer.append(host)
+        buffer.append(literal: "\r\n")
+    }
+
+    public func field(_ name: StaticString, _ value: StaticString) {
+        buffer.append(name)
+        buffer.append(literal: ": ")
+        buffer.append(value)
+        buffer.append(literal: "\r\n")
+    }
+
+    public func field(_ name: StaticString, _ value: String) {
+        field(name, value.utf8Span.span)
+    }
+
+    /// A control character in `value` is written as a space, so that no value can end its line.
+    public func field(_ name: StaticString, _ value: Span<UInt8>) {
+        buffer.append(name)
+        buffer.append(literal: ": ")
+        var start = 0
+        while start < value.count {
+            let end = value.firstControl(from: start)
+            buffer.append(value.extracting(start..<end))
+            if end < value.count { buffer.append(.space) }
+            start = end + 1
+        }
+        buffer.append(literal: "\r\n")
+    }
+
+    public func field(_ name: StaticString, decimal value: Int) {
+        buffer.append(name)
+        buffer.append(literal: ": ")
+        buffer.append(decimal: value)
+        buffer.append(literal: "\r\n")
+    }
+
+    /// Ends the head with its empty line.
+    public consuming func end() {
+        buffer.append(literal: "\r\n")
+    }
+}
+
+extension HeadWriter {
+    /// Copies the lines that are neither in `dropping` nor nominated, each run of neighbours at once. `start` is where
+    /// the first run begins: behind the start line, or inside it.
+    func copy(_ fields: FieldTable, of bytes: Span<UInt8>, from start: Int, dropping: FieldSet) {
+        guard let end = fields.last?.line.upperBound else { return }
+        var start = start
+        if fields.hasNominated || !fields.present.isDisjoint(with: dropping) {
+            for index in fields.indices {
+                let field = fields[index]
+                guard field.isNominated || dropping.contains(field.known) else { continue }
+                if field.line.lowerBound > start { buffer.append(bytes.extracting(start..<field.line.lowerBound)) }
+                start = field.line.upperBound
+            }
+        }
+        if end > start { buffer.append(bytes.extracting(start..<end)) }
+    }
+}

@@ -1,0 +1,47 @@
+import Bytes
+
+/// A request method, as far as a proxy treats it on its own terms. Any token is a method (RFC 9110 section 9.1);
+/// those not listed are `extension`, and their name is in the head.
+public enum Method: UInt8, Sendable {
+    case get, head, post, put, delete, connect, options, trace, patch
+    case `extension`
+
+    /// May be sent again when a reused connection died before any byte of the answer (RFC 9110 section 9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, .trace: true
+        case .post, .connect, .patch, .extension: false
+        }
+    }
+
+    /// The name; nil for an extension method.
+    public var name: StaticString? {
+        switch self {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .delete: "DELETE"
+        case .connect: "CONNECT"
+        case .options: "OPTIONS"
+        case .trace: "TRACE"
+        case .patch: "PATCH"
+        case .extension: nil
+        }
+    }
+}
+
+extension Method {
+    /// The method with that name; method names are case-sensitive.
+    init(_ name: Span<UInt8>) {
+        self =
+            switch name.count {
+            case 3: name.equals("GET") ? .get : name.equals("PUT") ? .put : .extension
+            case 4: name.equals("POST") ? .post : name.equals("HEAD") ? .head : .extension
+            case 5: name.equals("PATCH") ? .patch : name.equals("TRACE") ? .trace : .extension
+            case 6: name.equals("DELETE") ? .delete : .extension
+            case 7: name.equals("CONNECT") ? .connect : name.equals("OPTIONS") ? .options : .extension
+            default: .extension
+            }
+    }
+}

@@ -1,0 +1,193 @@
+import Bytes
+
+/// A request's head, read as an intermediary must read it: what two programs could understand differently is refused,
+/// not repaired. Everything is an offset into the bytes that were parsed.
+///
+/// One object serves a connection's whole life: `reset` keeps its room, so a further request allocates nothing.
+public final class RequestHead {
+    public let limits: Limits
+    private var state = HeadState.initial
+
+    public private(set) var method = Method.get
+    public private(set) var methodName = 0..<0
+    public private(set) var target = RequestTarget()
+    public private(set) var version = Version.http11
+    public let fields = FieldTable()
+    /// The Host line says what the target says, byte for byte.
+    private(set) var keepsHostLine = false
+    /// From the target, else from the Host field: whom the request is for. Nil only for HTTP/1.0 in origin-form or
+    /// asterisk-form without Host.
+    public private(set) var authority: Authority?
+    public private(set) var framing = BodyFraming.none
+    public private(set) var options: ConnectionOptions = []
+    /// Whether the client can send another request on this connection (RFC 9112 section 9.3).
+    public private(set) var keepAlive = false
+    /// The client waits for `100 Continue` before it sends its body (RFC 9110 section 10.1.1).
+    public private(set) var expectsContinue = false
+    /// What is left of `Max-Forwards`, for OPTIONS and TRACE (RFC 9110 section 7.6.2); other methods ignore it.
+    public private(set) var maxForwards: Int?
+    /// `Connection: upgrade` with an Upgrade field came, in HTTP/1.1.
+    public private(set) var upgrade: Upgrade?
+
+    public init(limits: Limits = .request) {
+        self.limits = limits
+    }
+
+    /// Forgets the head that was read and makes ready for the next.
+    public func reset() {
+        state = .initial
+        fields.removeAll()
+        target = RequestTarget()
+        authority = nil
+        keepsHostLine = false
+        framing = .none
+        options = []
+        keepAlive = false
+        expectsContinue = false
+        maxForwards = nil
+        upgrade = nil
+    }
+
+    /// Reads on. `bytes` begins where the head begins, at every call; no byte is looked at twice in search of the end.
+    /// A head that was refused stays refused, and one that is complete stays complete, until `reset`.
+    public func parse(_ bytes: Span<UInt8>) throws(HTTPError) -> HeadProgress {
+        do throws(Defect) {
+            return try advance(bytes)
+        } catch {
+            state = .failed(error)
+            throw HTTPError(.client, error)
+        }
+    }
+
+    private func advance(_ bytes: Span<UInt8>) throws(Defect) -> HeadProgress {
+        switch state {
+        case .startLine(let reader, let emptyLines):
+            guard let reader = try readStartLine(bytes, reader, emptyLines: emptyLines) else { return .needsMore }
+            return try finish(bytes, from: reader)
+        case .fields(let reader): return try finish(bytes, from: reader)
+        case .complete(let length): return .complete(length: length)
+        case .failed(let defect): throw defect
+        }
+    }
+
+    private func finish(_ bytes: Span<UInt8>, from reader: LineReader) throws(Defect) -> HeadProgress {
+        guard try state.readFields(bytes, from: reader, limits: limits, into: fields),
+            case .complete(let length) = state
+        else { return .needsMore }
+        try conclude(bytes)
+        return .complete(length: length)
+    }
+
+    /// Some old clients send an empty line behind a body; RFC 9112 section 2.2 lets a server pass over one. Two are
+    /// taken for such a client, more for an attack.
+    private func readStartLine(
+        _ bytes: Span<UInt8>, _ reader: LineReader, emptyLines: Int
+    ) throws(Defect) -> LineReader? {
+        var reader = reader
+        var emptyLines = emptyLines
+        let tooLong = Defect.startLineTooLong(limit: limits.startLine)
+        while let line = try reader.next(bytes, limit: reader.start &+ limits.startLine &+ 2, or: tooLong) {
+            reader.advance(over: line)
+            if !line.isEmpty {
+                try readRequestLine(bytes, line)
+                return reader
+            }
+            emptyLines += 1
+            guard emptyLines <= 2 else { throw .emptyLineBeforeMessage }
+        }
+        state = .startLine(reader, emptyLines: emptyLines)
+        return nil
+    }
+
+    private func readRequestLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) {
+        methodName = try readMethod(bytes, line)
+        let targetStart = methodName.upperBound &+ 1
+        // "HTTP/1.1" and the space before it.
+        let targetEnd = line.upperBound &- 9
+        guard targetStart < targetEnd, bytes[targetEnd] == .space else { throw .malformedRequestLine }
+        version = try Version(bytes, at: targetEnd &+ 1)
+        target = try RequestTarget(bytes, in: targetStart..<targetEnd, method: method)
+    }
+
+    private func readMethod(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) -> Range<Int> {
+        let start = line.lowerBound
+        if bytes.holds("GET ", at: start) {
+            method = .get
+            return start..<start &+ 3
+        }
+        let end = bytes.endOfToken(in: line)
+        guard end > start else { throw .malformedMethod }
+        guard end < line.upperBound else { throw .malformedRequestLine }
+        guard bytes[end] == .space else { throw .malformedMethod }
+        method = Method(bytes.extracting(start..<end))
+        return start..<end
+    }
+
+    /// What takes the whole head to know.
+    private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
+        authority = try readAuthority(bytes)
+        options = try ConnectionOptions(bytes, fields: fields, refusingEssential: true)
+        framing = try .ofRequest(bytes, version: version, fields: fields)
+        keepAlive = keptAlive(bytes)
+        expectsContinue = try readExpectation(bytes)
+        if method == .options || method == .trace { maxForwards = try readMaxForwards(bytes) }
+        if options.contains(.upgrade), version >= .http11, let field = fields.first(.upgrade) {
+            upgrade = Upgrade(bytes.extracting(field.value))
+        }
+    }
+
+    /// RFC 9112 section 3.2. A Host that differs from the target is refused rather than overridden, as an upstream or
+    /// a log could have believed the other. CONNECT of HTTP/1.1 without Host is let through: some text browsers send
+    /// it, its target is whole, and nothing of it is forwarded.
+    private func readAuthority(_ bytes: Span<UInt8>) throws(Defect) -> Authority? {
+        if fields.repeated.contains(.host) { throw .repeatedHost }
+        guard let field = fields.first(.host) else {
+            if version >= .http11, method != .connect { throw .missingHost }
+            return target.authority
+        }
+        guard let named = target.authority else {
+            let host = try Authority(bytes, in: field.value)
+            keepsHostLine = host.text == field.value
+            return host
+        }
+        if bytes.extracting(named.text).equals(bytes.extracting(field.value)) {
+            keepsHostLine = true
+            return named
+        }
+        let host = try Authority(bytes, in: field.value)
+        let defaultPort = method == .connect ? named.explicitPort : target.scheme?.defaultPort
+        guard named.agrees(with: host, in: bytes, defaultPort: defaultPort) else { throw .conflictingHost }
+        return named
+    }
+
+    /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us
+    /// may have passed it on blindly. `Proxy-Connection` is sent only by who knows that it speaks to a proxy.
+    private func keptAlive(_ bytes: Span<UInt8>) -> Bool {
+        if options.contains(.close) { return false }
+        let misnamed = ConnectionOptions.proxyConnection(bytes, fields: fields)
+        if misnamed.contains(.close) { return false }
+        return version >= .http11 || misnamed.contains(.keepAlive)
+    }
+
+    /// An HTTP/1.0 client's expectation is ignored, as RFC 9110 section 10.1.1 demands; without a body there is nothing
+    /// to wait for.
+    private func readExpectation(_ bytes: Span<UInt8>) throws(Defect) -> Bool {
+        guard version >= .http11, let field = fields.first(.expect) else { return false }
+        guard !fields.repeated.contains(.expect), bytes.extracting(field.value).equalsIgnoringCase("100-continue")
+        else { throw .unmetExpectation }
+        return framing != .none && framing != .length(0)
+    }
+
+    private func readMaxForwards(_ bytes: Span<UInt8>) throws(Defect) -> Int? {
+        guard let field = fields.first(.maxForwards) else { return nil }
+        guard !fields.repeated.contains(.maxForwards), (1...9).contains(field.value.count) else {
+            throw .malformedMaxForwards
+        }
+        var number = 0
+        for offset in field.value {
+            guard bytes[offset].isDigit else { throw .malformedMaxForwards }
+            number = number * 10 + Int(bytes[offset] - 0x30)
+        }
+        return number
+    }
+}

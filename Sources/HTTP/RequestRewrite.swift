@@ -1,0 +1,120 @@
+import Bytes
+
+/// How a request's head changes on its way on. The default is a plain request to an origin server.
+public struct RequestRewrite: Sendable {
+    public enum Form: Sendable {
+        /// Path and query; `host:port` for CONNECT.
+        case origin
+        /// For a parent proxy. The scheme stands in for one that the target does not name.
+        case absolute(Scheme)
+    }
+
+    public enum Body: Equatable, Sendable {
+        /// The framing fields stay: the body's bytes are relayed as they come, chunks included.
+        case asReceived
+        /// No body follows, whatever came: `Content-Length: 0`, for a probe.
+        case empty
+        case length(Int)
+        case chunked
+    }
+
+    public enum Expectation: Sendable {
+        case asReceived
+        case dropped
+        /// `Expect: 100-continue`, whether the client sent it or not.
+        case added
+    }
+
+    public var form = Form.origin
+    public var body = Body.asReceived
+    public var expectation = Expectation.asReceived
+    public var connection = ConnectionLine.none
+    /// Beside the hop-by-hop fields, for instance `authorization` when the caller writes its own.
+    public var dropping: FieldSet = []
+
+    public init() {}
+}
+
+extension RequestHead {
+    /// Writes this head as the proxy sends it on, up to but without the empty line: the caller may add fields, then
+    /// ends it. `bytes` are those that were parsed.
+    ///
+    /// The Host line is made from the target (RFC 9112 section 3.2.2) and stands first, unless the client's is the
+    /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their Max-Forwards. Whether any is left,
+    /// and whether the request has been here before, the caller has asked already.
+    public func write(
+        _ bytes: Span<UInt8>, as rewrite: RequestRewrite, via: Via, into buffer: ByteBuffer
+    ) -> HeadWriter {
+        let writer = HeadWriter(into: buffer)
+        appendRequestLine(bytes, form: rewrite.form, to: buffer)
+        if let authority, !keepsHostLine {
+            buffer.append(literal: "Host: ")
+            buffer.append(bytes.extracting(authority.text))
+            buffer.append(literal: "\r\n")
+        }
+        if let first = fields.first {
+            writer.copy(fields, of: bytes, from: first.line.lowerBound, dropping: dropped(by: rewrite))
+        }
+        via.append(received: version, to: buffer)
+        if let maxForwards { writer.field("Max-Forwards", decimal: max(maxForwards - 1, 0)) }
+        switch rewrite.body {
+        case .asReceived: break
+        case .empty: buffer.append(literal: "Content-Length: 0\r\n")
+        case .length(let length): writer.field("Content-Length", decimal: length)
+        case .chunked: buffer.append(literal: "Transfer-Encoding: chunked\r\n")
+        }
+        if case .added = rewrite.expectation { buffer.append(literal: "Expect: 100-continue\r\n") }
+        rewrite.connection.append(to: writer)
+        return writer
+    }
+
+    private func appendRequestLine(_ bytes: Span<UInt8>, form: RequestRewrite.Form, to buffer: ByteBuffer) {
+        buffer.append(bytes.extracting(methodName.lowerBound..<methodName.upperBound &+ 1))
+        if target.form == .authority {
+            buffer.append(bytes.extracting(target.text))
+        } else if case .origin = form, isOriginFormAsSent(bytes) {
+            // Path, version and line end in one piece.
+            buffer.append(bytes.extracting(target.path.lowerBound..<target.text.upperBound &+ 11))
+            return
+        } else if case .absolute(let scheme) = form, let authority {
+            appendScheme(bytes, or: scheme, to: buffer)
+            buffer.append(bytes.extracting(authority.text))
+            // RFC 9112 section 3.2.4: to a proxy, the target without path means the asterisk.
+            if target.form != .asterisk { target.appendOriginForm(bytes, to: buffer) }
+        } else {
+            target.appendOriginForm(bytes, to: buffer)
+        }
+        buffer.append(literal: " HTTP/1.1\r\n")
+    }
+
+    /// Whether the request line from the path on is what an origin server gets.
+    private func isOriginFormAsSent(_ bytes: Span<UInt8>) -> Bool {
+        target.form != .asterisk && !target.path.isEmpty && bytes[target.path.lowerBound] == .slash
+            && bytes.holds("HTTP/1.1", at: target.text.upperBound &+ 1)
+    }
+
+    private func appendScheme(_ bytes: Span<UInt8>, or scheme: Scheme, to buffer: ByteBuffer) {
+        if target.scheme != nil {
+            buffer.append(bytes.extracting(target.schemeName))
+        } else {
+            buffer.append(scheme == .https ? "https" as StaticString : "http")
+        }
+        buffer.append(literal: "://")
+    }
+
+    private func dropped(by rewrite: RequestRewrite) -> FieldSet {
+        var dropped = FieldSet.hopByHop.union(rewrite.dropping)
+        if !keepsHostLine { dropped.insert(.host) }
+        if rewrite.connection == .upgrade { dropped.subtract(FieldSet(.upgrade)) }
+        if maxForwards != nil { dropped.insert(.maxForwards) }
+        if rewrite.body != .asReceived {
+            dropped.insert(.contentLength)
+            dropped.insert(.transferEncoding)
+            if rewrite.body != .chunked { dropped.insert(.trailer) }
+        }
+        // An expectation that came in HTTP/1.0 was ignored, and must not be made one by the higher version.
+        if case .asReceived = rewrite.expectation, version >= .http11 { return dropped }
+        dropped.insert(.expect)
+        return dropped
+    }
+}

@@ -1,0 +1,122 @@
+import Bytes
+
+/// A request target in one of its four forms (RFC 9112 section 3.2), as offsets from the start of the head.
+public struct RequestTarget: Sendable {
+    public enum Form: UInt8, Sendable {
+        /// `/path?query`
+        case origin
+        /// `scheme://authority/path?query`
+        case absolute
+        /// `host:port`, of CONNECT
+        case authority
+        /// `*`, of OPTIONS; an absolute target of OPTIONS without path and query means the same (section 3.2.4)
+        case asterisk
+    }
+
+    public internal(set) var form: Form = .origin
+    /// As it was sent.
+    public internal(set) var text = 0..<0
+    /// The scheme and its name; nil when the target has none.
+    public internal(set) var scheme: Scheme?
+    public internal(set) var schemeName = 0..<0
+    /// `user[:password]` before the `@`, still percent-encoded: secret.
+    public internal(set) var userinfo: Range<Int>?
+    public internal(set) var authority: Authority?
+    /// Path and query as sent. It may be empty or begin with `?`; `appendOriginForm` adds the slash.
+    public internal(set) var path = 0..<0
+
+    /// Appends path and query as an origin server gets them: never empty, nothing re-encoded.
+    public func appendOriginForm(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
+        if form == .asterisk {
+            buffer.append(UInt8(ascii: "*"))
+            return
+        }
+        if path.isEmpty || bytes[path.lowerBound] != .slash { buffer.append(.slash) }
+        buffer.append(bytes.extracting(path))
+    }
+}
+
+extension RequestTarget {
+    init(_ bytes: Span<UInt8>, in range: Range<Int>, method: Method) throws(Defect) {
+        text = range
+        let bad = bytes.firstOutsideTarget(in: range)
+        if bad < range.upperBound {
+            throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget
+        }
+        guard let first = range.first else { throw .malformedRequestLine }
+        if method == .connect {
+            form = .authority
+            let authority = try Authority(bytes, in: range)
+            guard authority.explicitPort != nil else { throw .missingPort }
+            self.authority = authority
+        } else if bytes[first] == .slash {
+            path = range
+        } else if bytes[first] == UInt8(ascii: "*") {
+            guard range.count == 1, method == .options else { throw .malformedTarget }
+            form = .asterisk
+        } else {
+            try readAbsolute(bytes, method: method)
+        }
+    }
+
+    private mutating func readAbsolute(_ bytes: Span<UInt8>, method: Method) throws(Defect) {
+        let start = try readScheme(bytes)
+        var end = start
+        var at: Int?
+        while end < text.upperBound, bytes[end] != .slash, bytes[end] != UInt8(ascii: "?") {
+            if bytes[end] == UInt8(ascii: "@") {
+                guard at == nil else { throw .malformedUserinfo }
+                at = end
+            }
+            end &+= 1
+        }
+        var host = start
+        if let at {
+            guard Self.isUserinfo(bytes, in: start..<at) else { throw .malformedUserinfo }
+            userinfo = start..<at
+            host = at &+ 1
+        }
+        authority = try Authority(bytes, in: host..<end)
+        path = end..<text.upperBound
+        form = path.isEmpty && method == .options ? .asterisk : .absolute
+    }
+
+    /// Reads the scheme and `://`; returns where the authority begins.
+    private mutating func readScheme(_ bytes: Span<UInt8>) throws(Defect) -> Int {
+        let start = text.lowerBound
+        if bytes.holds("http://", at: start), text.count > 7 {
+            scheme = .http
+            schemeName = start..<start &+ 4
+            return start &+ 7
+        }
+        var end = start
+        while end < text.upperBound, Self.isSchemeByte(bytes[end], first: end == start) { end &+= 1 }
+        guard end > start, text.upperBound &- end >= 3, bytes.holds("://", at: end) else {
+            throw .malformedTarget
+        }
+        schemeName = start..<end
+        scheme = Scheme(bytes.extracting(schemeName))
+        return end &+ 3
+    }
+
+    private static func isSchemeByte(_ byte: UInt8, first: Bool) -> Bool {
+        if (byte | 0x20) &- 0x61 < 26 { return true }
+        if first { return false }
+        return byte.isDigit || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
+    /// Unreserved, sub-delimiters, `%` and `:` (RFC 3986 section 3.2.1). A backslash or bracket here is how one URL is
+    /// made to name two hosts.
+    private static func isUserinfo(_ bytes: Span<UInt8>, in range: Range<Int>) -> Bool {
+        for offset in range {
+            switch bytes[offset] {
+            case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "["), UInt8(ascii: "\\"),
+                UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
+                UInt8(ascii: "}"):
+                return false
+            default: break
+            }
+        }
+        return true
+    }
+}

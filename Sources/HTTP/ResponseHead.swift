@@ -1,0 +1,93 @@
+import Bytes
+
+/// A response's head, read as strictly as a request's. Everything is an offset into the bytes that were parsed.
+///
+/// One object serves a connection's whole life: `reset` keeps its room.
+public final class ResponseHead {
+    public let limits: Limits
+    private var state = HeadState.initial
+
+    public private(set) var version = Version.http11
+    public private(set) var status = Status.ok
+    /// May be empty.
+    public private(set) var reason = 0..<0
+    /// The status line from behind the version to its end, with its line end.
+    private(set) var statusLineRest = 0..<0
+    public let fields = FieldTable()
+    public private(set) var framing = BodyFraming.none
+    public private(set) var options: ConnectionOptions = []
+    /// Whether the upstream's connection can carry another request once this body has been read to its end.
+    public private(set) var keepAlive = false
+
+    public init(limits: Limits = .response) {
+        self.limits = limits
+    }
+
+    /// Forgets the head that was read and makes ready for the next.
+    public func reset() {
+        state = .initial
+        fields.removeAll()
+        framing = .none
+        options = []
+        keepAlive = false
+    }
+
+    /// Reads on, as `RequestHead.parse` does. `method` is that of the request which is answered: it decides whether
+    /// there is a body.
+    public func parse(_ bytes: Span<UInt8>, answering method: Method) throws(HTTPError) -> HeadProgress {
+        do throws(Defect) {
+            return try advance(bytes, method)
+        } catch {
+            state = .failed(error)
+            throw HTTPError(.upstream, error)
+        }
+    }
+
+    private func advance(_ bytes: Span<UInt8>, _ method: Method) throws(Defect) -> HeadProgress {
+        switch state {
+        case .startLine(var reader, _):
+            let tooLong = Defect.startLineTooLong(limit: limits.startLine)
+            guard let line = try reader.next(bytes, limit: limits.startLine &+ 2, or: tooLong) else {
+                state = .startLine(reader, emptyLines: 0)
+                return .needsMore
+            }
+            try readStatusLine(bytes, line)
+            reader.advance(over: line)
+            return try finish(bytes, method, from: reader)
+        case .fields(let reader): return try finish(bytes, method, from: reader)
+        case .complete(let length): return .complete(length: length)
+        case .failed(let defect): throw defect
+        }
+    }
+
+    private func finish(_ bytes: Span<UInt8>, _ method: Method, from reader: LineReader) throws(Defect) -> HeadProgress
+    {
+        guard try state.readFields(bytes, from: reader, limits: limits, into: fields),
+            case .complete(let length) = state
+        else { return .needsMore }
+        options = try ConnectionOptions(bytes, fields: fields, refusingEssential: false)
+        framing = try .ofResponse(bytes, version: version, status: status, to: method, fields: fields)
+        keepAlive =
+            framing != .untilClose && !options.contains(.close)
+            && (version >= .http11 || options.contains(.keepAlive))
+        return .complete(length: length)
+    }
+
+    /// RFC 9112 section 4. The space behind the code is required, but servers without a phrase leave it out, and
+    /// nothing hangs on it.
+    private func readStatusLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) {
+        guard line.count >= 12 else { throw .malformedStatusLine }
+        version = try Version(bytes, at: line.lowerBound)
+        let code = line.lowerBound &+ 9
+        guard bytes[code &- 1] == .space, bytes[code].isDigit, bytes[code &+ 1].isDigit, bytes[code &+ 2].isDigit,
+            line.count == 12 || bytes[code &+ 3] == .space
+        else { throw .malformedStatusLine }
+        let number =
+            UInt16(bytes[code] &- 0x30) &* 100 &+ UInt16(bytes[code &+ 1] &- 0x30) &* 10
+            &+ UInt16(bytes[code &+ 2] &- 0x30)
+        guard (100...599).contains(number) else { throw .statusOutOfRange }
+        status = Status(rawValue: number)
+        reason = min(code &+ 4, line.upperBound)..<line.upperBound
+        statusLineRest = code &- 1..<line.upperBound &+ 2
+    }
+}

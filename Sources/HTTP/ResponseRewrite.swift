@@ -1,0 +1,74 @@
+import Bytes
+
+/// How a response's head changes on its way back. The default is a plain response to an HTTP/1.1 client.
+public struct ResponseRewrite: Sendable {
+    public enum Body: Equatable, Sendable {
+        /// The framing fields stay: the body's bytes are relayed as they come, chunks included.
+        case asReceived
+        /// The body's length is known anew.
+        case length(Int)
+        /// The body is chunked by us: it came until close, or its content was decoded.
+        case chunked
+        /// The body ends with the connection, as for an HTTP/1.0 client; the caller says `Connection: close`.
+        case untilClose
+    }
+
+    public var body = Body.asReceived
+    public var connection = ConnectionLine.none
+    /// Beside the hop-by-hop fields, for instance `contentEncoding` when the content was decoded.
+    public var dropping: FieldSet = []
+
+    public init() {}
+}
+
+extension ResponseHead {
+    /// Writes this head as the proxy sends it on, up to but without the empty line: the caller may add fields, then
+    /// ends it. `bytes` are those that were parsed.
+    ///
+    /// The version is ours, HTTP/1.1, whatever the upstream spoke (RFC 9110 section 2.5).
+    public func write(
+        _ bytes: Span<UInt8>, as rewrite: ResponseRewrite, via: Via, into buffer: ByteBuffer
+    ) -> HeadWriter {
+        let writer = HeadWriter(into: buffer)
+        buffer.append(literal: "HTTP/1.1")
+        let dropped = dropped(by: rewrite)
+        if reason.isEmpty || fields.isEmpty {
+            buffer.append(bytes.extracting(statusLineRest.lowerBound..<statusLineRest.lowerBound &+ 4))
+            buffer.append(.space)
+            buffer.append(bytes.extracting(reason))
+            buffer.append(literal: "\r\n")
+            writer.copy(fields, of: bytes, from: statusLineRest.upperBound, dropping: dropped)
+        } else {
+            writer.copy(fields, of: bytes, from: statusLineRest.lowerBound, dropping: dropped)
+        }
+        if repeatsLength, case .asReceived = rewrite.body, case .length(let length) = framing {
+            writer.field("Content-Length", decimal: length)
+        }
+        via.append(received: version, to: buffer)
+        switch rewrite.body {
+        case .length(let length) where !isBodiless: writer.field("Content-Length", decimal: length)
+        case .chunked where !isBodiless: buffer.append(literal: "Transfer-Encoding: chunked\r\n")
+        default: break
+        }
+        rewrite.connection.append(to: writer)
+        return writer
+    }
+
+    private var repeatsLength: Bool { fields.repeated.contains(.contentLength) }
+
+    /// RFC 9112 section 6.1 and RFC 9110 section 8.6: neither framing field may stand in these, and a client that
+    /// believes one waits for a body that does not come.
+    private var isBodiless: Bool { status.rawValue < 200 || status == .noContent }
+
+    private func dropped(by rewrite: ResponseRewrite) -> FieldSet {
+        var dropped = FieldSet.hopByHop.union(rewrite.dropping)
+        if rewrite.connection == .upgrade { dropped.subtract(FieldSet(.upgrade)) }
+        if isBodiless || rewrite.body != .asReceived {
+            dropped.insert(.contentLength)
+            dropped.insert(.transferEncoding)
+        } else if repeatsLength {
+            dropped.insert(.contentLength)
+        }
+        return dropped
+    }
+}

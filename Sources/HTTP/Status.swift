@@ -1,0 +1,67 @@
+/// A status code (RFC 9110 section 15) and the reason phrase we write for it.
+public struct Status: RawRepresentable, Hashable, Sendable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let `continue` = Status(rawValue: 100)
+    public static let switchingProtocols = Status(rawValue: 101)
+    public static let ok = Status(rawValue: 200)
+    public static let noContent = Status(rawValue: 204)
+    public static let notModified = Status(rawValue: 304)
+    public static let badRequest = Status(rawValue: 400)
+    public static let unauthorized = Status(rawValue: 401)
+    public static let forbidden = Status(rawValue: 403)
+    public static let notFound = Status(rawValue: 404)
+    public static let methodNotAllowed = Status(rawValue: 405)
+    public static let proxyAuthenticationRequired = Status(rawValue: 407)
+    public static let requestTimeout = Status(rawValue: 408)
+    public static let contentTooLarge = Status(rawValue: 413)
+    public static let uriTooLong = Status(rawValue: 414)
+    public static let expectationFailed = Status(rawValue: 417)
+    public static let misdirectedRequest = Status(rawValue: 421)
+    public static let requestHeaderFieldsTooLarge = Status(rawValue: 431)
+    public static let internalServerError = Status(rawValue: 500)
+    public static let notImplemented = Status(rawValue: 501)
+    public static let badGateway = Status(rawValue: 502)
+    public static let serviceUnavailable = Status(rawValue: 503)
+    public static let gatewayTimeout = Status(rawValue: 504)
+    public static let httpVersionNotSupported = Status(rawValue: 505)
+    public static let loopDetected = Status(rawValue: 508)
+
+    /// 1xx other than 101: another response to the same request follows.
+    public var isInterim: Bool { rawValue / 100 == 1 && self != .switchingProtocols }
+
+    public var isSuccessful: Bool { rawValue / 100 == 2 }
+
+    /// The registered phrase; empty for a code we never send ourselves.
+    public var reason: StaticString {
+        switch rawValue {
+        case 100: "Continue"
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 204: "No Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 407: "Proxy Authentication Required"
+        case 408: "Request Timeout"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        case 508: "Loop Detected"
+        default: ""
+        }
+    }
+}

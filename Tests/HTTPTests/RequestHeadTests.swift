@@ -1,0 +1,167 @@
+import Bytes
+import HTTP
+import Testing
+
+@Suite struct RequestHeadTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let head: String
+        var method = HTTP.Method.get
+        var form = RequestTarget.Form.absolute
+        var host: String?
+        var port: UInt16?
+        var path = "/"
+        var userinfo: String?
+        var version = Version.http11
+        var framing = BodyFraming.none
+        var keepAlive = true
+        var expectsContinue = false
+        var upgrade: Upgrade?
+        var maxForwards: Int?
+        var testDescription: String { String(head.prefix { $0 != "\n" }) }
+    }
+
+    static let accepted = [
+        Case(head: "GET http://h.example/a?b=c HTTP/1.1\nHost: h.example\n\n", host: "h.example", path: "/a?b=c"),
+        Case(head: "GET http://h:8080 HTTP/1.1\nhost:h:8080\n\n", host: "h", port: 8080, path: ""),
+        Case(head: "GET http://h?q HTTP/1.1\nHost: h:80\n\n", host: "h", path: "?q"),
+        Case(head: "GET HTTP://H:80/ HTTP/1.1\nHost: h\n\n", host: "H", port: 80),
+        Case(head: "GET ftp://h/f HTTP/1.1\nHost: h:21\n\n", host: "h", path: "/f"),
+        Case(head: "GET http://u:p%40@h/ HTTP/1.1\nHost: h\n\n", host: "h", userinfo: "u:p%40"),
+        Case(head: "GET http://[::1]:8080/ HTTP/1.1\nHost: [::1]:8080\n\n", host: "::1", port: 8080),
+        Case(head: "GET http://127.0.0.1/ HTTP/1.1\nHost: 127.0.0.1\n\n", host: "127.0.0.1"),
+        Case(head: "GET http://h:/ HTTP/1.1\nHost: h\n\n", host: "h"),
+        Case(head: "GET /x HTTP/1.1\nHost: h:81\n\n", form: .origin, host: "h", port: 81, path: "/x"),
+        Case(head: "GET /x HTTP/1.0\n\n", form: .origin, path: "/x", version: .http10, keepAlive: false),
+        Case(head: "\n\nGET /x HTTP/1.1\nHost: h\n\n", form: .origin, host: "h", path: "/x"),
+        Case(head: "GET /x HTTP/1.9\nHost: h\n\n", form: .origin, host: "h", path: "/x"),
+        Case(
+            head: "OPTIONS * HTTP/1.1\nHost: h\nMax-Forwards: 7\n\n", method: .options, form: .asterisk, host: "h",
+            path: "", maxForwards: 7),
+        Case(head: "OPTIONS http://h HTTP/1.1\nHost: h\n\n", method: .options, form: .asterisk, host: "h", path: ""),
+        Case(
+            head: "CONNECT h:443 HTTP/1.1\nHost: h\n\n", method: .connect, form: .authority, host: "h", port: 443,
+            path: ""),
+        Case(
+            head: "CONNECT h:443 HTTP/1.0\n\n", method: .connect, form: .authority, host: "h", port: 443, path: "",
+            version: .http10, keepAlive: false),
+        Case(
+            head: "CONNECT [::1]:443 HTTP/1.1\n\n", method: .connect, form: .authority, host: "::1", port: 443,
+            path: ""),
+        Case(
+            head: "POST http://h/ HTTP/1.1\nHost: h\nContent-Length: 5\nExpect: 100-Continue\n\n", method: .post,
+            host: "h", framing: .length(5), expectsContinue: true),
+        Case(
+            head: "POST http://h/ HTTP/1.1\nHost: h\nContent-Length: 0\nExpect: 100-continue\n\n", method: .post,
+            host: "h", framing: .length(0)),
+        Case(
+            head: "POST http://h/ HTTP/1.0\nContent-Length: 5\nExpect: 100-continue\n\n", method: .post, host: "h",
+            version: .http10, framing: .length(5), keepAlive: false),
+        Case(
+            head: "PUT http://h/ HTTP/1.1\nHost: h\nTransfer-Encoding: Chunked\n\n", method: .put, host: "h",
+            framing: .chunked),
+        Case(
+            head: "POST http://h/ HTTP/1.1\nHost: h\nContent-Length: 9223372036854775807\n\n", method: .post,
+            host: "h", framing: .length(.max)),
+        Case(head: "PROPFIND http://h/ HTTP/1.1\nHost: h\n\n", method: .extension, host: "h"),
+        Case(head: "get http://h/ HTTP/1.1\nHost: h\n\n", method: .extension, host: "h"),
+        Case(head: "GET http://h/ HTTP/1.1\nHost: h\nConnection: foo, CLOSE\n\n", host: "h", keepAlive: false),
+        Case(head: "GET http://h/ HTTP/1.1\nHost: h\nConnection: ,, TE\n\n", host: "h"),
+        Case(head: "GET http://h/ HTTP/1.1\nHost: h\nProxy-Connection: close\n\n", host: "h", keepAlive: false),
+        Case(
+            head: "GET http://h/ HTTP/1.0\nConnection: keep-alive\n\n", host: "h", version: .http10, keepAlive: false),
+        Case(head: "GET http://h/ HTTP/1.0\nProxy-Connection: x, Keep-Alive\n\n", host: "h", version: .http10),
+        Case(
+            head: "GET http://h/ HTTP/1.1\nHost: h\nConnection: keep-alive, Upgrade\nUpgrade: WebSocket\n\n",
+            host: "h", upgrade: .webSocket),
+        Case(
+            head: "GET http://h/ HTTP/1.1\nHost: h\nConnection: upgrade\nUpgrade: h2c\n\n", host: "h",
+            upgrade: .other),
+        Case(head: "GET http://h/ HTTP/1.1\nHost: h\nUpgrade: websocket\n\n", host: "h"),
+        Case(head: "GET http://h/ HTTP/1.1\nHost: h\nMax-Forwards: x\nX_1:\n\n", host: "h"),
+        Case(
+            head: "GET http://h/ HTTP/1.1\nHost: h\nX: a\tb é ÿ\nContent-MD5:  \t \n\n", host: "h"),
+    ]
+
+    @Test(arguments: accepted)
+    func `a good request is read whole, byte by byte, and with bytes behind it`(expected: Case) {
+        let bytes = crlf(expected.head)
+        let head = RequestHead()
+        for round in 0..<3 {
+            head.reset()
+            let shown = round == 2 ? bytes + Array("GET / HTTP/9.9\r\n\u{0}".utf8) : bytes
+            let outcome = round == 1 ? head.outcomeByteByByte(shown) : head.outcome(shown)
+            #expect(outcome == .complete(length: bytes.count))
+            #expect(head.outcome(shown) == .complete(length: bytes.count), "it stays complete")
+            #expect(head.method == expected.method)
+            #expect(head.target.form == expected.form)
+            #expect(head.text(head.authority?.host, bytes) == expected.host)
+            #expect(head.authority?.explicitPort == expected.port)
+            #expect(head.text(head.target.path, bytes) == expected.path)
+            #expect(head.text(head.target.userinfo, bytes) == expected.userinfo)
+            #expect(head.version == expected.version)
+            #expect(head.framing == expected.framing)
+            #expect(head.keepAlive == expected.keepAlive)
+            #expect(head.expectsContinue == expected.expectsContinue)
+            #expect(head.upgrade == expected.upgrade)
+            #expect(head.maxForwards == expected.maxForwards)
+        }
+    }
+
+    @Test func `fields are offsets into the bytes, in the order they came`() throws {
+        let bytes = crlf("GET / HTTP/1.1\nHost: h\nX-One:  a b \t\nAccept-Encoding:\nx-one: c\n\n")
+        let head = RequestHead()
+        #expect(head.outcome(bytes) == .complete(length: bytes.count))
+        #expect(head.fields.map { head.text($0.name, bytes) } == ["Host", "X-One", "Accept-Encoding", "x-one"])
+        #expect(head.fields.map { head.text($0.value, bytes) } == ["h", "a b", "", "c"])
+        #expect(head.fields.map(\.known) == [.host, .other, .acceptEncoding, .other])
+        let line = try #require(head.fields.first(named: "x-one", in: bytes.span)?.line)
+        #expect(head.text(line, bytes) == "X-One:  a b \t\r\n")
+        #expect(head.fields.first(.via) == nil)
+    }
+
+    @Test func `every known field is recognised in any case, and its neighbours are not`() {
+        for known in KnownField.allCases where known != .other {
+            let name = Self.name(of: known)
+            for spelling in [name, name.uppercased(), name.prefix(1).uppercased() + name.dropFirst()] {
+                #expect(Self.known(spelling) == known, "\(spelling)")
+            }
+            #expect(Self.known(name + "s") == .other)
+            #expect(Self.known("x" + name.dropFirst()) == .other)
+            #expect(Self.known(name.dropLast() + "_") == .other)
+            #expect(Self.known(String(name.dropFirst())) == .other)
+        }
+    }
+
+    private static func known(_ name: String) -> KnownField? {
+        let bytes = Array("GET / HTTP/1.0\r\n\(name): 1\r\n\r\n".utf8)
+        let head = RequestHead()
+        _ = head.outcome(bytes)
+        return head.fields.first?.known
+    }
+
+    /// `wwwAuthenticate` to `www-authenticate`.
+    private static func name(of known: KnownField) -> String {
+        if known == .te || known == .etag || known == .via { return "\(known)" }
+        return "\(known)".reduce(into: "") { name, letter in
+            if letter.isUppercase { name += "-" }
+            name += letter.lowercased()
+        }
+    }
+
+    @Test func `a head that was reset takes the next request as if it were new`() {
+        let head = RequestHead()
+        let first = crlf("OPTIONS * HTTP/1.1\nHost: h\nConnection: close, X-A, upgrade\nX-A: 1\nUpgrade: websocket\n\n")
+        let second = crlf("GET /y HTTP/1.0\n\n")
+        #expect(head.outcome(first) == .complete(length: first.count))
+        head.reset()
+        #expect(head.outcome(second) == .complete(length: second.count))
+        #expect(head.authority == nil)
+        #expect(head.fields.isEmpty)
+        #expect(head.options == [])
+        #expect(head.upgrade == nil)
+        #expect(head.maxForwards == nil)
+        head.reset()
+        #expect(head.outcome(crlf("GET / HTTP/1.1\n\n")) == .refused(.missingHost))
+        #expect(head.outcome(first) == .refused(.missingHost), "it stays refused")
+    }
+}

@@ -4,9 +4,13 @@ import PackageDescription
 // The manifest is the architecture: targets by layer, lowest first. A target imports only targets of lower
 // layers; SwiftPM refuses a circle and `--explicit-target-dependency-import-check error` an undeclared import.
 
+/// Whether libFuzzer's targets are built; then all that they reach tells the fuzzer which edges it took.
+let fuzzing = Context.environment["ATTACHE_FUZZ"] != nil
+let instrumented: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 /// Every target: warnings are errors, and the language modes that make imports and existentials explicit.
 /// Release builds optimise across modules, so that layer borders cost nothing and nothing is `@inlinable`.
-let house: [SwiftSetting] = [
+let house: [SwiftSetting] = instrumented + [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -35,16 +39,16 @@ let tests: [Target] = [
     .testTarget(name: "EndToEndTests", dependencies: ["attache"], swiftSettings: house),
 ]
 
-/// Built only for `make fuzz`, which sets the variable: libFuzzer brings its own `main`.
-let fuzzers: [Target] = Context.environment["ATTACHE_FUZZ"] == nil ? [] : [
+/// Built only for `make fuzz`, which sets the variable.
+let fuzzers: [Target] = !fuzzing ? [] : [
     ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]), ("FuzzChallenge", ["Authentication", "Bytes"]),
     ("FuzzRules", ["Rules", "Bytes"]),
 ].map { (name: String, dependencies: [String]) in
     .executableTarget(
-        name: name, dependencies: dependencies.map { .byName(name: $0) }, path: "Tests/Fuzz/\(name)",
-        swiftSettings: [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])],
+        name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) }, path: "Tests/Fuzz/\(name)",
+        swiftSettings: house + [.unsafeFlags(["-parse-as-library"])],
         linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
-}
+} + [.target(name: "FuzzDriver", path: "Tests/Fuzz/Driver")]
 
 let package = Package(
     name: "attache",

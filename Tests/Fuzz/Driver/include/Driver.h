@@ -1,0 +1,1 @@
+// Nothing to import: the driver is only linked.

@@ -1,0 +1,80 @@
+// Invariant: a head says the same whole and in two pieces, and one that is accepted is written as a head that is
+// accepted and means the same.
+import Bytes
+import HTTP
+
+/// What a parser said at last.
+private enum Outcome: Equatable {
+    case progress(HeadProgress)
+    case refused(Defect)
+
+    init(_ parse: () throws(HTTPError) -> HeadProgress) {
+        do throws(HTTPError) { self = .progress(try parse()) } catch { self = .refused(error.defect) }
+    }
+}
+
+private func check(request bytes: [UInt8], split: Int, via: Via) {
+    let whole = RequestHead()
+    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytes.span) }
+    let pieces = RequestHead()
+    let first = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span.extracting(first: split)) }
+    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span) }
+    precondition(second == outcome, "the split at \(split) matters")
+    if case .refused = first { precondition(first == outcome, "refused too early") }
+
+    guard case .progress(.complete(let length)) = outcome else { return }
+    precondition(length <= bytes.count)
+    precondition(pieces.framing == whole.framing && pieces.keepAlive == whole.keepAlive)
+    precondition(pieces.fields.map(\.line) == whole.fields.map(\.line))
+    let buffer = ByteBuffer(capacity: 64)
+    whole.write(bytes.span, as: RequestRewrite(), via: via, into: buffer).end()
+    // Ours adds a Via line, and a Host line where there was none.
+    let again = RequestHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 200))
+    let reread = Outcome { () throws(HTTPError) in try again.parse(buffer.readable) }
+    if whole.authority == nil {
+        precondition(reread == .refused(.missingHost))
+        return
+    }
+    precondition(reread == .progress(.complete(length: buffer.count)), "what we wrote is refused")
+    precondition(again.method == whole.method && again.framing == whole.framing, "what we wrote means something else")
+    precondition(via.occurs(in: again.fields, of: buffer.readable))
+    if let left = again.authority, let right = whole.authority {
+        precondition(buffer.readable.extracting(left.host).equals(bytes.span.extracting(right.host)))
+    }
+    for field in again.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
+}
+
+private func check(response bytes: [UInt8], split: Int, method: HTTP.Method, via: Via) {
+    let whole = ResponseHead()
+    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytes.span, answering: method) }
+    let pieces = ResponseHead()
+    _ = Outcome { () throws(HTTPError) in
+        try pieces.parse(bytes.span.extracting(first: split), answering: method)
+    }
+    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span, answering: method) }
+    precondition(second == outcome, "the split at \(split) matters")
+
+    guard case .progress(.complete) = outcome else { return }
+    let buffer = ByteBuffer(capacity: 64)
+    whole.write(bytes.span, as: ResponseRewrite(), via: via, into: buffer).end()
+    let again = ResponseHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 300))
+    let reread = Outcome { () throws(HTTPError) in try again.parse(buffer.readable, answering: method) }
+    precondition(reread == .progress(.complete(length: buffer.count)), "what we wrote is refused")
+    precondition(again.status == whole.status && again.framing == whole.framing, "what we wrote means something else")
+    for field in again.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
+}
+
+/// The first two bytes choose what is read and where it is split.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzHead(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = [UInt8](UnsafeBufferPointer(start: start, count: count))
+    guard input.count >= 2, let via = Via(pseudonym: "attache") else { return 0 }
+    let bytes = Array(input[2...])
+    let split = Int(input[1]) % (bytes.count + 1)
+    switch input[0] % 4 {
+    case 0: check(response: bytes, split: split, method: .get, via: via)
+    case 1: check(response: bytes, split: split, method: .head, via: via)
+    default: check(request: bytes, split: split, via: via)
+    }
+    return 0
+}

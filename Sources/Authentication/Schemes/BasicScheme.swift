@@ -18,16 +18,17 @@ public struct BasicScheme: AuthenticationScheme {
         guard let user = credential.user, let password = credential.password else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
-        guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: credential.version.name) }
         var text = Array(user.utf8)
         text.append(.colon)
         password.withBytes { bytes in
             for offset in 0..<bytes.count { text.append(bytes[offset]) }
         }
-        let hasControl = text.contains { $0 < .space || $0 == .delete }
-        let value = hasControl ? nil : Secret("Basic \(Base64.encode(text))")
-        _ = Secret(wiping: &text)
-        guard let value else { throw .controlCharacter(credential: credential.version.name) }
+        defer { _ = Secret(wiping: &text) }
+        guard !text.contains(where: { $0 < .space || $0 == .delete }) else {
+            throw .controlCharacter(credential: credential.version.name)
+        }
+        guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: credential.version.name) }
+        let value = Secret("Basic \(Base64.encode(text))")
         return BasicAuthenticator(
             value: value, realm: challenge["realm"], extent: space.isProxy ? .origin : .directory(of: target))
     }

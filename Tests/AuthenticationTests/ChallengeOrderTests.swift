@@ -1,0 +1,30 @@
+import Testing
+
+@testable import Authentication
+
+@Suite struct ChallengeOrderTests {
+    static let line =
+        #"Basic realm="b", Digest realm="1", nonce="n", Digest realm="2", nonce="n", algorithm=SHA-256, "#
+        + #"NTLM, Digest realm="3", nonce="n", algorithm=SHA-512-256, Digest realm="4", nonce="n", algorithm=SHA-9, "#
+        + #"Digest realm="5", nonce="n", algorithm=SHA-256-sess"#
+
+    @Test(
+        arguments: [
+            ([], ["3", "2", "5", "1", "b"]), ([.basic], ["b", "3", "2", "5", "1"]),
+            ([.ntlm, .basic, .digest], ["b", "3", "2", "5", "1"]), ([.digest, .basic], ["3", "2", "5", "1", "b"]),
+        ] as [([AuthenticationMethod], [String])])
+    func `the strongest comes first unless a rule orders`(preferred: [AuthenticationMethod], realms: [String]) {
+        let offers = ChallengeOrder().offers(
+            in: challenges(Self.line), from: Origin(host: "h", port: 80, protocol: .http), preferring: preferred)
+        #expect(offers.map { $0.space.realm ?? "" } == realms)
+    }
+
+    @Test func `the order of strength is the design's`() {
+        let strengths = [
+            Strength.negotiate, Strength.ntlm, Strength.digestSHA512t256, Strength.digestSHA256, Strength.digestMD5,
+            Strength.bearer, Strength.basic,
+        ]
+        #expect(strengths == strengths.sorted(by: >))
+        #expect(Set(strengths).count == strengths.count)
+    }
+}

@@ -1,0 +1,189 @@
+import Crypto
+import Testing
+
+@testable import Authentication
+
+/// Each test is a conversation: what happens to the request, and what the task wants done.
+@Suite struct ChallengeTaskTests {
+    let origin = Origin(host: "host", port: 80, protocol: .http)
+    let ci = Credential(name: "ci", user: "u", password: Secret("p"))
+    let other = Credential(name: "other", user: "o", password: Secret("p"))
+
+    /// An action in one line.
+    func said(_ action: ChallengeTask.Action) -> String {
+        switch action {
+        case .lookUpDefault(let space): "look up \(space.authenticationMethod)"
+        case .ask(let challenge):
+            "ask \(challenge.protectionSpace.authenticationMethod)"
+                + " proposing \(challenge.proposedCredential?.version.name ?? "nothing")"
+                + " after \(challenge.previousFailureCount)"
+        case .answer(let answer):
+            "answer \(answer.space.authenticationMethod) with \(answer.credential.version.name)"
+        case .resend(let answer): "resend \(answer.credential.version.name)"
+        case .park(let answer): "park \(answer.credential.version.name)"
+        case .pass(let reason): "pass: \(reason)"
+        case .cancel(let reason): "cancel: \(reason)"
+        }
+    }
+
+    func challenged(
+        _ task: inout ChallengeTask, by line: String = #"Basic realm="r", Digest realm="r", nonce="n""#,
+        _ refusal: Refusal? = nil
+    ) -> String {
+        let read = challenges(line)
+        return said(
+            task.challenged(
+                AuthenticationChallenge.FailureResponse(status: 401, challenges: read),
+                offers: ChallengeOrder().offers(in: read, from: origin), refusal: refusal))
+    }
+
+    func decided(_ task: inout ChallengeTask, _ disposition: Disposition, attempts: Int = 1) -> String {
+        said(task.decided(Decision(disposition, attempts: attempts, reason: "rule \"r\"")))
+    }
+
+    @Test func `a challenge is answered with the rule's credential and accepted`() {
+        var task = ChallengeTask()
+        #expect(challenged(&task) == "look up digest")
+        #expect(said(task.foundDefault(nil)) == "ask digest proposing nothing after 0")
+        #expect(decided(&task, .useCredential(ci)) == "answer digest with ci")
+        #expect(task.accepted()?.credential.version == ci.version)
+        #expect(task.failureCount == 0)
+        #expect(task.answerCount == 1)
+    }
+
+    @Test func `a refused credential is parked, proposed again, and not sent again`() {
+        var task = ChallengeTask()
+        _ = challenged(&task)
+        _ = task.foundDefault(nil)
+        _ = decided(&task, .useCredential(ci), attempts: 3)
+        #expect(challenged(&task, .refused) == "park ci")
+        #expect(said(task.parked()) == "ask digest proposing ci after 1")
+        #expect(decided(&task, .useCredential(ci), attempts: 3) == "pass: credential ci was refused")
+        #expect(task.failureCount == 1)
+    }
+
+    @Test func `a rule's attempts limit what may be refused`() {
+        for attempts in 1...3 {
+            var task = ChallengeTask()
+            _ = challenged(&task)
+            _ = task.foundDefault(nil)
+            for attempt in 1...attempts {
+                let fresh = Credential(name: "v\(attempt)", user: "u", password: Secret("\(attempt)"))
+                let answered = decided(&task, .useCredential(fresh), attempts: attempts)
+                #expect(answered == "answer digest with v\(attempt)")
+                #expect(challenged(&task, .refused) == "park v\(attempt)")
+                #expect(said(task.parked()) == "ask digest proposing v\(attempt) after \(attempt)")
+            }
+            let last = decided(&task, .useCredential(ci), attempts: attempts)
+            #expect(last == "pass: the credential was refused (rule \"r\")")
+        }
+    }
+
+    @Test func `rejecting a space turns to the next challenge`() {
+        var task = ChallengeTask(urlCredential: ci)
+        #expect(challenged(&task) == "ask digest proposing ci after 0")
+        #expect(decided(&task, .rejectProtectionSpace) == "ask basic proposing ci after 0")
+        #expect(decided(&task, .rejectProtectionSpace) == "pass: every challenge was rejected (rule \"r\")")
+    }
+
+    @Test func `a credential refused in one scheme is not tried in another`() {
+        var task = ChallengeTask(urlCredential: ci)
+        _ = challenged(&task)
+        #expect(decided(&task, .performDefaultHandling) == "answer digest with ci")
+        #expect(challenged(&task, .refused) == "park ci")
+        #expect(said(task.parked()) == "ask digest proposing ci after 1")
+        #expect(decided(&task, .rejectProtectionSpace) == "ask basic proposing ci after 1")
+        #expect(decided(&task, .performDefaultHandling) == "pass: no credential to use (rule \"r\")")
+    }
+
+    @Test func `the refused credential is proposed before the URL's, and that before the storage's`() {
+        var task = ChallengeTask(urlCredential: ci)
+        #expect(challenged(&task) == "ask digest proposing ci after 0")
+        _ = decided(&task, .useCredential(other), attempts: 2)
+        #expect(challenged(&task, .refused) == "park other")
+        #expect(said(task.parked()) == "ask digest proposing other after 1")
+
+        var second = ChallengeTask()
+        #expect(challenged(&second) == "look up digest")
+        #expect(said(second.foundDefault(other)) == "ask digest proposing other after 0")
+        #expect(decided(&second, .performDefaultHandling) == "answer digest with other")
+    }
+
+    @Test func `default handling without a credential gives the client the response`() {
+        var task = ChallengeTask()
+        _ = challenged(&task)
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .performDefaultHandling) == "pass: no credential to use (rule \"r\")")
+    }
+
+    @Test func `cancelling names the rule`() {
+        var task = ChallengeTask()
+        _ = challenged(&task)
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .cancelAuthenticationChallenge) == "cancel: rule \"r\"")
+    }
+
+    @Test func `a stale nonce is answered again and is no failure`() {
+        var task = ChallengeTask(
+            preempted: Answer(
+                space: ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest), challenge: nil,
+                credential: ci))
+        #expect(challenged(&task, .retry) == "resend ci")
+        #expect(task.failureCount == 0)
+        #expect(task.accepted()?.credential.version == ci.version)
+    }
+
+    @Test func `a server that always says stale is given up`() {
+        var task = ChallengeTask(urlCredential: ci)
+        _ = challenged(&task)
+        _ = decided(&task, .performDefaultHandling)
+        for _ in 0..<4 { #expect(challenged(&task, .retry) == "resend ci") }
+        #expect(challenged(&task, .retry) == "pass: the server challenges without end")
+        #expect(task.failureCount == 0)
+    }
+
+    @Test func `a server that names a new realm each time is given up`() {
+        var task = ChallengeTask(urlCredential: ci)
+        var said = challenged(&task, by: #"Basic realm="0""#)
+        var rounds = 0
+        while said.hasPrefix("ask"), rounds < 100 {
+            said = decided(&task, .performDefaultHandling)
+            guard said.hasPrefix("answer") else { break }
+            rounds += 1
+            said = challenged(&task, by: "Basic realm=\"\(rounds)\"", .unrelated)
+        }
+        #expect(rounds == 8)
+        #expect(said == "pass: the server challenges without end")
+        #expect(task.failureCount == 0)
+    }
+
+    @Test func `a refused answer that was sent unasked counts`() {
+        var task = ChallengeTask(
+            preempted: Answer(
+                space: ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .basic), challenge: nil,
+                credential: ci))
+        #expect(challenged(&task, .refused) == "park ci")
+        #expect(said(task.parked()) == "ask digest proposing ci after 1")
+    }
+
+    @Test func `a response with nothing to answer passes`() {
+        var task = ChallengeTask(urlCredential: ci)
+        #expect(challenged(&task, by: "NTLM, Negotiate") == "pass: no challenge that can be answered")
+    }
+
+    @Test func `a parked or unusable credential passes the response`() {
+        for reason in [
+            PassReason.parked(credential: "ci"), .unanswerable(.userContainsColon(credential: "ci")),
+        ] {
+            var task = ChallengeTask(urlCredential: ci)
+            _ = challenged(&task)
+            _ = decided(&task, .performDefaultHandling)
+            #expect(said(task.unanswerable(reason)) == "pass: \(reason)")
+        }
+    }
+
+    @Test func `a response without a challenge accepts nothing`() {
+        var task = ChallengeTask()
+        #expect(task.accepted() == nil)
+    }
+}

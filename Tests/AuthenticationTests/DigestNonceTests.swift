@@ -1,0 +1,100 @@
+import Testing
+
+@testable import Authentication
+
+@Suite struct DigestNonceTests {
+    let authenticator: any Authenticator
+
+    init() throws {
+        authenticator = try DigestScheme().authenticator(#"Digest realm="r", nonce="one", qop="auth""#)
+    }
+
+    @Test func `a refusal of the first answer is believed`() throws {
+        let ticket = try authenticator.answer().ticket
+        let again = challenges(#"Digest realm="r", nonce="two", qop="auth""#)
+        #expect(authenticator.refused(by: again, ticket: ticket) == .refused)
+    }
+
+    @Test func `a stale nonce is replaced and its count begins anew`() throws {
+        _ = try authenticator.answer()
+        let ticket = try authenticator.answer().ticket
+        let stale = challenges(#"Digest realm="r", nonce="two", qop="auth", stale=TRUE"#)
+        #expect(authenticator.refused(by: stale, ticket: ticket) == .retry)
+        let next = parameters(try authenticator.answer().value)
+        #expect(next["nonce"] == "\"two\"")
+        #expect(next["nc"] == "00000001")
+    }
+
+    @Test func `a late outcome on an old nonce says nothing about the new one`() throws {
+        let early = try authenticator.answer().ticket
+        let late = try authenticator.answer().ticket
+        let stale = challenges(#"Digest realm="r", nonce="two", qop="auth", stale=true"#)
+        #expect(authenticator.refused(by: stale, ticket: early) == .retry)
+        let plain = challenges(#"Digest realm="r", nonce="three", qop="auth""#)
+        #expect(authenticator.refused(by: plain, ticket: late) == .retry)
+        #expect(parameters(try authenticator.answer().value)["nonce"] == "\"two\"")
+    }
+
+    @Test func `a new nonce without stale is taken once, then it is a refusal`() throws {
+        let first = try authenticator.answer().ticket
+        #expect(authenticator.accepted(info: nil, ticket: first) == .unverified)
+        let second = try authenticator.answer().ticket
+        let plain = challenges(#"Digest realm="r", nonce="two", qop="auth""#)
+        #expect(authenticator.refused(by: plain, ticket: second) == .retry)
+        let third = try authenticator.answer()
+        #expect(parameters(third.value)["nonce"] == "\"two\"")
+        let again = challenges(#"Digest realm="r", nonce="three", qop="auth""#)
+        #expect(authenticator.refused(by: again, ticket: third.ticket) == .refused)
+    }
+
+    @Test func `a nonce that comes back goes on counting`() throws {
+        for nonce in ["two", "one", "one"] {
+            let ticket = try authenticator.answer().ticket
+            let stale = challenges("Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", stale=true")
+            #expect(authenticator.refused(by: stale, ticket: ticket) == .retry)
+        }
+        let next = parameters(try authenticator.answer().value)
+        #expect(next["nonce"] == "\"one\"")
+        #expect(next["nc"] == "00000003")
+    }
+
+    @Test(arguments: [
+        #"Digest realm="other", nonce="two""#, #"Digest realm="r", nonce="two", algorithm=SHA-256"#,
+        #"Basic realm="r""#, "",
+    ])
+    func `another space's challenge is no refusal`(line: String) throws {
+        let ticket = try authenticator.answer().ticket
+        #expect(authenticator.refused(by: challenges(line), ticket: ticket) == .unrelated)
+    }
+
+    @Test func `nextnonce is used from then on, also with a session key`() throws {
+        for suffix in ["", "-sess"] {
+            let scheme = DigestScheme(clientNonce: { Array("c".utf8) })
+            let challenge = "Digest realm=\"r\", nonce=\"one\", qop=\"auth\", algorithm=MD5\(suffix)"
+            let authenticator = try scheme.authenticator(challenge)
+            let ticket = try authenticator.answer().ticket
+            #expect(authenticator.accepted(info: #"nextnonce="two""#, ticket: ticket) == .unverified)
+            let next = parameters(try authenticator.answer().value)
+            #expect(next["nonce"] == "\"two\"")
+            #expect(next["nc"] == "00000001")
+        }
+    }
+
+    /// Computed from RFC 7616 sections 3.4.1 and 3.5 with an empty method.
+    @Test func `the server's proof is checked`() throws {
+        let scheme = DigestScheme(clientNonce: { Array("0a4f113b".utf8) })
+        let authenticator = try scheme.authenticator(
+            #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", qop="auth""#,
+            user: "Mufasa", password: "Circle Of Life")
+        let target = "/dir/index.html"
+        let ticket = try authenticator.answer(target: target).ticket
+        let proof = "376602cfd2f4e8e5e78b948a85263e85"
+        let info = { (proof: String) in "rspauth=\"\(proof)\", cnonce=\"0a4f113b\", nc=00000001, qop=auth" }
+        #expect(authenticator.accepted(info: info(proof), ticket: ticket, target: target) == .verified)
+        #expect(authenticator.accepted(info: info(proof.uppercased()), ticket: ticket, target: target) == .verified)
+        let wrong = String(proof.reversed())
+        #expect(authenticator.accepted(info: info(wrong), ticket: ticket, target: target) == .mismatch)
+        #expect(authenticator.accepted(info: info(""), ticket: ticket, target: target) == .mismatch)
+        #expect(authenticator.accepted(info: "rspauth=", ticket: ticket, target: target) == .unverified)
+    }
+}

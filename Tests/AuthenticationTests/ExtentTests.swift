@@ -1,0 +1,47 @@
+import Testing
+
+@testable import Authentication
+
+@Suite struct ExtentTests {
+    @Test(arguments: [
+        // RFC 7617 section 2.2
+        ("/docs/index.html", "/docs/", true), ("/docs/index.html", "/docs/test.doc", true),
+        ("/docs/index.html", "/docs/?page=1", true), ("/docs/index.html", "/other", false),
+        ("/docs/index.html", "/docs", false), ("/docs/index.html", "/docsx/", false),
+        ("/", "/anything", true), ("/index", "/a/b/c", true), ("/a/b?c=/d/", "/a/x", true),
+        ("/a/b?c=/d/", "/x", false), ("*", "/x", true),
+        // Dot segments lead elsewhere.
+        ("/a/b", "/a/../x", false), ("/a/b", "/a/%2E%2e/x", false), ("/a/b", "/a/./x", false), ("/a/b", "/a/..", false),
+        ("/a/b", "/a/.%2e?x", false), ("/a/b", "/a/.well-known", true), ("/a/b", "/a/...", true),
+        ("/a/b", "/a/x?y=/../", true), ("/a/b", "/a/%2", true),
+    ])
+    func `basic reaches the challenged directory and below`(challenged: String, target: String, within: Bool) throws {
+        let extent = try BasicScheme().authenticator(#"Basic realm="r""#, target: challenged).extent
+        #expect((extent.coverage(of: target.utf8Span.span) != nil) == within)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "/anything", true), ("", "/anything", true), ("/a /b", "/b/c", true), ("/a /b", "/c", false),
+            ("http://HOST/a", "/a/b", true), ("http://host:80/a", "/a", true), ("http://host", "/z", true),
+            ("http://host:81/a", "/a", false), ("https://host/a", "/a", false),
+            ("http://other/ //other/", "/x/y", false),
+            ("http://hostile/a", "/a", false), ("http://other/ /a", "/a", true),
+        ] as [(String?, String, Bool)])
+    func `digest reaches what domain names on its own origin`(domain: String?, target: String, within: Bool) throws {
+        let parameter = domain.map { ", domain=\"\($0)\"" } ?? ""
+        let extent = try DigestScheme().authenticator(
+            "Digest realm=\"r\", nonce=\"n\"\(parameter)", target: "/challenged/here"
+        ).extent
+        #expect((extent.coverage(of: target.utf8Span.span) != nil) == within)
+    }
+
+    @Test func `a proxy's space is everything`() throws {
+        for extent in [
+            try BasicScheme().authenticator(#"Basic realm="r""#, isProxy: true, target: "/a/b").extent,
+            try DigestScheme().authenticator(#"Digest realm="r", nonce="n", domain="/a""#, isProxy: true).extent,
+        ] {
+            #expect(extent == .origin)
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import Crypto
+import Synchronization
+import Testing
+
+@testable import Authentication
+
+@Suite struct ProtectionSpacesTests {
+    let spaces = ProtectionSpaces()
+    let origin = Origin(host: "Host.Example", port: 80, protocol: .http)
+    let alice = Credential(name: "alice", user: "alice", password: Secret("a"))
+    let bob = Credential(name: "bob", user: "bob", password: Secret("b"))
+
+    func answer(_ credential: Credential, realm: String = "r") -> Answer {
+        Answer(
+            space: ProtectionSpace(origin: origin, realm: realm, authenticationMethod: .basic),
+            challenge: challenges("Basic realm=\"\(realm)\"").first, credential: credential)
+    }
+
+    func remember(_ credential: Credential, realm: String = "r", at target: String = "/a/b") throws {
+        let answer = answer(credential, realm: realm)
+        spaces.remember(try ChallengeOrder().authenticator(for: answer, at: target.utf8Span.span), for: answer)
+    }
+
+    func known(_ host: String, port: UInt16 = 80, _ kind: NetworkProtocol = .http, isProxy: Bool = false)
+        -> KnownOrigin?
+    {
+        spaces.known(host: host.utf8Span.span, port: port, protocol: kind, isProxy: isProxy)
+    }
+
+    func knownSpace(covering target: String, on host: String = "host.example") -> KnownSpace? {
+        known(host)?.space(covering: target.utf8Span.span)
+    }
+
+    func realm(covering target: String) -> String? { knownSpace(covering: target)?.space.realm }
+
+    @Test func `what was accepted is found by origin, path and exactly that credential`() throws {
+        try remember(alice)
+        let space = try #require(knownSpace(covering: "/a/c", on: "HOST.example"))
+        #expect(space.authenticator(for: alice.version) != nil)
+        #expect(space.authenticator(for: bob.version) == nil)
+        #expect(realm(covering: "/x") == nil)
+        #expect(known("host.example", port: 81) == nil)
+        #expect(known("host.example", .https) == nil)
+        #expect(known("host.example", isProxy: true) == nil)
+        #expect(known("host.exampl") == nil)
+    }
+
+    @Test func `two credentials of one space have their own sessions`() throws {
+        try remember(alice)
+        try remember(bob)
+        let space = try #require(knownSpace(covering: "/a/"))
+        let first = try #require(space.authenticator(for: alice.version))
+        let second = try #require(space.authenticator(for: bob.version))
+        #expect(first !== second)
+        #expect(try first.answer().value != second.answer().value)
+    }
+
+    @Test func `a changed value replaces the version before it`() throws {
+        try remember(alice)
+        let changed = Credential(name: "alice", user: "alice", password: Secret("new"))
+        #expect(changed.version != alice.version)
+        try remember(changed)
+        let space = try #require(knownSpace(covering: "/a/"))
+        #expect(space.authenticator(for: alice.version) == nil)
+        #expect(space.authenticator(for: changed.version) != nil)
+    }
+
+    @Test func `the nearest space counts, and a space may grow`() throws {
+        try remember(alice, realm: "outer", at: "/")
+        try remember(alice, realm: "inner", at: "/in/x")
+        #expect(realm(covering: "/in/y") == "inner")
+        #expect(realm(covering: "/else") == "outer")
+        try remember(alice, realm: "inner", at: "/more/x")
+        #expect(realm(covering: "/more/") == "inner")
+    }
+
+    @Test func `a credential with no persistence is not kept`() throws {
+        try remember(alice.with(.none))
+        #expect(known("host.example") == nil)
+    }
+
+    @Test func `a refusal parks the version for that space, until the value changes`() {
+        let space = answer(alice).space
+        #expect(spaces.refuse(alice.version, for: space))
+        #expect(spaces.parked.contains(alice.version, for: space))
+        #expect(!spaces.parked.contains(bob.version, for: space))
+        #expect(!spaces.parked.contains(alice.version, for: answer(alice, realm: "other").space))
+        let changed = Credential(name: "alice", user: "alice", password: Secret("new"))
+        #expect(!spaces.parked.contains(changed.version, for: space))
+        spaces.replace(with: changed.version)
+        #expect(spaces.parked.entries.isEmpty)
+    }
+
+    @Test func `what worked before is parked at the second refusal only`() throws {
+        try remember(alice)
+        let space = answer(alice).space
+        #expect(!spaces.refuse(alice.version, for: space))
+        #expect(spaces.authenticator(for: space, version: alice.version) == nil)
+        #expect(spaces.refuse(alice.version, for: space))
+    }
+
+    @Test func `the oldest is forgotten at the limits`() throws {
+        let parked = ParkedCredentials(capacity: 2)
+        for realm in ["1", "2", "3"] { parked.park(alice.version, for: answer(alice, realm: realm).space) }
+        #expect(parked.entries.map(\.space.realm) == ["2", "3"])
+        #expect(!parked.contains(alice.version, for: answer(alice, realm: "1").space))
+
+        let few = ProtectionSpaces(capacity: 2)
+        for port in [UInt16(1), 2, 3] {
+            few.markOpen(Origin(host: "h", port: port, protocol: .http), target: "/".utf8Span.span)
+        }
+        let known = { (port: UInt16) in few.known(host: "h".utf8Span.span, port: port, protocol: .http) != nil }
+        #expect([1, 2, 3].map(known) == [false, true, true])
+    }
+
+    @Test func `200 tasks that meet an unknown space cause one probe`() async throws {
+        let probes = Tally()
+        let answered = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<200 { group.addTask { await self.run(counting: probes) } }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(answered == 200)
+        #expect(probes.count.load(ordering: .relaxed) == 1)
+    }
+
+    /// One request as the proxy makes it: true when it ends with an authenticator.
+    private func run(counting probes: Tally) async -> Bool {
+        let find = {
+            knownSpace(covering: "/a/b")?.authenticator(for: alice.version) != nil
+        }
+        if find() { return true }
+        var lease: Lease?
+        switch spaces.admit(to: origin, target: "/a/b".utf8Span.span, version: alice.version) {
+        case .proceed: return false
+        case .lead(let first): lease = first
+        case .wait(let waiter):
+            if case .lead(let next) = await waiter.outcome() { lease = next }
+        }
+        if find() {
+            lease?.settle(.accepted)
+            return true
+        }
+        guard let lease else { return false }
+        probes.count.add(1, ordering: .relaxed)
+        await Task.yield()
+        do { try remember(alice) } catch { return false }
+        lease.settle(.accepted)
+        return true
+    }
+
+    @Test func `a leader that fails hands the lead to exactly one that still waits`() async throws {
+        var lease = lead()
+        #expect(lease != nil)
+        let waiters = (0..<3).compactMap { _ in joined() }
+        try #require(waiters.count == 3)
+        waiters[0].expire()
+        lease = nil
+        guard case .expired = await waiters[0].outcome() else { throw Unexpected() }
+        guard case .lead(let next) = await waiters[1].outcome() else { throw Unexpected() }
+        next.settle(.unanswered)
+        next.settle(.accepted)
+        guard case .settled(.unanswered) = await waiters[2].outcome() else { throw Unexpected() }
+        #expect(lead() != nil)
+    }
+
+    @Test func `a promoted task that is gone passes the lead on`() async throws {
+        var lease = lead()
+        var gone = joined()
+        let last = try #require(joined())
+        lease = nil
+        _ = lease
+        gone = nil
+        _ = gone
+        guard case .lead = await last.outcome() else { throw Unexpected() }
+    }
+
+    @Test func `a cancelled wait ends`() async throws {
+        let lease = lead()
+        let waiter = try #require(joined())
+        let task = Task { await waiter.outcome() }
+        task.cancel()
+        guard case .expired = await task.value else { throw Unexpected() }
+        lease?.settle(.open)
+    }
+
+    @Test func `clients with different credentials do not wait for each other`() {
+        let first = spaces.admit(to: origin, target: "/".utf8Span.span, version: alice.version)
+        let second = spaces.admit(to: origin, target: "/".utf8Span.span, version: bob.version)
+        guard case .lead(let one) = first, case .lead(let two) = second else {
+            Issue.record("both should lead")
+            return
+        }
+        one.settle(.open)
+        two.settle(.open)
+    }
+
+    @Test func `an open directory admits everyone, until it is challenged`() {
+        spaces.markOpen(origin, target: "/open/x".utf8Span.span)
+        let isOpen = { (target: String) in
+            if case .proceed = spaces.admit(to: origin, target: target.utf8Span.span, version: nil) {
+                true
+            } else {
+                false
+            }
+        }
+        #expect(isOpen("/open/y?z=/"))
+        #expect(!isOpen("/open/deeper/y"))
+        #expect(!isOpen("/"))
+        spaces.markProtected(origin, target: "/open/z".utf8Span.span)
+        #expect(!isOpen("/open/y"))
+    }
+
+    private final class Tally: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    private struct Unexpected: Error {}
+
+    private func lead() -> Lease? {
+        if case .lead(let lease) = spaces.admit(to: answer(alice).space, version: alice.version) { lease } else { nil }
+    }
+
+    private func joined() -> Waiter? {
+        if case .wait(let waiter) = spaces.admit(to: answer(alice).space, version: alice.version) {
+            waiter
+        } else {
+            nil
+        }
+    }
+}

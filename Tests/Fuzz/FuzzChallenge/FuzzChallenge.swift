@@ -1,0 +1,39 @@
+// Invariant: any bytes are read within the limits and without a trap, and what was read is read the same when written
+// out quoted.
+import Authentication
+import Bytes
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = UnsafeBufferPointer(start: start, count: count)
+    var parser = ChallengeParser()
+    for line in input.split(separator: .lineFeed, omittingEmptySubsequences: false) {
+        parser.parse(Array(line).span)
+    }
+    precondition(parser.challenges.count <= ChallengeParser.Limits().challenges)
+    for challenge in parser.challenges {
+        precondition(challenge.parameters.count <= ChallengeParser.Limits().parameters)
+        let line = written(challenge)
+        var again = ChallengeParser()
+        again.parse(line.span)
+        precondition(line.count > ChallengeParser.Limits().bytes || again.challenges == [challenge])
+        _ = DigestScheme().strength(of: challenge)
+        _ = BasicScheme().strength(of: challenge)
+    }
+    return 0
+}
+
+private func written(_ challenge: HeaderChallenge) -> [UInt8] {
+    var line = Array(challenge.scheme.utf8)
+    if let token68 = challenge.token68 { line += [.space] + Array(token68.utf8) }
+    for (index, parameter) in challenge.parameters.enumerated() {
+        line += index == 0 ? [.space] : [.comma]
+        line += Array(parameter.name.utf8) + [.equals, .quote]
+        for byte in parameter.value {
+            if byte == .quote || byte == .backslash { line.append(.backslash) }
+            line.append(byte)
+        }
+        line.append(.quote)
+    }
+    return line
+}

@@ -50,6 +50,13 @@ let fuzzers: [Target] = !fuzzing ? [] : [
         linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
 } + [.target(name: "FuzzDriver", path: "Tests/Fuzz/Driver")]
 
+/// Built only for `make bench`, which sets the variable: nothing that a user gets.
+let benchmarks: [Target] = Context.environment["ATTACHE_BENCH"] == nil ? [] : [
+    .executableTarget(
+        name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
+        exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house),
+]
+
 let package = Package(
     name: "attache",
     products: [.executable(name: "attache", targets: ["attache"])],
@@ -100,6 +107,6 @@ let package = Package(
             name: "attache",
             dependencies: ["Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules", "Telemetry"],
             swiftSettings: safe),
-    ] + tests + fuzzers,
+    ] + tests + fuzzers + benchmarks,
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,60 @@
+/// HAProxy, the measure of what is possible: one thread, no log, a backend that is the origin.
+enum HAProxyContestant {
+    /// Plain HTTP, connections to the origin always reused.
+    static func forward(_ binary: String, origin: UInt16, splices: Bool = false) -> Contestant {
+        let splice = splices ? "option splice-request\n    option splice-response" : ""
+        return contestant(binary, splices ? "haproxy spliced" : "haproxy", isRelay: false) { port in
+            """
+            defaults
+                mode http
+                \(timeouts)
+                \(splice)
+            frontend clients
+                bind 127.0.0.1:\(port)
+                default_backend origin
+            backend origin
+                http-reuse always
+                server origin 127.0.0.1:\(origin)
+
+            """
+        }
+    }
+
+    /// A blind relay to the origin that splices: what a tunnel costs HAProxy, which answers no CONNECT by itself.
+    static func relay(_ binary: String, origin: UInt16) -> Contestant {
+        contestant(binary, "haproxy", isRelay: true) { port in
+            """
+            defaults
+                mode tcp
+                \(timeouts)
+                option splice-request
+                option splice-response
+            listen relay
+                bind 127.0.0.1:\(port)
+                server origin 127.0.0.1:\(origin)
+
+            """
+        }
+    }
+
+    private static func contestant(
+        _ binary: String, _ name: String, isRelay: Bool, sections: @escaping (UInt16) -> String
+    ) -> Contestant {
+        Contestant(
+            name: name,
+            route: { isRelay ? .relay(port: $0) : .forward(proxy: $0) },
+            configuration: { port, _ in global + sections(port) },
+            command: { [binary, "-db", "-f", $0] })
+    }
+
+    private static let timeouts = "timeout connect 5s\n    timeout client 600s\n    timeout server 600s"
+
+    private static let global = """
+        global
+            nbthread 1
+            maxconn 8000
+            no strict-limits
+            tune.pipesize 1048576
+
+        """
+}

@@ -1,0 +1,76 @@
+import Glibc
+import IO
+
+/// A contestant whose port accepts connections.
+final class RunningContestant {
+    let name: String
+    let route: Route
+    private let child: Child
+    private let log: String
+
+    /// Starts it on a free port, and waits until it accepts.
+    init(
+        _ contestant: Contestant, in workspace: Workspace, with instrument: Contestant.Instrument = .none,
+        on loop: EventLoop
+    ) throws(BenchError) {
+        let port = try Self.freePort(on: loop)
+        name = contestant.name
+        route = contestant.route(port)
+        let file = try workspace.write(contestant.configuration(port, workspace.path), to: "\(port).conf")
+        log = "\(workspace.path)/\(port).log"
+        let command = Processors.pinned(contestant.command(file))
+        switch instrument {
+        case .none: child = try Child(command, log: log)
+        case .allocations(let library, let counter):
+            child = try Child(
+                command, environment: ["LD_PRELOAD=\(library)", "BENCH_ALLOCATIONS=\(counter)"], log: log)
+        case .instructions(let report):
+            child = try Child(
+                ["valgrind", "--tool=callgrind", "--callgrind-out-file=\(report)"] + contestant.command(file), log: log)
+        }
+        for _ in 0..<300_000 {
+            if Self.accepts(port) { return }
+            if child.hasEnded { throw .contestant("\(name) did not start: \(Workspace.text(log) ?? "")") }
+            usleep(200)
+        }
+        child.stop()
+        throw .contestant("\(name) did not listen within a minute")
+    }
+
+    /// CPU time so far, in nanoseconds.
+    var processorTime: Int { child.processorTime }
+
+    /// Resident memory in KiB.
+    var residentMemory: Int { child.residentMemory }
+
+    /// To be called when no client connection is left, so that it ends in order.
+    func stop() { child.stop() }
+
+    deinit { child.stop(patience: 100) }
+
+    /// A port that the system gave and that is free again.
+    static func freePort(on loop: EventLoop) throws(BenchError) -> UInt16 {
+        do throws(IOError) {
+            let listener = try Listener(.loopback(0), on: loop) { Glibc.close($0) }
+            listener.close()
+            return listener.address.port
+        } catch {
+            throw .connection(error)
+        }
+    }
+
+    /// Whether something accepts a connection on the port, asked without the loop.
+    static func accepts(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import IO
+
+/// A closed loop: each of a number of kept-alive connections sends its next request when it has the answer to the one
+/// before. The connections stay open from one run to the next.
+final class LoadGenerator {
+    /// When a run ends.
+    enum Goal {
+        case requests(Int)
+        case milliseconds(Int)
+    }
+
+    /// What the connections of one run share.
+    private final class Run {
+        var load = Load()
+        /// Requests that no connection has taken yet.
+        var untaken: Int
+        let end: UInt64
+        var failure: BenchError?
+
+        init(_ goal: Goal, now: UInt64) {
+            switch goal {
+            case .requests(let count): (untaken, end) = (count, .max)
+            case .milliseconds(let time): (untaken, end) = (.max, now + UInt64(time))
+            }
+        }
+
+        func takesOne(at now: UInt64) -> Bool {
+            guard untaken > 0, now < end, failure == nil else { return false }
+            untaken -= 1
+            return true
+        }
+    }
+
+    private let loop: EventLoop
+    private let request: [UInt8]
+    private var clients: [Client] = []
+
+    /// Connects `connections` clients, one after the other.
+    init(_ connections: Int, over route: Route, to path: String, origin: UInt16, on loop: EventLoop)
+        async throws(BenchError)
+    {
+        self.loop = loop
+        request = route.request(path, origin: origin)
+        for _ in 0..<connections { clients.append(try await Client.connect(route, origin: origin, on: loop)) }
+    }
+
+    /// Runs until the goal is reached; to be called on the loop.
+    /// - Throws: the first wrong answer.
+    func run(_ goal: Goal) async throws(BenchError) -> Load {
+        let start = loop.now
+        let run = LoopBound(Run(goal, now: start), to: loop)
+        let tasks = clients.map { client in
+            let client = LoopBound(client, to: loop)
+            return loop.spawn { [loop, request] in
+                let run = run.value
+                do throws(BenchError) {
+                    while run.takesOne(at: loop.now) {
+                        run.load.bytes += try await client.value.exchange(request)
+                        run.load.requests += 1
+                    }
+                } catch {
+                    run.failure = run.failure ?? error
+                }
+            }
+        }
+        for task in tasks { await task.value }
+        if let failure = run.value.failure { throw failure }
+        var load = run.value.load
+        load.milliseconds = Int(loop.now - start)
+        return load
+    }
+
+    /// One request on each connection, one after the other.
+    func runEach() async throws(BenchError) {
+        for client in clients { _ = try await client.exchange(request) }
+    }
+
+    func close() {
+        for client in clients { client.close() }
+        clients = []
+    }
+}

@@ -1,0 +1,49 @@
+import IO
+
+/// How a client reaches the origin.
+enum Route {
+    /// Absolute-form requests to the proxy on a port.
+    case forward(proxy: UInt16)
+    /// CONNECT to the proxy on a port, then requests to the origin inside the tunnel.
+    case tunnel(proxy: UInt16)
+    /// Origin-form requests to a port that leads to the origin by itself.
+    case relay(port: UInt16)
+
+    var port: UInt16 {
+        switch self {
+        case .forward(let port), .tunnel(let port), .relay(let port): port
+        }
+    }
+
+    /// The head of a GET as a browser sends it, of about 430 bytes.
+    func request(_ path: String, origin: UInt16) -> [UInt8] {
+        let authority = "127.0.0.1:\(origin)"
+        let target =
+            switch self {
+            case .forward: "http://\(authority)\(path)"
+            case .tunnel, .relay: path
+            }
+        let lines = [
+            "GET \(target) HTTP/1.1",
+            "Host: \(authority)",
+            "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+            "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+            "Accept-Language: en-US,en;q=0.5",
+            "Accept-Encoding: identity",
+            "Referer: http://\(authority)/index.html",
+            "Cookie: session=4f1c2b7a9d3e; theme=dark",
+            "Connection: keep-alive",
+        ]
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    static func connectRequest(origin: UInt16) -> [UInt8] {
+        Array("CONNECT 127.0.0.1:\(origin) HTTP/1.1\r\nHost: 127.0.0.1:\(origin)\r\n\r\n".utf8)
+    }
+}
+
+extension SocketAddress {
+    static func loopback(_ port: UInt16) -> SocketAddress {
+        SocketAddress(.init(v4: 0x7F00_0001), port: port)
+    }
+}

@@ -1,0 +1,64 @@
+import Bytes
+import IO
+import Synchronization
+
+/// One connection of the origin: answers requests without a body until the peer ends it.
+struct OriginConnection {
+    private let socket: Socket
+    private let origin: Origin
+    private let buffer = ByteBuffer(capacity: BufferPool.regular)
+
+    init(takingOwnership descriptor: Int32, of origin: Origin, on loop: EventLoop) throws(IOError) {
+        socket = try Socket(takingOwnership: descriptor, on: loop)
+        socket.wakeup = Wakeup()
+        self.origin = origin
+    }
+
+    func serve() async {
+        defer { socket.close() }
+        do throws(IOError) {
+            while true {
+                guard let head = Head(buffer.readable) else {
+                    guard buffer.writableCount > 0, try await socket.read(into: buffer) > 0 else { return }
+                    continue
+                }
+                let answer = answer(to: head)
+                buffer.consume(head.length)
+                try await socket.write(answer)
+                if answer == origin.content.largeHead {
+                    for _ in 0..<OriginContent.largeSize >> 20 { try await socket.write(origin.content.largePiece) }
+                }
+            }
+        } catch {
+            // The contestant hung up: nothing is owed to it.
+        }
+    }
+
+    /// All of the answer, but for the body of `/large`.
+    private func answer(to head: Head) -> [UInt8] {
+        let bytes = buffer.readable
+        let path = pathRange(head.word(1, of: bytes))
+        if bytes.extracting(path).equals("/small") { return origin.content.small }
+        if bytes.extracting(path).equals("/large") { return origin.content.largeHead }
+        guard bytes.extracting(path).equals("/digest") else { return origin.content.missing }
+        if let value = head.value(of: "authorization", in: bytes),
+            origin.digest.admits(bytes.extracting(value).text, to: "/digest")
+        {
+            return origin.content.small
+        }
+        origin.challenges.add(1, ordering: .relaxed)
+        return origin.digest.challenge
+    }
+
+    /// A plain reverse proxy passes the absolute form on: what counts is the part from the third slash.
+    private func pathRange(_ target: Range<Int>) -> Range<Int> {
+        let bytes = buffer.readable
+        guard bytes.extracting(target).firstIndex(of: .slash) != 0 else { return target }
+        var start = target.lowerBound
+        for _ in 0..<3 {
+            guard let slash = bytes.firstIndex(of: .slash, in: start..<target.upperBound) else { return target }
+            start = slash + 1
+        }
+        return start - 1..<target.upperBound
+    }
+}

@@ -1,0 +1,26 @@
+/// The answers of the origin, made once.
+struct OriginContent: Sendable {
+    static let smallSize = 1024
+    static let largeSize = 100 << 20
+
+    let small = head(length: smallSize) + [UInt8](repeating: 0x61, count: smallSize)
+    let largeHead = head(length: largeSize)
+    /// A piece of the large body, which is a whole number of them.
+    let largePiece = [UInt8](repeating: 0x62, count: 1 << 20)
+    let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+
+    private static func head(length: Int) -> [UInt8] {
+        let lines = [
+            "HTTP/1.1 200 OK",
+            "Server: bench",
+            "Date: Tue, 15 Nov 1994 08:12:31 GMT",
+            "Content-Type: application/octet-stream",
+            "Content-Length: \(length)",
+            "Last-Modified: Tue, 15 Nov 1994 08:12:31 GMT",
+            "Connection: keep-alive",
+            "ETag: \"bench-\(length)\"",
+            "Accept-Ranges: bytes",
+        ]
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+}

@@ -1,0 +1,60 @@
+/// The findings of a run beside their thresholds.
+struct Report {
+    let thresholds: [Threshold]
+    var findings: [Finding] = []
+    /// Measures that could not be taken, and why.
+    var faults: [String] = []
+    /// What others used meanwhile, in parts of a processor.
+    var foreignLoad: Double?
+
+    init(thresholds: [Threshold]) { self.thresholds = thresholds }
+
+    /// Whether every measure was taken and every gate held.
+    var passes: Bool {
+        faults.isEmpty && !findings.contains { verdict(of: $0) == .failed }
+    }
+
+    /// A table for the terminal, and what it takes to read it.
+    var text: String {
+        let rows = [["", "attache", "HAProxy", "ratio", "target", "verdict"]] + findings.map(row)
+        let widths = (0..<6).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var lines = rows.map { row in
+            row.enumerated().map { column, text in
+                let padding = String(repeating: " ", count: widths[column] - text.count)
+                return (1...3).contains(column) ? padding + text : text + padding
+            }.joined(separator: "  ")
+        }
+        lines.insert(String(repeating: "─", count: widths.reduce(10, +)), at: 1)
+        lines += faults.map { "FAILED  \($0)" }
+        if let foreignLoad {
+            let share = Figure.text(foreignLoad * 100)
+            lines.append("Other processes used \(share) % of a processor during the timed runs.")
+        }
+        lines.append(passes ? "All gates hold." : "A gate failed.")
+        return lines.joined(separator: "\n")
+    }
+
+    private func threshold(of finding: Finding) -> Threshold? { thresholds.first { $0.metric == finding.metric } }
+
+    private func verdict(of finding: Finding) -> Verdict? {
+        threshold(of: finding).map { Verdict(finding, under: $0) }
+    }
+
+    private func row(_ finding: Finding) -> [String] {
+        let unit = finding.unit.isEmpty ? "" : " " + finding.unit
+        let target = threshold(of: finding).map { threshold in
+            switch threshold.subject {
+            case .value: "≤ \(Figure.text(threshold.limit))\(unit)"
+            case .ratio: "≤ \(Figure.text(threshold.limit)) × HAProxy"
+            }
+        }
+        return [
+            finding.title,
+            Figure.text(finding.ours) + unit,
+            finding.theirs.map { Figure.text($0) + unit } ?? "",
+            finding.ratio.map { Figure.fixed($0, digits: 2) } ?? "",
+            target ?? "",
+            verdict(of: finding)?.rawValue ?? "",
+        ]
+    }
+}

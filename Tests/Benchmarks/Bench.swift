@@ -5,7 +5,6 @@ import IO
 @main
 struct Bench {
     static func main() {
-        setvbuf(stdout, nil, Int32(_IOLBF), 0)
         signal(SIGPIPE, SIG_IGN)
         do throws(BenchError) {
             let options = try Options(CommandLine.arguments.dropFirst())
@@ -41,9 +40,15 @@ struct Bench {
         }
     }
 
+    /// Says something beside the report, on standard error.
+    static func note(_ text: String) {
+        let bytes = Array((text + "\n").utf8)
+        _ = write(2, bytes, bytes.count)
+    }
+
     private static func fail(_ error: BenchError) -> Never {
-        fputs("bench: \(error)\n", stderr)
-        if case .usage = error { fputs(Options.usage + "\n", stderr) }
+        note("bench: \(error)")
+        if case .usage = error { note(Options.usage) }
         exit(2)
     }
 }

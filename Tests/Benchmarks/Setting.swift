@@ -16,11 +16,6 @@ final class Setting {
         do throws(IOError) { originPort = try origin.listen(on: originLoop) } catch { throw .connection(error) }
     }
 
-    var plainAttache: Contestant { AttacheContestant.forward(options.attache) }
-    /// With access rules, and the password of the origin's Digest space.
-    var answeringAttache: Contestant {
-        AttacheContestant.forward(options.attache, .full(digestPort: originPort))
-    }
     /// Nil where HAProxy is not installed: then there is nothing to compare with.
     var plainHAProxy: Contestant? {
         hasHAProxy ? HAProxyContestant.forward(options.haproxy, origin: originPort) : nil

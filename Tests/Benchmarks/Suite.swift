@@ -20,7 +20,7 @@ final class Suite {
     func run() async -> Report {
         var report = Report(thresholds: thresholds)
         for measure in Measure.allCases where options.includes(measure) {
-            print("measuring \(measure.rawValue) …")
+            Bench.note("measuring \(measure.rawValue) …")
             do throws(BenchError) {
                 report.findings += try await measure.take(in: setting)
             } catch {

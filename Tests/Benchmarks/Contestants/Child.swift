@@ -86,9 +86,9 @@ final class Child {
     private static var inherited: [String] {
         var entries: [String] = []
         var next = environ
-        while let entry = next?.pointee {
+        while let entry = next.pointee {
             entries.append(String(cString: entry))
-            next = next?.successor()
+            next += 1
         }
         return entries
     }

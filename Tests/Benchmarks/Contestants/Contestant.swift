@@ -1,6 +1,3 @@
-import Glibc
-import IO
-
 /// A proxy that can be started: its command and its one file of configuration, for a port that is still to be chosen.
 struct Contestant {
     let name: String

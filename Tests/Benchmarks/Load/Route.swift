@@ -1,3 +1,4 @@
+import Bytes
 import IO
 
 /// How a client reaches the origin.

@@ -6,16 +6,13 @@ enum AllocationMeasure {
     private static let warmup = 5000
     private static let requests = 20_000
 
-    static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
-        let plain = try await allocations(of: setting.plainAttache, path: "/small", in: setting)
-        let answering = try await allocations(of: setting.answeringAttache, path: "/digest", in: setting)
-        var theirs: Double?
-        if let haproxy = setting.plainHAProxy {
-            theirs = try await allocations(of: haproxy, path: "/small", in: setting)
+    static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
+        let figures = try await workload.compare(in: setting) { contestant, path async throws(BenchError) in
+            try await allocations(of: contestant, path: path, in: setting)
         }
         return [
-            Finding("get-allocations", "allocations per 1 KiB GET", "", plain, theirs),
-            Finding("digest-allocations", "… with rules and a Digest answer", "", answering, theirs),
+            Finding(
+                "\(workload.name)-allocations", "allocations per \(workload.title)", "", figures.ours, figures.theirs)
         ]
     }
 
@@ -25,9 +22,7 @@ enum AllocationMeasure {
         let counter = try setting.workspace.write(String(repeating: "\0", count: 8), to: "allocations")
         let library = setting.options.allocations
         guard Workspace.size(of: library) != nil else { throw .machine("there is no \(library)") }
-        let running = try setting.start(
-            contestant,
-            with: .allocations(library: library, counter: counter))
+        let running = try setting.start(contestant, with: .allocations(library: library, counter: counter))
         defer { running.stop() }
         let generator = try await setting.load(connections, through: running, to: path)
         defer { generator.close() }

@@ -1,32 +1,46 @@
-/// CPU time per GB of 100 MiB bodies: through CONNECT, and as plain HTTP.
+/// CPU time per GB of 100 MiB bodies.
 enum BodyMeasure {
     private static let connections = 2
     /// 100 MiB bodies in one run.
     private static let bodies = 6
 
-    static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
-        let (attache, haproxy) = (setting.options.attache, setting.options.haproxy)
-        var contestants = [AttacheContestant.tunnel(attache), AttacheContestant.forward(attache)]
-        if setting.hasHAProxy {
-            contestants += [
-                HAProxyContestant.relay(haproxy, origin: setting.originPort),
-                HAProxyContestant.forward(haproxy, origin: setting.originPort),
-                HAProxyContestant.forward(haproxy, origin: setting.originPort, splices: true),
-            ]
-        }
+    static func takeTunnels(in setting: Setting) async throws(BenchError) -> [Finding] {
+        let costs = try await costs(
+            of: AttacheContestant.tunnel(setting.options.attache),
+            beside: [HAProxyContestant.relay(setting.options.haproxy, origin: setting.originPort)], in: setting)
+        return [
+            Finding(
+                "connect-cpu", "CPU per GB through CONNECT (HAProxy: spliced tcp)", "s", costs.attache, costs.others[0])
+        ]
+    }
+
+    static func takeBodies(in setting: Setting) async throws(BenchError) -> [Finding] {
+        let (haproxy, origin) = (setting.options.haproxy, setting.originPort)
+        let costs = try await costs(
+            of: AttacheContestant.forward(setting.options.attache),
+            beside: [
+                HAProxyContestant.forward(haproxy, origin: origin),
+                HAProxyContestant.forward(haproxy, origin: origin, splices: true),
+            ], in: setting)
+        return [
+            Finding("body-cpu", "CPU per GB of plain 100 MiB bodies", "s", costs.attache, costs.others[0]),
+            Finding("body-cpu-spliced", "  beside HAProxy with splice", "s", costs.attache, costs.others[1]),
+        ]
+    }
+
+    /// The seconds per GB of each; nothing for the others where there is no HAProxy.
+    private static func costs(
+        of attache: Contestant, beside others: [Contestant], in setting: Setting
+    ) async throws(BenchError) -> (attache: Double, others: [Double?]) {
         var rounds = Rounds(in: setting)
         defer { rounds.stop() }
+        let contestants = setting.hasHAProxy ? [attache] + others : [attache]
         for contestant in contestants {
             try await rounds.add(contestant, connections: connections, to: "/large", warmup: connections)
         }
         // A nanosecond per byte is a second per GB.
         try await rounds.run(.requests(bodies), per: .byte)
-        let costs = contestants.indices.map(rounds.cost)
-        let theirs = setting.hasHAProxy ? (costs[2], costs[3], costs[4]) : nil
-        return [
-            Finding("connect-cpu", "CPU per GB through CONNECT (HAProxy: tcp, spliced)", "s", costs[0], theirs?.0),
-            Finding("body-cpu", "CPU per GB of plain 100 MiB bodies", "s", costs[1], theirs?.1),
-            Finding("body-cpu-spliced", "… beside HAProxy with splice", "s", costs[1], theirs?.2),
-        ]
+        let besides = others.indices.map { setting.hasHAProxy ? rounds.cost($0 + 1) : nil }
+        return (rounds.cost(0), besides)
     }
 }

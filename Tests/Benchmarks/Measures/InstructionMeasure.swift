@@ -5,16 +5,14 @@ enum InstructionMeasure {
     private static let few = 1000
     private static let many = 6000
 
-    static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
-        let plain = try await instructions(of: setting.plainAttache, path: "/small", in: setting)
-        let answering = try await instructions(of: setting.answeringAttache, path: "/digest", in: setting)
-        var theirs: Double?
-        if let haproxy = setting.plainHAProxy {
-            theirs = try await instructions(of: haproxy, path: "/small", in: setting)
+    static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
+        let figures = try await workload.compare(in: setting) { contestant, path async throws(BenchError) in
+            try await instructions(of: contestant, path: path, in: setting)
         }
         return [
-            Finding("get-instructions", "user instructions per 1 KiB GET", "", plain, theirs),
-            Finding("digest-instructions", "… with rules and a Digest answer", "", answering, theirs),
+            Finding(
+                "\(workload.name)-instructions", "user instructions per \(workload.title)", "", figures.ours,
+                figures.theirs)
         ]
     }
 

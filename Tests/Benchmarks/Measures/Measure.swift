@@ -1,19 +1,27 @@
-/// A group of figures that are taken together.
+/// A group of figures that are taken together, under the name that `--only` knows.
 enum Measure: String, CaseIterable {
     case requests
+    case digestRequests = "digest-requests"
+    case tunnels
     case bodies
     case instructions
+    case digestInstructions = "digest-instructions"
     case allocations
+    case digestAllocations = "digest-allocations"
     case memory
     case start
     case binary
 
     func take(in setting: Setting) async throws(BenchError) -> [Finding] {
         switch self {
-        case .requests: try await RequestMeasure.take(in: setting)
-        case .bodies: try await BodyMeasure.take(in: setting)
-        case .instructions: try await InstructionMeasure.take(in: setting)
-        case .allocations: try await AllocationMeasure.take(in: setting)
+        case .requests: try await RequestMeasure.take(.plain, in: setting)
+        case .digestRequests: try await RequestMeasure.take(.digest, in: setting)
+        case .tunnels: try await BodyMeasure.takeTunnels(in: setting)
+        case .bodies: try await BodyMeasure.takeBodies(in: setting)
+        case .instructions: try await InstructionMeasure.take(.plain, in: setting)
+        case .digestInstructions: try await InstructionMeasure.take(.digest, in: setting)
+        case .allocations: try await AllocationMeasure.take(.plain, in: setting)
+        case .digestAllocations: try await AllocationMeasure.take(.digest, in: setting)
         case .memory: try await MemoryMeasure.take(in: setting)
         case .start: try await StartMeasure.take(in: setting)
         case .binary: try BinaryMeasure.take(in: setting)

@@ -5,7 +5,7 @@ enum MemoryMeasure {
     private static let connections = 5000
 
     static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
-        let ours = try await memory(of: setting.plainAttache, in: setting)
+        let ours = try await memory(of: Workload.plain.attache(in: setting), in: setting)
         var theirs: (empty: Double, each: Double)?
         if let haproxy = setting.plainHAProxy { theirs = try await memory(of: haproxy, in: setting) }
         return [

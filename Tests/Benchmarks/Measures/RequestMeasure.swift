@@ -1,31 +1,34 @@
 import Synchronization
 
-/// CPU time per kept-alive 1 KiB GET: plain, and with rules and a known Digest space.
+/// CPU time per kept-alive request.
 enum RequestMeasure {
     private static let connections = 64
     private static let warmup = 3000
 
-    static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
+    static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
         var rounds = Rounds(in: setting)
         defer { rounds.stop() }
-        try await rounds.add(setting.plainAttache, connections: connections, to: "/small", warmup: warmup)
-        try await rounds.add(setting.answeringAttache, connections: connections, to: "/digest", warmup: warmup)
+        try await rounds.add(
+            workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup)
         if let haproxy = setting.plainHAProxy {
-            try await rounds.add(haproxy, connections: connections, to: "/small", warmup: warmup)
+            try await rounds.add(haproxy, connections: connections, to: Workload.plain.path, warmup: warmup)
         }
         let challenges = setting.origin.challenges.load(ordering: .relaxed)
         try await rounds.run(.milliseconds(setting.options.duration), per: .request)
         let met = setting.origin.challenges.load(ordering: .relaxed) - challenges
-        let theirs = setting.hasHAProxy ? rounds.cost(2) / 1000 : nil
-        return [
-            Finding("get-cpu", "CPU per kept-alive 1 KiB GET", "µs", rounds.cost(0) / 1000, theirs),
-            Finding("digest-cpu", "… with rules and a Digest answer", "µs", rounds.cost(1) / 1000, theirs),
+        let isCompared = setting.hasHAProxy
+        var findings = [
             Finding(
-                "digest-challenges", "… 401s met per request", "",
-                Double(met) / Double(max(1, rounds.requests(1)))),
+                "\(workload.name)-cpu", "CPU per \(workload.title)", "µs", rounds.cost(0) / 1000,
+                isCompared ? rounds.cost(1) / 1000 : nil),
             Finding(
-                "get-rate", "requests per second (load shares the machine)", "",
-                rounds.rate(0), setting.hasHAProxy ? rounds.rate(2) : nil),
+                "\(workload.name)-rate", "  requests per second", "", rounds.rate(0),
+                isCompared ? rounds.rate(1) : nil),
         ]
+        if case .digest = workload {
+            let each = Double(met) / Double(max(1, rounds.requests(0)))
+            findings.append(Finding("digest-challenges", "  401s met per request", "", each))
+        }
+        return findings
     }
 }

@@ -8,7 +8,7 @@ enum StartMeasure {
         var ours: [Double] = []
         var theirs: [Double] = []
         for _ in 0..<starts {
-            ours.append(try await milliseconds(setting.plainAttache, in: setting))
+            ours.append(try await milliseconds(Workload.plain.attache(in: setting), in: setting))
             if let haproxy = setting.plainHAProxy {
                 theirs.append(try await milliseconds(haproxy, in: setting))
             }

@@ -30,11 +30,16 @@ final class RunningContestant {
         }
         for _ in 0..<300_000 {
             if Self.accepts(port) { return }
-            if child.hasEnded { throw .contestant("\(name) did not start: \(Workspace.text(log) ?? "")") }
+            if child.hasEnded { throw .contestant("\(name) did not start: \(firstWords)") }
             usleep(200)
         }
         child.stop()
         throw .contestant("\(name) did not listen within a minute")
+    }
+
+    /// The start of what it printed.
+    private var firstWords: String {
+        (Workspace.text(log) ?? "").split(separator: "\n").prefix(4).joined(separator: "\n    ")
     }
 
     /// CPU time so far, in nanoseconds.

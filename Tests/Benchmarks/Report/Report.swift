@@ -30,8 +30,13 @@ struct Report {
             let share = Figure.text(foreignLoad * 100)
             lines.append("Other processes used \(share) % of a processor during the timed runs.")
         }
-        lines.append(passes ? "All gates hold." : "A gate failed.")
+        lines.append(conclusion)
         return lines.joined(separator: "\n")
+    }
+
+    private var conclusion: String {
+        if passes { return "All gates hold." }
+        return faults.isEmpty ? "A gate failed." : "Not everything could be measured."
     }
 
     private func threshold(of finding: Finding) -> Threshold? { thresholds.first { $0.metric == finding.metric } }

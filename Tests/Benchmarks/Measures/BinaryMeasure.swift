@@ -6,7 +6,9 @@ enum BinaryMeasure {
         try Child.run(["strip", "-o", stripped, binary])
         guard let size = Workspace.size(of: stripped) else { throw .machine("strip left no file") }
         // Linked in, it shows as symbols of the module; linked to, as a needed library.
-        let symbols = try Child.run(["nm", binary]).split(separator: "\n").count { $0.contains(" $s10Foundation") }
+        let names = try Child.run(["nm", binary]).split(separator: "\n")
+        guard names.count > 1 else { throw .machine("\(binary) is stripped: nothing tells what is in it") }
+        let symbols = names.count { $0.contains(" $s10Foundation") }
         let libraries = try Child.run(["readelf", "-d", binary]).split(separator: "\n")
             .count { $0.contains("[libFoundation.so]") }
         return [

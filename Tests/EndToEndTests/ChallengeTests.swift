@@ -1,0 +1,207 @@
+import Foundation
+import Testing
+
+/// The main job: a tool that cannot authenticate gets 200, the password stands only in the rule file's secret.
+struct ChallengeTests {
+    @Test(arguments: ["basic", "digest", "steady", "multi"])
+    func `Apache answers 401 directly and 200 through the proxy`(name: String) throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        #expect(try Curl.fetch(apache.url("/\(name)/?\(mark)")).status == 401)
+        try AttacheProcess.answering(apache.port) { proxy in
+            let answered = try proxy.get(apache.url("/\(name)/?\(mark)"))
+            #expect(answered.status == 200, "\(answered)")
+            #expect(answered.text == "this is \(name)\n")
+            #expect(answered["WWW-Authenticate"] == nil)
+            let entries = apache.entries(marked: mark, atLeast: 3)
+            #expect(entries.map(\.status) == [401, 401, 200])
+            #expect(entries.last?.user == Account.user)
+            let record = try #require(try proxy.records().first)
+            #expect(record.status == 200)
+            #expect(record["credential"] == "web")
+            #expect(record["scheme"]?.lowercased() == (name == "basic" ? "basic" : "digest"))
+            #expect(record["rule"] != nil)
+        }
+    }
+
+    @Test(arguments: ["md5", "sha256", "both", "userhash"])
+    func `lighttpd answers 401 directly and 200 through the proxy`(name: String) throws {
+        let lighttpd = try LighttpdServer.shared()
+        let url = lighttpd.url("/\(name)/")
+        #expect(try Curl.fetch(url).status == 401)
+        try AttacheProcess.answering(lighttpd.port) { proxy in
+            for _ in 1...3 {
+                let answered = try proxy.get(url)
+                #expect(answered.status == 200, "\(answered)")
+                #expect(answered.text == "this is \(name)\n")
+            }
+        }
+    }
+
+    @Test func `of two Digest challenges the stronger algorithm is answered`() throws {
+        let sentry = DigestGuard(.init(algorithm: "SHA-256"))
+        let origin = try RecordingOrigin.answering { request, connection in
+            switch try sentry.judge(request) {
+            case .challenged(let strong):
+                let weak = strong.replacing("SHA-256", with: "MD5")
+                let fields = [weak, strong, "Basic realm=\"plain\""].map { "WWW-Authenticate: \($0)" }
+                try connection.reply("401 Unauthorized", fields)
+            case .accepted: try connection.reply(body: "ok")
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy in
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(origin.messages.last?["Authorization"]?.contains("SHA-256") == true)
+        }
+    }
+
+    @Test func `challenges of one line and of several are all read`() throws {
+        let expected = "Basic " + Data("\(Account.user):\(Account.password)".utf8).base64EncodedString()
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] == expected { return try connection.reply(body: "ok") }
+            let lines = [
+                "Negotiate", #"Nonsense a="b, Basic realm=c", token68ish=x , NTLM"#,
+                #"Bearer realm="r", Basic realm="in \"line\"""#,
+            ]
+            try connection.reply("401 Unauthorized", lines.map { "WWW-Authenticate: \($0)" })
+        }
+        try AttacheProcess.answering(origin.port) { proxy in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 200, "\(answered)")
+        }
+    }
+
+    @Test func `a stale nonce is renewed without a failure`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        try AttacheProcess.answering(apache.port, modifiers: "attempts 1") { proxy in
+            #expect(try proxy.get(apache.url("/digest/?\(mark)-1")).status == 200)
+            sleep(3)
+            let late = try proxy.get(apache.url("/digest/?\(mark)-2"))
+            #expect(late.status == 200, "\(late)")
+            #expect(try proxy.get(apache.url("/digest/?\(mark)-3")).status == 200)
+            let second = apache.entries(marked: mark + "-2", atLeast: 2)
+            #expect(second.map(\.status) == [401, 200])
+            #expect(second.first?.authorization != nil, "the second request was not answered pre-emptively")
+            #expect(apache.entries(marked: mark + "-3").map(\.status) == [200])
+            #expect(try proxy.records(atLeast: 3).allSatisfy { $0["credential"] == "web" && $0.status == 200 })
+        }
+    }
+
+    @Test func `a known space is answered before it asks`() throws {
+        let apache = try ApacheServer.shared()
+        for name in ["basic", "steady"] {
+            let mark = ApacheServer.mark()
+            try AttacheProcess.answering(apache.port) { proxy in
+                for number in 1...4 { #expect(try proxy.get(apache.url("/\(name)/?\(mark)-\(number)")).status == 200) }
+                #expect(apache.entries(marked: mark, atLeast: 5).map(\.status) == [401, 200, 200, 200, 200])
+            }
+        }
+    }
+
+    @Test func `Digest's domain extends what is answered before it asks`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        try AttacheProcess.answering(apache.port) { proxy in
+            #expect(try proxy.get(apache.url("/domain/?\(mark)")).status == 200)
+            #expect(try proxy.get(apache.url("/domain-too/?\(mark)")).status == 200)
+            #expect(apache.entries(marked: mark, atLeast: 3).map(\.status) == [401, 200, 200])
+        }
+    }
+
+    @Test func `a password is not sent outside the space that asked`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        try AttacheProcess.answering(apache.port) { proxy in
+            #expect(try proxy.get(apache.url("/basic/?\(mark)")).status == 200)
+            #expect(try proxy.get(apache.url("/open/?\(mark)")).status == 200)
+            #expect(apache.entries(marked: mark, atLeast: 3).last?.authorization == nil)
+        }
+    }
+
+    @Test func `user name and password may be UTF-8 and hold colons`() throws {
+        let apache = try ApacheServer.shared()
+        let accounts = [(Account.unicodeUser, Account.unicodePassword), (Account.colonUser, Account.colonPassword)]
+        for (user, password) in accounts {
+            let rules = """
+                credential web { user \(user); password file @/password }
+                challenge { host 127.0.0.1; method basic; use web }
+                """
+            try AttacheProcess.running(rules, setting: .init(files: ["password": password])) { proxy in
+                #expect(try proxy.get(apache.url("/basic/")).status == 200)
+            }
+        }
+    }
+
+    @Test func `a password may stand in the environment`() throws {
+        let apache = try ApacheServer.shared()
+        let rules = """
+            credential web { user \(Account.user); password env SECRET_OF_TEST }
+            challenge { host 127.0.0.1; use web }
+            """
+        let setting = AttacheProcess.Setting(environment: ["SECRET_OF_TEST": Account.password])
+        try AttacheProcess.running(rules, setting: setting) { proxy in
+            #expect(try proxy.get(apache.url("/basic/")).status == 200)
+        }
+    }
+
+    @Test func `a challenge that no rule names passes through untouched`() throws {
+        let apache = try ApacheServer.shared()
+        try AttacheProcess.running { proxy in
+            let answered = try proxy.get(apache.url("/multi/"))
+            #expect(answered.status == 401)
+            #expect(answered.message.values("WWW-Authenticate").count == 3)
+            #expect(answered["Proxy-Authenticate"] == nil)
+        }
+    }
+
+    @Test func `credentials in the request's URL answer by default`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        try AttacheProcess.running { proxy in
+            let authority = "\(Account.user):\(Account.password.replacing("/", with: "%2F"))@127.0.0.1:\(apache.port)"
+            let target = "http://\(authority)/steady/?\(mark)"
+            let answered = try proxy.exchange("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(apache.port)\r\n\r\n")
+            #expect(answered.status == 200, "\(answered)")
+            #expect(apache.entries(marked: mark, atLeast: 2).allSatisfy { !$0.target.contains("@") })
+            #expect(!proxy.accessLog.contains("Winter"))
+        }
+    }
+
+    @Test func `the client's own Authorization is kept, or replaced where the rule says so`() throws {
+        let apache = try ApacheServer.shared()
+        let wrong = "Authorization: Basic " + Data("\(Account.user):other".utf8).base64EncodedString()
+        try AttacheProcess.answering(apache.port) { proxy in
+            #expect(try proxy.get(apache.url("/basic/"), "-H", wrong).status == 401)
+        }
+        try AttacheProcess.answering(apache.port, modifiers: "authorization replace") { proxy in
+            #expect(try proxy.get(apache.url("/basic/"), "-H", wrong).status == 200)
+        }
+    }
+
+    @Test func `cancel answers 502 and names the rule`() throws {
+        let apache = try ApacheServer.shared()
+        let rules = "challenge \"no such login\" { host 127.0.0.1; cancel }"
+        try AttacheProcess.running(rules) { proxy in
+            let answered = try proxy.get(apache.url("/basic/"))
+            #expect(answered.status == 502)
+            #expect(answered["Proxy-Status"] != nil)
+            #expect(answered.text.contains("no such login"))
+        }
+    }
+
+    @Test func `reject goes on to the next challenge`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        let rules = """
+            credential web { user \(Account.user); password file @/password }
+            challenge { method basic; reject }
+            challenge { host 127.0.0.1; use web }
+            """
+        try AttacheProcess.running(rules) { proxy in
+            #expect(try proxy.get(apache.url("/basic/?\(mark)")).status == 401)
+            #expect(apache.entries(marked: mark).allSatisfy { $0.authorization == nil })
+            #expect(try proxy.get(apache.url("/multi/")).status == 200)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// What the servers accept. The password is unlike anything else that is printed, so that a leak is found by searching.
+enum Account {
+    static let user = "user"
+    static let password = "Winter-Qu33n/7"
+    static let unicodeUser = "usér"
+    static let unicodePassword = "pässwörd:Æ7q"
+    static let colonUser = "user2"
+    static let colonPassword = "pw:with:colons:8Zk"
+    static let wrongPassword = "Not-The-Qu33n/8"
+
+    static let secrets = [password, unicodePassword, colonPassword, wrongPassword]
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A real Apache httpd as origin, one per run, started when first asked for. Everything a request left in its log can be
+/// found by a mark in the request's target.
+struct ApacheServer: Sendable {
+    /// A line of the access log.
+    struct Entry {
+        let connection: String
+        let method: String
+        let target: String
+        let status: Int
+        let user: String
+        /// Head and content, as counted by mod_logio.
+        let bytesReceived: Int
+        let authorization: String?
+        let via: String?
+        let userAgent: String?
+    }
+
+    private static let started = Result { try ApacheServer() }
+
+    static func shared() throws -> ApacheServer { try started.get() }
+
+    let port: UInt16
+    let folder: String
+    private let child: Subprocess
+
+    private init() throws {
+        folder = Scratch.folder("apache")
+        port = FreePort.take()
+        let configuration = ApacheConfiguration(folder: folder, port: port)
+        try configuration.write()
+        child = try Subprocess("apache2", ["-f", configuration.path, "-DFOREGROUND"], directory: folder)
+        do {
+            try Socket.awaitListener(on: port, of: child)
+        } catch {
+            throw Spawn.Failure(description: "\(error)\n\(Scratch.read(folder + "/error.log"))")
+        }
+    }
+
+    var documents: String { folder + "/www" }
+
+    func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// Entries whose target contains the mark, oldest first. Apache writes an entry after the response is sent:
+    /// waits until there are so many.
+    func entries(marked mark: String, atLeast count: Int = 1) -> [Entry] {
+        var found: [Entry] = []
+        _ = Wait.until {
+            found = Scratch.read(folder + "/access.log").split(separator: "\n").compactMap(Self.entry)
+                .filter { $0.target.contains(mark) }
+            return found.count >= count
+        }
+        return found
+    }
+
+    private static func entry(_ line: Substring) -> Entry? {
+        let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 9, let status = Int(parts[3]) else { return nil }
+        let optional = { (text: String) in text == "-" ? nil : text.replacing("\\\"", with: "\"") }
+        return Entry(
+            connection: parts[0], method: parts[1], target: parts[2], status: status, user: parts[4],
+            bytesReceived: Int(parts[5]) ?? 0, authorization: optional(parts[6]), via: optional(parts[7]),
+            userAgent: optional(parts[8]))
+    }
+}
+
+extension ApacheServer {
+    /// A text that occurs in no other test's targets.
+    static func mark() -> String { "mark" + UUID().uuidString.prefix(13).lowercased() }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+/// A running `attache run` with a rule file of its own. What it wrote is searched for secrets when it has ended.
+final class AttacheProcess: Sendable {
+    /// The parts of the rule file that most tests leave alone.
+    struct Setting: Sendable {
+        var clients = "allow 127.0.0.0/8"
+        var egress = "allow 127.0.0.0/8; connect-ports any"
+        var threads = 2
+        var environment: [String: String] = [:]
+        /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
+        var files: [String: String] = ["password": Account.password + "\n"]
+    }
+
+    let port = FreePort.take()
+    let adminPort = FreePort.take()
+    let folder: String
+    private let setting: Setting
+    private let child: Subprocess
+
+    private init(_ rules: String, _ setting: Setting) throws {
+        folder = Scratch.folder("attache")
+        self.setting = setting
+        for (name, text) in setting.files { try Scratch.write(text, to: "\(folder)/\(name)", mode: 0o600) }
+        let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
+        try Scratch.write(text, to: folder + "/proxy.conf")
+        child = try Subprocess(
+            AttacheBinary.path, ["run", "--config", folder + "/proxy.conf"], environment: setting.environment,
+            directory: folder)
+        try Socket.awaitListener(on: port, of: child)
+    }
+
+    /// Runs a proxy with these rules while the body runs, then ends it by SIGTERM.
+    @discardableResult
+    static func running<Value>(
+        _ rules: String = "", setting: Setting = Setting(), _ body: (AttacheProcess) throws -> Value
+    ) throws -> Value {
+        let proxy = try AttacheProcess(rules, setting)
+        defer { proxy.finish() }
+        return try body(proxy)
+    }
+
+    /// Runs a proxy that answers Basic and Digest challenges of these loopback ports with the account of the harness.
+    static func answering(
+        _ ports: UInt16..., modifiers: String = "", rules: String = "", setting: Setting = Setting(),
+        _ body: (AttacheProcess) throws -> Void
+    ) throws {
+        let credential = "credential web { user \(Account.user); password file @/password }"
+        let challenges = ports.map { "challenge { host 127.0.0.1; port \($0); use web; \(modifiers) }" }
+        try running(([rules, credential] + challenges).joined(separator: "\n"), setting: setting, body)
+    }
+
+    static func ruleFile(
+        _ rules: String, _ setting: Setting, port: UInt16, adminPort: UInt16, folder: String
+    ) -> String {
+        """
+        listen 127.0.0.1:\(port)
+        admin 127.0.0.1:\(adminPort)
+        state \(folder)
+        threads \(setting.threads)
+        log json file \(folder)/access.log
+        clients { \(setting.clients) }
+        egress { \(setting.egress) }
+        \(rules)
+
+        """.replacing("@/", with: folder + "/")
+    }
+
+    // MARK: Reaching it
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    func connect() throws -> Wire { try Wire(to: port) }
+
+    /// Sends one request with raw bytes on a new connection and returns the response.
+    func exchange(_ request: String, method: String = "GET") throws -> Message {
+        let wire = try connect()
+        try wire.send(request)
+        return try wire.readResponse(to: method)
+    }
+
+    func get(_ url: String, _ options: String...) throws -> Fetched {
+        try Curl.fetch(url, ["-x", address] + options)
+    }
+
+    // MARK: Steering it
+
+    /// Replaces the rule file's rules and sends SIGHUP.
+    func reload(_ rules: String) throws {
+        let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
+        try Scratch.write(text, to: folder + "/proxy.conf")
+        child.signal(SIGHUP)
+    }
+
+    /// Replaces a file beside the rule file in one step, as secret mounts do.
+    func replace(_ name: String, with text: String) throws {
+        try Scratch.write(text, to: "\(folder)/\(name).new", mode: 0o600)
+        rename("\(folder)/\(name).new", "\(folder)/\(name)")
+    }
+
+    func terminate() { child.signal(SIGTERM) }
+
+    /// The exit status, or nil if it is still running after that time.
+    func awaitExit(seconds: Double = 20) -> Int32? { child.wait(seconds: seconds) }
+
+    // MARK: Watching it
+
+    var errorOutput: String { child.errorOutput }
+    var standardOutput: String { child.output }
+    var isRunning: Bool { child.isRunning }
+    var identifier: pid_t { child.identifier }
+    var accessLog: String { Scratch.read(folder + "/access.log") }
+
+    /// Entries of the access log, which is written behind the responses: waits until there are so many.
+    func records(atLeast count: Int = 1) throws -> [AccessRecord] {
+        _ = Wait.until { accessLog.split(separator: "\n").count >= count }
+        return try accessLog.split(separator: "\n").map(AccessRecord.init)
+    }
+
+    /// Waits for a text on standard error.
+    func awaitErrorOutput(_ text: String) -> Bool {
+        Wait.until { errorOutput.contains(text) }
+    }
+
+    private func finish() {
+        terminate()
+        if let status = awaitExit() {
+            #expect(status == 0, "attache ended with \(status): \(errorOutput)")
+        } else {
+            _ = child.kill()
+            Issue.record("attache did not end after SIGTERM: \(errorOutput)")
+        }
+        for secret in Account.secrets {
+            for (place, text) in [("stderr", errorOutput), ("stdout", standardOutput), ("access log", accessLog)] {
+                #expect(!text.contains(secret), "a password stands in the \(place)")
+                #expect(!text.contains(Data(secret.utf8).base64EncodedString()), "an encoded password in the \(place)")
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// TCP over IPv4 loopback, blocking.
+enum Socket {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ call: String) {
+            description = "\(call): \(String(cString: strerror(errno)))"
+        }
+    }
+
+    private static func address(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return address
+    }
+
+    private static func make() throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure("socket") }
+        return descriptor
+    }
+
+    static func listen(on port: UInt16) throws -> Int32 {
+        let descriptor = try make()
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
+        var address = address(port)
+        let bound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, 16) }
+        }
+        guard bound == 0, Foundation.listen(descriptor, 512) == 0 else {
+            defer { close(descriptor) }
+            throw Failure("bind 127.0.0.1:\(port)")
+        }
+        return descriptor
+    }
+
+    static func connect(to port: UInt16) throws -> Int32 {
+        let descriptor = try make()
+        var address = address(port)
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Foundation.connect(descriptor, $0, 16) }
+        }
+        guard connected == 0 else {
+            defer { close(descriptor) }
+            throw Failure("connect 127.0.0.1:\(port)")
+        }
+        var yes: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)
+        return descriptor
+    }
+
+    /// Waits until something accepts on the port.
+    static func awaitListener(on port: UInt16, of child: Subprocess, seconds: Double = 15) throws {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        while Date() < deadline {
+            if let descriptor = try? connect(to: port) {
+                close(descriptor)
+                return
+            }
+            guard child.isRunning else { break }
+            usleep(5_000)
+        }
+        throw Spawn.Failure(description: "nothing listens on port \(port): \(child.output)\(child.errorOutput)")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// A refused password is not tried again: accounts are locked out by proxies that insist.
+struct ParkingTests {
+    private func expectParked(_ name: String) throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        let setting = AttacheProcess.Setting(files: ["password": Account.wrongPassword + "\n"])
+        try AttacheProcess.answering(apache.port, setting: setting) { proxy in
+            for _ in 1...10 { #expect(try proxy.get(apache.url("/\(name)/?\(mark)")).status == 401) }
+            #expect(try proxy.records(atLeast: 10).count == 10)
+            let tried = apache.entries(marked: mark, atLeast: 11).filter { $0.authorization != nil }
+            #expect(tried.count == 1, "the wrong password was sent \(tried.count) times")
+
+            try proxy.replace("password", with: Account.password + "\n")
+            let url = apache.url("/\(name)/?\(mark)-changed")
+            let isUnparked = try Wait.until { try proxy.get(url).status == 200 }
+            #expect(isUnparked, "the changed file did not un-park the credential")
+        }
+    }
+
+    @Test func `a wrong Basic password is sent once, until the file changes`() throws { try expectParked("basic") }
+
+    @Test func `a wrong Digest password is sent once, until the file changes`() throws { try expectParked("steady") }
+
+    @Test func `a wrong password among a hundred requests at once is sent once`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        let setting = AttacheProcess.Setting(files: ["password": Account.wrongPassword + "\n"])
+        try AttacheProcess.answering(apache.port, setting: setting) { proxy in
+            let run = try Parallel.fetch(100, apache.url("/steady/?\(mark)"), through: proxy)
+            #expect(run.filter { $0 == 401 }.count == 100)
+            let tried = apache.entries(marked: mark, atLeast: 101).filter { $0.authorization != nil }
+            #expect(tried.count == 1, "the wrong password was sent \(tried.count) times")
+        }
+    }
+
+    @Test func `a changed password is used, although the old one was accepted`() throws {
+        let accepted = Data("\(Account.user):second".utf8).base64EncodedString()
+        let origin = try RecordingOrigin.answering { request, connection in
+            let first = Data("\(Account.user):first".utf8).base64EncodedString()
+            let known = connection.number < 3 ? first : accepted
+            let isRight = request["Authorization"] == "Basic \(known)"
+            let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"r\""]
+            try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge + ["Connection: close"])
+        }
+        try AttacheProcess.answering(origin.port, setting: .init(files: ["password": "first"])) { proxy in
+            #expect(try proxy.get(origin.url()).status == 200)
+            try proxy.replace("password", with: "second")
+            let isAccepted = try Wait.until { try proxy.get(origin.url()).status == 200 }
+            #expect(isAccepted)
+        }
+    }
+}

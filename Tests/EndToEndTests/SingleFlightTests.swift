@@ -1,0 +1,61 @@
+import Testing
+
+/// Of many requests that meet an unknown space at once, one is challenged and the others wait for its verdict.
+struct SingleFlightTests {
+    @Test func `200 requests at once cause one unauthenticated probe and repeat no count`() throws {
+        let apache = try ApacheServer.shared()
+        let mark = ApacheServer.mark()
+        try AttacheProcess.answering(apache.port) { proxy in
+            let statuses = try Parallel.fetch(200, apache.url("/steady/?\(mark)"), through: proxy)
+            #expect(statuses.count == 200)
+            #expect(statuses.allSatisfy { $0 == 200 })
+            let entries = apache.entries(marked: mark, atLeast: 201)
+            #expect(entries.filter { $0.authorization == nil }.count == 1)
+            let answers = entries.compactMap(\.authorization).map { DigestGuard.parameters(String($0.dropFirst(7))) }
+            let counts = answers.map { "\($0["nonce"] ?? "") \($0["nc"] ?? "")" }
+            #expect(Set(counts).count == counts.count, "an nc was used twice")
+            #expect(try proxy.records(atLeast: 200).count == 200)
+        }
+    }
+
+    @Test func `200 requests at once survive a nonce that grows stale among them`() throws {
+        let sentry = DigestGuard(.init(algorithm: "MD5", usesPerNonce: 50))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.answering(origin.port) { proxy in
+            let statuses = try Parallel.fetch(200, origin.url(), through: proxy)
+            #expect(statuses.filter { $0 == 200 }.count == 200)
+            #expect(sentry.refused == [])
+            #expect(sentry.unauthenticated == 1)
+        }
+    }
+
+    @Test func `two spaces of one origin are probed each once`() throws {
+        let apache = try ApacheServer.shared()
+        let marks = [ApacheServer.mark(), ApacheServer.mark()]
+        try AttacheProcess.answering(apache.port) { proxy in
+            for (mark, name) in zip(marks, ["steady", "basic"]) {
+                let statuses = try Parallel.fetch(50, apache.url("/\(name)/?\(mark)"), through: proxy)
+                #expect(statuses.filter { $0 == 200 }.count == 50)
+                let entries = apache.entries(marked: mark, atLeast: 51)
+                #expect(entries.filter { $0.authorization == nil }.count == 1)
+            }
+        }
+    }
+
+    @Test func `requests to an open resource do not wait for one that is challenged`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/held" { gate.wait() }
+            try connection.reply(body: "ok")
+        }
+        try AttacheProcess.answering(origin.port) { proxy in
+            let held = try Subprocess("curl", ["-q", "-s", "-m", "30", "-x", proxy.address, origin.url("/held")])
+            let isHeld = Wait.until { origin.messages.contains { $0.target == "/held" } }
+            #expect(isHeld)
+            let other = try proxy.get(origin.url("/open"), "-m", "10")
+            #expect(other.status == 200, "\(other)")
+            gate.open()
+            #expect(held.wait(seconds: 20) == 0)
+        }
+    }
+}

@@ -8,7 +8,7 @@ struct ChallengeTests {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
         #expect(try Curl.fetch(apache.url("/\(name)/?\(mark)")).status == 401)
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             let answered = try proxy.get(apache.url("/\(name)/?\(mark)"))
             #expect(answered.status == 200, "\(answered)")
             #expect(answered.text == "this is \(name)\n")
@@ -29,7 +29,7 @@ struct ChallengeTests {
         let lighttpd = try LighttpdServer.shared()
         let url = lighttpd.url("/\(name)/")
         #expect(try Curl.fetch(url).status == 401)
-        try AttacheProcess.answering(lighttpd.port) { proxy in
+        try AttacheProcess.answering(lighttpd.port) { proxy throws in
             for _ in 1...3 {
                 let answered = try proxy.get(url)
                 #expect(answered.status == 200, "\(answered)")
@@ -49,7 +49,7 @@ struct ChallengeTests {
             case .accepted: try connection.reply(body: "ok")
             }
         }
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 200)
             #expect(origin.messages.last?["Authorization"]?.contains("SHA-256") == true)
         }
@@ -65,7 +65,7 @@ struct ChallengeTests {
             ]
             try connection.reply("401 Unauthorized", lines.map { "WWW-Authenticate: \($0)" })
         }
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             let answered = try proxy.get(origin.url())
             #expect(answered.status == 200, "\(answered)")
         }
@@ -74,7 +74,7 @@ struct ChallengeTests {
     @Test func `a stale nonce is renewed without a failure`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
-        try AttacheProcess.answering(apache.port, modifiers: "attempts 1") { proxy in
+        try AttacheProcess.answering(apache.port, modifiers: "attempts 1") { proxy throws in
             #expect(try proxy.get(apache.url("/digest/?\(mark)-1")).status == 200)
             sleep(3)
             let late = try proxy.get(apache.url("/digest/?\(mark)-2"))
@@ -92,7 +92,7 @@ struct ChallengeTests {
         let apache = try ApacheServer.shared()
         for name in ["basic", "steady"] {
             let mark = ApacheServer.mark()
-            try AttacheProcess.answering(apache.port) { proxy in
+            try AttacheProcess.answering(apache.port) { proxy throws in
                 for number in 1...4 { #expect(try proxy.get(apache.url("/\(name)/?\(mark)-\(number)")).status == 200) }
                 #expect(apache.entries(marked: mark, atLeast: 5).map(\.status) == [401, 200, 200, 200, 200])
             }
@@ -102,7 +102,7 @@ struct ChallengeTests {
     @Test func `Digest's domain extends what is answered before it asks`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             #expect(try proxy.get(apache.url("/domain/?\(mark)")).status == 200)
             #expect(try proxy.get(apache.url("/domain-too/?\(mark)")).status == 200)
             #expect(apache.entries(marked: mark, atLeast: 3).map(\.status) == [401, 200, 200])
@@ -112,7 +112,7 @@ struct ChallengeTests {
     @Test func `a password is not sent outside the space that asked`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             #expect(try proxy.get(apache.url("/basic/?\(mark)")).status == 200)
             #expect(try proxy.get(apache.url("/open/?\(mark)")).status == 200)
             #expect(apache.entries(marked: mark, atLeast: 3).last?.authorization == nil)
@@ -127,7 +127,7 @@ struct ChallengeTests {
                 credential web { user \(user); password file @/password }
                 challenge { host 127.0.0.1; method basic; use web }
                 """
-            try AttacheProcess.running(rules, setting: .init(files: ["password": password])) { proxy in
+            try AttacheProcess.running(rules, setting: .init(files: ["password": password])) { proxy throws in
                 #expect(try proxy.get(apache.url("/basic/")).status == 200)
             }
         }
@@ -140,14 +140,14 @@ struct ChallengeTests {
             challenge { host 127.0.0.1; use web }
             """
         let setting = AttacheProcess.Setting(environment: ["SECRET_OF_TEST": Account.password])
-        try AttacheProcess.running(rules, setting: setting) { proxy in
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
             #expect(try proxy.get(apache.url("/basic/")).status == 200)
         }
     }
 
     @Test func `a challenge that no rule names passes through untouched`() throws {
         let apache = try ApacheServer.shared()
-        try AttacheProcess.running { proxy in
+        try AttacheProcess.running { proxy throws in
             let answered = try proxy.get(apache.url("/multi/"))
             #expect(answered.status == 401)
             #expect(answered.message.values("WWW-Authenticate").count == 3)
@@ -158,7 +158,7 @@ struct ChallengeTests {
     @Test func `credentials in the request's URL answer by default`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
-        try AttacheProcess.running { proxy in
+        try AttacheProcess.running { proxy throws in
             let authority = "\(Account.user):\(Account.password.replacing("/", with: "%2F"))@127.0.0.1:\(apache.port)"
             let target = "http://\(authority)/steady/?\(mark)"
             let answered = try proxy.exchange("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(apache.port)\r\n\r\n")
@@ -171,10 +171,10 @@ struct ChallengeTests {
     @Test func `the client's own Authorization is kept, or replaced where the rule says so`() throws {
         let apache = try ApacheServer.shared()
         let wrong = "Authorization: Basic " + Data("\(Account.user):other".utf8).base64EncodedString()
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             #expect(try proxy.get(apache.url("/basic/"), "-H", wrong).status == 401)
         }
-        try AttacheProcess.answering(apache.port, modifiers: "authorization replace") { proxy in
+        try AttacheProcess.answering(apache.port, modifiers: "authorization replace") { proxy throws in
             #expect(try proxy.get(apache.url("/basic/"), "-H", wrong).status == 200)
         }
     }
@@ -182,7 +182,7 @@ struct ChallengeTests {
     @Test func `cancel answers 502 and names the rule`() throws {
         let apache = try ApacheServer.shared()
         let rules = "challenge \"no such login\" { host 127.0.0.1; cancel }"
-        try AttacheProcess.running(rules) { proxy in
+        try AttacheProcess.running(rules) { proxy throws in
             let answered = try proxy.get(apache.url("/basic/"))
             #expect(answered.status == 502)
             #expect(answered["Proxy-Status"] != nil)
@@ -198,7 +198,7 @@ struct ChallengeTests {
             challenge { method basic; reject }
             challenge { host 127.0.0.1; use web }
             """
-        try AttacheProcess.running(rules) { proxy in
+        try AttacheProcess.running(rules) { proxy throws in
             #expect(try proxy.get(apache.url("/basic/?\(mark)")).status == 401)
             #expect(apache.entries(marked: mark).allSatisfy { $0.authorization == nil })
             #expect(try proxy.get(apache.url("/multi/")).status == 200)

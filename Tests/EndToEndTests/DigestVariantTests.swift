@@ -8,7 +8,7 @@ struct DigestVariantTests {
     ) throws {
         let sentry = DigestGuard(terms)
         let origin = try RecordingOrigin.guarded(by: sentry)
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             for number in 1...requests {
                 let answered = try proxy.get(origin.url("/a/b?c=d%20\(number)"), "--data", "x=\(number)")
                 #expect(answered.status == 200, "\(sentry.refused)")
@@ -55,7 +55,7 @@ struct DigestVariantTests {
     @Test func `a nonce that grows stale after two uses costs a round, no failure`() throws {
         let sentry = DigestGuard(.init(usesPerNonce: 2))
         let origin = try RecordingOrigin.guarded(by: sentry)
-        try AttacheProcess.answering(origin.port, modifiers: "attempts 1") { proxy in
+        try AttacheProcess.answering(origin.port, modifiers: "attempts 1") { proxy throws in
             for _ in 1...7 { #expect(try proxy.get(origin.url()).status == 200) }
             #expect(sentry.refused == [])
             #expect(sentry.unauthenticated == 1)
@@ -68,7 +68,7 @@ struct DigestVariantTests {
             let value = #"Digest realm="r", nonce="\#(nonce)", qop="auth", algorithm=SHA-256, stale=true"#
             try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"], "again")
         }
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             let answered = try proxy.get(origin.url())
             #expect(answered.status == 401)
             #expect(origin.requests.count <= 10)
@@ -83,7 +83,7 @@ struct DigestVariantTests {
             let value = #"Digest realm="\#(realm)", nonce="abc", qop="auth", algorithm=SHA-256"#
             try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
         }
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 200)
         }
     }
@@ -91,7 +91,7 @@ struct DigestVariantTests {
     @Test func `a response whose rspauth is wrong is not trusted to hold the password`() throws {
         let sentry = DigestGuard(.init(lies: true))
         let origin = try RecordingOrigin.guarded(by: sentry)
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             #expect(try proxy.get(origin.url()).status != 401)
             #expect(try proxy.get(origin.url()).status != 401)
             #expect(sentry.unauthenticated == 2, "the space was kept although the server did not prove itself")

@@ -7,7 +7,7 @@ struct ParkingTests {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
         let setting = AttacheProcess.Setting(files: ["password": Account.wrongPassword + "\n"])
-        try AttacheProcess.answering(apache.port, setting: setting) { proxy in
+        try AttacheProcess.answering(apache.port, setting: setting) { proxy throws in
             for _ in 1...10 { #expect(try proxy.get(apache.url("/\(name)/?\(mark)")).status == 401) }
             #expect(try proxy.records(atLeast: 10).count == 10)
             let tried = apache.entries(marked: mark, atLeast: 11).filter { $0.authorization != nil }
@@ -28,7 +28,7 @@ struct ParkingTests {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
         let setting = AttacheProcess.Setting(files: ["password": Account.wrongPassword + "\n"])
-        try AttacheProcess.answering(apache.port, setting: setting) { proxy in
+        try AttacheProcess.answering(apache.port, setting: setting) { proxy throws in
             let run = try Parallel.fetch(100, apache.url("/steady/?\(mark)"), through: proxy)
             #expect(run.filter { $0 == 401 }.count == 100)
             let tried = apache.entries(marked: mark, atLeast: 101).filter { $0.authorization != nil }
@@ -45,7 +45,7 @@ struct ParkingTests {
             let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"r\""]
             try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge + ["Connection: close"])
         }
-        try AttacheProcess.answering(origin.port, setting: .init(files: ["password": "first"])) { proxy in
+        try AttacheProcess.answering(origin.port, setting: .init(files: ["password": "first"])) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 200)
             try proxy.replace("password", with: "second")
             let isAccepted = try Wait.until { try proxy.get(origin.url()).status == 200 }

@@ -5,7 +5,7 @@ struct SingleFlightTests {
     @Test func `200 requests at once cause one unauthenticated probe and repeat no count`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             let statuses = try Parallel.fetch(200, apache.url("/steady/?\(mark)"), through: proxy)
             #expect(statuses.count == 200)
             #expect(statuses.allSatisfy { $0 == 200 })
@@ -21,7 +21,7 @@ struct SingleFlightTests {
     @Test func `200 requests at once survive a nonce that grows stale among them`() throws {
         let sentry = DigestGuard(.init(algorithm: "MD5", usesPerNonce: 50))
         let origin = try RecordingOrigin.guarded(by: sentry)
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             let statuses = try Parallel.fetch(200, origin.url(), through: proxy)
             #expect(statuses.filter { $0 == 200 }.count == 200)
             #expect(sentry.refused == [])
@@ -32,7 +32,7 @@ struct SingleFlightTests {
     @Test func `two spaces of one origin are probed each once`() throws {
         let apache = try ApacheServer.shared()
         let marks = [ApacheServer.mark(), ApacheServer.mark()]
-        try AttacheProcess.answering(apache.port) { proxy in
+        try AttacheProcess.answering(apache.port) { proxy throws in
             for (mark, name) in zip(marks, ["steady", "basic"]) {
                 let statuses = try Parallel.fetch(50, apache.url("/\(name)/?\(mark)"), through: proxy)
                 #expect(statuses.filter { $0 == 200 }.count == 50)
@@ -48,7 +48,7 @@ struct SingleFlightTests {
             if request.target == "/held" { gate.wait() }
             try connection.reply(body: "ok")
         }
-        try AttacheProcess.answering(origin.port) { proxy in
+        try AttacheProcess.answering(origin.port) { proxy throws in
             let held = try Subprocess("curl", ["-q", "-s", "-m", "30", "-x", proxy.address, origin.url("/held")])
             let isHeld = Wait.until { origin.messages.contains { $0.target == "/held" } }
             #expect(isHeld)

@@ -8,5 +8,8 @@ enum Account {
     static let colonPassword = "pw:with:colons:8Zk"
     static let wrongPassword = "Not-The-Qu33n/8"
 
-    static let secrets = [password, unicodePassword, colonPassword, wrongPassword]
+    /// Of the proxy's own clients.
+    static let clientPassword = "Cl13nt-Pass"
+
+    static let secrets = [password, unicodePassword, colonPassword, wrongPassword, clientPassword]
 }

@@ -1,10 +1,12 @@
 import Synchronization
 
-/// Holds an origin's script until the test lets it go on.
+/// Holds one thread until another lets it go on.
 final class Gate: Sendable {
     private let isOpen = Mutex(false)
 
     func open() { isOpen.withLock { $0 = true } }
 
-    func wait() { _ = Wait.until(seconds: 30) { isOpen.withLock { $0 } } }
+    /// False if nobody opened it.
+    @discardableResult
+    func wait() -> Bool { Wait.until(seconds: 30) { isOpen.withLock { $0 } } }
 }

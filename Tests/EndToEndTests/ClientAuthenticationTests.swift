@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+/// The proxy's own clients are challenged with 407; the users file holds what crypt(3) makes.
+struct ClientAuthenticationTests {
+    /// The same password as other programs hashed it.
+    private static let users = """
+        # users of the tests
+        bcrypt:$2y$05$uWKKBkzvUtQmbkhafeFNG.wydLb9IlGXEDabHcr4l9XGUAk.cyG7C
+        sha512:$6$rounds=5000$Uq7vTm2x$\
+        uDddOPjttAt/AmlGr4P2N8Ys762TTh9BMTHz9LvE2jnABypea1XH82IHjnCylbXFx3x/JYOYic6Tj2AbVxO/c0
+        sha256:$5$Uq7vTm2x$iFSxMgKzn/WlLI0wlCTgsMeb.z8QheOBj4MwsPQoH24
+        yescrypt:$y$j9T$d4qUbT7mHSc2eYv0pLx1z.$8NIgKrRjdY0OyeBfbg8lu0wNNY8U3O34BwM9akcV14A
+
+        """
+
+    private func running(_ body: (AttacheProcess) throws -> Void) throws {
+        let clients = "allow 127.0.0.0/8; authenticate basic; realm \"the tests\"; users file @/users"
+        let setting = AttacheProcess.Setting(
+            clients: clients, files: ["users": Self.users, "password": Account.password])
+        try AttacheProcess.running(
+            "credential web { user \(Account.user); password file @/password }\nchallenge { host 127.0.0.1; use web }",
+            setting: setting, body)
+    }
+
+    @Test func `without a name the answer is 407 with a challenge, and the origin hears nothing`() throws {
+        let origin = try RecordingOrigin.answering()
+        try running { proxy throws in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 407)
+            #expect(answered["Proxy-Authenticate"]?.hasPrefix("Basic realm=\"the tests\"") == true)
+            #expect(answered["WWW-Authenticate"] == nil)
+            #expect(origin.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["bcrypt", "sha512", "sha256", "yescrypt"])
+    func `a password is checked against every kind of hash`(user: String) throws {
+        let origin = try RecordingOrigin.answering()
+        try running { proxy throws in
+            let right = try proxy.get(origin.url(), "-U", "\(user):\(Account.clientPassword)")
+            #expect(right.status == 200, "\(right)")
+            #expect(origin.messages.first?["Proxy-Authorization"] == nil)
+            for wrong in ["\(user):\(Account.wrongPassword)", "\(user):", "nobody:\(Account.clientPassword)"] {
+                #expect(try proxy.get(origin.url(), "-U", wrong).status == 407)
+            }
+            #expect(origin.requests.count == 1)
+            #expect(try proxy.records(atLeast: 4).first?["user"] == user)
+        }
+    }
+
+    @Test func `a client's name and the origin's challenge are two things`() throws {
+        let apache = try ApacheServer.shared()
+        try running { proxy throws in
+            let account = "bcrypt:\(Account.clientPassword)"
+            #expect(try proxy.get(apache.url("/digest/"), "-U", account).status == 200)
+            #expect(try proxy.get(apache.url("/basic/"), "-U", account, "--proxy-anyauth").status == 200)
+        }
+    }
+
+    @Test func `a tunnel needs a name as well`() throws {
+        let origin = try RecordingOrigin.answering()
+        try running { proxy throws in
+            let refused = try proxy.get(origin.url(), "-p")
+            #expect(refused.run.status != 0)
+            #expect(refused.heads.contains(" 407 "))
+            #expect(try proxy.get(origin.url(), "-p", "-U", "yescrypt:\(Account.clientPassword)").status == 200)
+            #expect(origin.messages.first?["Proxy-Authorization"] == nil)
+        }
+    }
+
+    @Test(arguments: ["Basic", "Basic !!!!", "Basic bm9jb2xvbg==", "Digest username=\"bcrypt\"", "Bearer a", "Basic AAo6Yg=="])
+    func `what is no Basic answer is challenged or refused`(value: String) throws {
+        let origin = try RecordingOrigin.answering()
+        try running { proxy throws in
+            let answered = try proxy.get(origin.url(), "-H", "Proxy-Authorization: \(value)")
+            #expect([400, 407].contains(answered.status))
+            #expect(origin.requests.isEmpty)
+        }
+    }
+
+    @Test func `a changed users file counts without a restart`() throws {
+        let origin = try RecordingOrigin.answering()
+        try running { proxy throws in
+            let account = "later:\(Account.clientPassword)"
+            #expect(try proxy.get(origin.url(), "-U", account).status == 407)
+            try proxy.replace("users", with: Self.users.replacing("bcrypt:", with: "later:"))
+            let isKnown = try Wait.until { try proxy.get(origin.url(), "-U", account).status == 200 }
+            #expect(isKnown)
+            let former = try Wait.until {
+                try proxy.get(origin.url(), "-U", "bcrypt:\(Account.clientPassword)").status == 407
+            }
+            #expect(former)
+        }
+    }
+
+    @Test func `a line of attache password lets its user in`() throws {
+        let path = Scratch.folder("password") + "/word"
+        try Scratch.write(Account.clientPassword + "\n", to: path)
+        let made = try AttacheBinary.run("password", "dave", input: path)
+        #expect(made.succeeded, "\(made)")
+        #expect(made.output.hasPrefix("dave:$"))
+        let origin = try RecordingOrigin.answering()
+        let setting = AttacheProcess.Setting(
+            clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", files: ["users": made.output])
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url(), "-U", "dave:\(Account.clientPassword)").status == 200)
+        }
+    }
+}

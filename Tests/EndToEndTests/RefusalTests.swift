@@ -1,0 +1,134 @@
+import Testing
+
+/// What is ambiguous is refused and the connection ends: an intermediary that guesses helps smugglers (RFC 9112 section 11.2).
+struct RefusalTests {
+    /// A request's bytes, `ORIGIN` standing for the origin's host and port, and what is wrong with them.
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let bytes: String
+        var status = 400
+
+        init(_ description: String, _ fields: String, status: Int = 400) {
+            testDescription = description
+            bytes = "POST http://ORIGIN/ HTTP/1.1\r\nHost: ORIGIN\r\n\(fields)\r\n"
+            self.status = status
+        }
+
+        init(_ description: String, start: String, fields: String = "Host: ORIGIN\r\n", status: Int = 400) {
+            testDescription = description
+            bytes = "\(start)\r\n\(fields)\r\n"
+            self.status = status
+        }
+    }
+
+    static let framing = [
+        Case("both lengths", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
+        Case("both lengths, reversed", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"),
+        Case("differing lengths", "Content-Length: 5\r\nContent-Length: 6\r\n"),
+        Case("differing lengths in a list", "Content-Length: 5, 6\r\n"),
+        Case("a signed length", "Content-Length: +5\r\n"),
+        Case("a negative length", "Content-Length: -1\r\n"),
+        Case("an empty length", "Content-Length: \r\n"),
+        Case("a hexadecimal length", "Content-Length: 0x5\r\n"),
+        Case("a length with a space inside", "Content-Length: 1 0\r\n"),
+        Case("a length over 64 bits", "Content-Length: 99999999999999999999\r\n"),
+        Case("a coding after chunked", "Transfer-Encoding: chunked, gzip\r\n"),
+        Case("chunked twice", "Transfer-Encoding: chunked, chunked\r\n"),
+        Case("chunked in two lines", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+        Case("identity", "Transfer-Encoding: identity\r\n"),
+        Case("chunked with a vertical tab", "Transfer-Encoding: \u{b}chunked\r\n"),
+        Case("chunked in HTTP/1.0", start: "POST http://ORIGIN/ HTTP/1.0", fields: "Transfer-Encoding: chunked\r\n"),
+    ]
+
+    static let fields = [
+        Case("a folded field", "X-A: 1\r\n folded\r\n"),
+        Case("a space before the colon", "X-A : 1\r\n"),
+        Case("a space in the name", "X A: 1\r\n"),
+        Case("an empty name", ": 1\r\n"),
+        Case("no colon", "X-A\r\n"),
+        Case("a NUL", "X-A: a\u{0}b\r\n"),
+        Case("a bare CR", "X-A: a\rb\r\n"),
+        Case("a bare LF", "X-A: 1\nX-B: 2\r\n"),
+        Case("a leading space", start: "POST http://ORIGIN/ HTTP/1.1", fields: " Host: ORIGIN\r\n"),
+        Case("a second Host", "Host: ORIGIN\r\n"),
+        Case("a Host of another place", start: "GET http://ORIGIN/ HTTP/1.1", fields: "Host: elsewhere.test\r\n"),
+        Case("no Host", start: "GET http://ORIGIN/ HTTP/1.1", fields: "X-A: 1\r\n"),
+    ]
+
+    static let starts = [
+        Case("no version", start: "GET http://ORIGIN/"),
+        Case("HTTP/0.9", start: "GET http://ORIGIN/ HTTP/0.9"),
+        Case("HTTP/2.0", start: "GET http://ORIGIN/ HTTP/2.0"),
+        Case("a version in lower case", start: "GET http://ORIGIN/ http/1.1"),
+        Case("two spaces", start: "GET  http://ORIGIN/ HTTP/1.1"),
+        Case("a space in the target", start: "GET http://ORIGIN/a b HTTP/1.1"),
+        Case("a method that is no token", start: "G(T http://ORIGIN/ HTTP/1.1"),
+        Case("a port out of range", start: "GET http://127.0.0.1:99999/ HTTP/1.1", fields: "Host: 127.0.0.1:99999\r\n"),
+        Case("no host", start: "GET http:///path HTTP/1.1", fields: "Host: \r\n"),
+        Case("a control character in the target", start: "GET http://ORIGIN/\u{7f} HTTP/1.1"),
+    ]
+
+    /// Sends the bytes and then a request in good order, which must not be answered.
+    private func expectRefused(_ cases: [Case], statuses: Set<Int> = []) throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running { proxy throws in
+            let host = "127.0.0.1:\(origin.port)"
+            let smuggled = "GET http://\(host)/smuggled HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+            for refused in cases {
+                let wire = try proxy.connect()
+                try wire.send(refused.bytes.replacing("ORIGIN", with: host) + smuggled)
+                let answered = try wire.readResponse()
+                let expected = statuses.union([refused.status])
+                #expect(expected.contains(answered.status), "\(refused.testDescription): \(answered.startLine)")
+                #expect(answered["Connection"]?.lowercased() == "close", "\(refused.testDescription)")
+                #expect(try wire.isEnded(), "\(refused.testDescription): the connection stays open")
+            }
+            #expect(origin.messages.map(\.startLine) == [], "something reached the origin")
+        }
+    }
+
+    @Test func `ambiguous framing is refused`() throws { try expectRefused(Self.framing) }
+
+    @Test func `malformed fields are refused`() throws { try expectRefused(Self.fields) }
+
+    @Test func `malformed start lines are refused`() throws { try expectRefused(Self.starts, statuses: [505]) }
+
+    @Test func `an unknown transfer coding is not implemented`() throws {
+        let unknown = ["gzip", "gzip, chunked", "xchunked"].map {
+            Case($0, "Transfer-Encoding: \($0)\r\n", status: 501)
+        }
+        try expectRefused(unknown, statuses: [400])
+    }
+
+    @Test(arguments: ["fffffffffffffffff\r\n", "-1\r\n", "0x5\r\n", "\r\n", "5\nhello\n0\n\n", "5\r\nhello0\r\n"])
+    func `a broken chunk ends both connections`(chunk: String) throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            let head = "POST \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"
+            try wire.send(head + "Transfer-Encoding: chunked\r\n\r\n" + chunk + "\r\n\r\n")
+            #expect(try wire.readResponse().status == 400)
+            #expect(try wire.isEnded())
+            // A head may have gone ahead, a whole request never.
+            #expect(origin.messages.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\nContent-Length: 0\r\n\r\n", "ICY 200 OK\r\n\r\n", "SSH-2.0-OpenSSH\r\n\r\n",
+    ])
+    func `a malformed response becomes 502`(response: String) throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.request()
+            try connection.wire.send(response)
+        }
+        try AttacheProcess.running { proxy throws in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 502)
+            #expect(answered["Proxy-Status"]?.isEmpty == false)
+        }
+    }
+}

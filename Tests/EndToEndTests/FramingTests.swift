@@ -10,7 +10,7 @@ struct FramingTests {
 
     private static let chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
-        + "4;name=\"va;lue\"\r\nWiki\r\n006\r\npedia \r\nB\r\nin \r\nchunks.\r\n0\r\nX-Sum: 1\r\n\r\n"
+        + "4;name=\"va;lue\"\r\nWiki\r\n006\r\npedia \r\nC\r\nin \r\nchunks.\r\n0\r\nX-Sum: 1\r\n\r\n"
 
     @Test func `chunks become a stream that ends with the connection for an HTTP/1.0 client`() throws {
         let origin = try RecordingOrigin.answering { _, connection in try connection.wire.send(Self.chunked) }

@@ -127,6 +127,7 @@ struct ApacheConfiguration {
             KeepAliveTimeout 30
             MaxKeepAliveRequests 0
             TypesConfig /dev/null
+            AddType text/html .html
             DocumentRoot www
             DirectoryIndex index.html
             SetEnv UPLOADS \(folder)/uploads

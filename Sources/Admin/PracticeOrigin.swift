@@ -1,0 +1,78 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+
+/// An origin that asks for credentials, so that a new user sees a challenge met in the first minute. The challenges
+/// and their verification are real; what they guard is one line of text.
+struct PracticeOrigin {
+    /// Milliseconds; short, so that whoever practises for a minute meets `stale=true` too.
+    static let usualNonceLifetime: UInt64 = 60_000
+
+    private var digest: PracticeDigest
+    private var digestSHA256: PracticeDigest
+
+    /// - Parameter nonceLifetime: milliseconds.
+    init(nonceLifetime: UInt64) throws(CryptoError) {
+        digest = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
+        digestSHA256 = try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
+    }
+
+    mutating func response(to request: AdminRequest, in space: PracticeSpace, now: UInt64) -> AdminResponse {
+        guard let field = request.authorization.first else { return challenge(.missing, in: space, now: now) }
+        guard request.authorization.count == 1, let credentials = Self.credentials(field) else {
+            return .text(.badRequest, "the Authorization field is malformed")
+        }
+        switch space {
+        case .basic:
+            return PracticeBasic.verify(credentials) ? welcome(in: space) : challenge(.refused, in: space, now: now)
+        case .digest, .digestSHA256:
+            switch verify(credentials, of: request, in: space, now: now) {
+            case .accepted(let info): return welcome(in: space, [.init(name: "Authentication-Info", value: info)])
+            case .stale: return challenge(.stale, in: space, now: now)
+            case .refused: return challenge(.refused, in: space, now: now)
+            case .malformed(let reason): return .text(.badRequest, reason)
+            }
+        }
+    }
+
+    private mutating func verify(
+        _ credentials: HeaderChallenge, of request: AdminRequest, in space: PracticeSpace, now: UInt64
+    ) -> PracticeDigest.Verdict {
+        let method = request.method.name ?? ""
+        return if space == .digestSHA256 {
+            digestSHA256.verify(credentials, method: method, target: request.target, now: now)
+        } else {
+            digest.verify(credentials, method: method, target: request.target, now: now)
+        }
+    }
+
+    /// Credentials are written like a challenge (RFC 9110 sections 11.3 and 11.4), but there is always exactly one.
+    private static func credentials(_ field: [UInt8]) -> HeaderChallenge? {
+        var parser = ChallengeParser()
+        parser.parse(field.span)
+        return parser.refusedCount == 0 && parser.challenges.count == 1 ? parser.challenges.first : nil
+    }
+
+    private func welcome(in space: PracticeSpace, _ fields: [AdminResponse.Field] = []) -> AdminResponse {
+        .text(.ok, "welcome, \(PracticeCredential.user): \(space.schemeName) let you in", fields)
+    }
+
+    private enum Cause { case missing, refused, stale }
+
+    private mutating func challenge(_ cause: Cause, in space: PracticeSpace, now: UInt64) -> AdminResponse {
+        let value =
+            switch space {
+            case .basic: PracticeBasic.challenge
+            case .digest: digest.challenge(stale: cause == .stale, now: now)
+            case .digestSHA256: digestSHA256.challenge(stale: cause == .stale, now: now)
+            }
+        let reason =
+            switch cause {
+            case .missing: "this page asks for \(space.schemeName) credentials; fetched through the proxy it opens"
+            case .refused: "these are not the \(space.schemeName) credentials that this page asks for"
+            case .stale: "the credentials are right, but the nonce is used up; the new one is good"
+            }
+        return .text(.unauthorized, reason, [.init(name: "WWW-Authenticate", value: value)])
+    }
+}

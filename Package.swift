@@ -34,7 +34,9 @@ let tests: [Target] = [
     .testTarget(name: "TransportTests", dependencies: ["Transport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
     .testTarget(name: "ProxyTests", dependencies: ["Proxy", "HTTP", "IO", "Rules", "Bytes"], swiftSettings: house),
-    .testTarget(name: "AdminTests", dependencies: ["Admin", "IO", "HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "AdminTests", dependencies: ["Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
+        swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(name: "EndToEndTests", dependencies: ["attache"], swiftSettings: house),
 ]
@@ -99,7 +101,7 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Admin",
-            dependencies: ["Authentication", "Bytes", "Crypto", "HTTP", "IO", "Telemetry", "Transport"],
+            dependencies: ["Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
             swiftSettings: safe),
 
         // Layer 6: the command line.

@@ -1,0 +1,120 @@
+import Bytes
+import HTTP
+import IO
+import Transport
+
+/// One client of the administrator's listener: its requests are answered one after the other.
+final class AdminConnection {
+    private let loop: EventLoop
+    private let site: AdminSite
+    private let timeouts: AdminTimeouts
+    private let stream: ByteStream
+    private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
+
+    /// What is read and thrown away after an answer that ends the connection.
+    private static let lingerBytes = 64 << 10
+
+    init(
+        takingOwnership descriptor: Int32, to site: AdminSite, timeouts: AdminTimeouts, on loop: EventLoop
+    ) throws(IOError) {
+        self.loop = loop
+        self.site = site
+        self.timeouts = timeouts
+        stream = try ByteStream(takingOwnership: descriptor, on: loop)
+        stream.wakeup = Wakeup()
+    }
+
+    func close() { stream.close() }
+
+    /// Serves until either side ends the connection.
+    func serve() async {
+        let inbound = loop.buffers.take()
+        let outbound = loop.buffers.take()
+        defer {
+            loop.buffers.give(inbound)
+            loop.buffers.give(outbound)
+            stream.close()
+        }
+        do throws(IOError) {
+            while try await answerNext(inbound, outbound) {}
+            try await linger(inbound)
+        } catch {
+            // The client is gone or too slow, and nobody else is concerned.
+            return
+        }
+    }
+
+    /// Answers the next request.
+    /// - Returns: whether another one can follow.
+    private func answerNext(_ inbound: ByteBuffer, _ outbound: ByteBuffer) async throws(IOError) -> Bool {
+        head.reset()
+        let response: AdminResponse
+        var keepsConnection = false
+        // Of a request that was refused or not read to its end the method may not be known.
+        var hasBody = true
+        do throws(HTTPError) {
+            switch try await readHead(inbound) {
+            case .head(let length):
+                let request = AdminRequest(head, inbound.readable)
+                hasBody = head.method != .head
+                keepsConnection = Self.endsWithHead(head.framing) && head.keepAlive && head.version == .http11
+                response = site.response(to: request, at: stream.localAddress, now: loop.now)
+                inbound.consume(length)
+            case .late:
+                response = .text(.requestTimeout, "the request did not arrive in time")
+            case .nothing: return false
+            }
+        } catch {
+            response = .text(error.status, error.description)
+        }
+        outbound.clear()
+        response.write(into: outbound, withBody: hasBody, closing: !keepsConnection)
+        stream.setDeadline(after: timeouts.response)
+        try await stream.write(from: outbound)
+        return keepsConnection
+    }
+
+    private enum Arrival {
+        /// The head is the buffer's first `length` bytes.
+        case head(length: Int)
+        /// The time for the rest of a head is over.
+        case late
+        /// The client has ended, failed, or sent nothing for as long as it may.
+        case nothing
+    }
+
+    private func readHead(_ inbound: ByteBuffer) async throws(HTTPError) -> Arrival {
+        stream.setDeadline(after: inbound.isEmpty ? timeouts.idle : timeouts.head)
+        while true {
+            let isFirst = inbound.isEmpty
+            if !isFirst, case .complete(let length) = try head.parse(inbound.readable) { return .head(length: length) }
+            // The parser's limits bound this: it refuses a head long before the buffer is large.
+            inbound.reserve(1)
+            do throws(IOError) {
+                guard try await stream.read(into: inbound) > 0 else { return .nothing }
+            } catch {
+                return error == .timedOut && !isFirst ? .late : .nothing
+            }
+            if isFirst { stream.setDeadline(after: timeouts.head) }
+        }
+    }
+
+    /// No request here has use for a body, so none is read: the connection ends instead.
+    private static func endsWithHead(_ framing: BodyFraming) -> Bool {
+        framing == .none || framing == .length(0)
+    }
+
+    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
+    /// may destroy the answer before it was read.
+    private func linger(_ buffer: ByteBuffer) async throws(IOError) {
+        stream.shutdownWrite()
+        stream.setDeadline(after: timeouts.linger)
+        var rest = Self.lingerBytes
+        while rest > 0 {
+            buffer.clear()
+            let count = try await stream.read(into: buffer)
+            if count == 0 { return }
+            rest -= count
+        }
+    }
+}

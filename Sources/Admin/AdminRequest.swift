@@ -1,0 +1,42 @@
+import Bytes
+import HTTP
+
+/// What the administrator's site needs to know of a request.
+struct AdminRequest {
+    var method: HTTP.Method
+    /// The request target as it was sent.
+    var target: [UInt8]
+    /// The target's path without the query; empty where a target has none.
+    var path: [UInt8]
+    /// Whom an absolute target names; nil for the other forms.
+    var authority: NamedAuthority?
+    /// The values of all `Authorization` lines.
+    var authorization: [[UInt8]]
+
+    /// The scheme, host and port of an absolute target.
+    struct NamedAuthority {
+        var isHTTP: Bool
+        var host: String
+        var port: UInt16
+    }
+}
+
+extension AdminRequest {
+    /// - Parameter bytes: those that `head` was parsed from.
+    init(_ head: RequestHead, _ bytes: Span<UInt8>) {
+        method = head.method
+        target = bytes.extracting(head.target.text).array
+        path = bytes.extracting(head.target.path).array
+        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path.removeSubrange(query...) }
+        if head.target.form == .absolute, let named = head.target.authority {
+            if path.isEmpty { path = [.slash] }
+            authority = NamedAuthority(
+                isHTTP: head.target.scheme == .http, host: bytes.extracting(named.host).text.lowercased(),
+                port: named.explicitPort ?? 80)
+        }
+        authorization = []
+        for field in head.fields where field.known == .authorization {
+            authorization.append(bytes.extracting(field.value).array)
+        }
+    }
+}

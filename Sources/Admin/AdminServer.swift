@@ -1,0 +1,74 @@
+import IO
+
+/// The administrator's listener: health, readiness, metrics and the practice origin, over plain HTTP/1.1.
+///
+/// It belongs to one loop. Whoever may connect may read all of it, so its address should be a loopback one.
+public final class AdminServer {
+    /// Where it listens: the address asked for, with the system's port where 0 was asked for.
+    public var address: SocketAddress { listener?.address ?? wanted }
+
+    private let wanted: SocketAddress
+    private let loop: EventLoop
+    private let site: AdminSite
+    private let timeouts: AdminTimeouts
+    private let connectionLimit: Int
+    private var listener: Listener?
+    private var connections: [ObjectIdentifier: AdminConnection] = [:]
+
+    /// Listens at once and serves until `close`, whether or not the caller keeps a reference. To be called on the
+    /// loop's thread, or before the loop starts.
+    /// - Throws: `IOError.system` when the address cannot be listened on.
+    public convenience init(
+        address: SocketAddress, on loop: EventLoop, sources: AdminSources
+    ) throws(IOError) {
+        let practice = try? PracticeOrigin(nonceLifetime: PracticeOrigin.usualNonceLifetime)
+        try self.init(address: address, on: loop, site: AdminSite(sources: sources, practice: practice))
+    }
+
+    init(
+        address: SocketAddress, on loop: EventLoop, site: AdminSite, timeouts: AdminTimeouts = AdminTimeouts(),
+        connectionLimit: Int = 64
+    ) throws(IOError) {
+        wanted = address
+        self.loop = loop
+        self.site = site
+        self.timeouts = timeouts
+        self.connectionLimit = connectionLimit
+        // The closure keeps the server, until `close` lets go of the listener.
+        listener = try Listener(address, on: loop) { [self] descriptor in accept(descriptor) }
+    }
+
+    /// Stops listening and ends every connection. Not for a drain: that is when `/readyz` is asked.
+    public func close() {
+        listener?.close()
+        listener = nil
+        for connection in connections.values { connection.close() }
+    }
+
+    private func accept(_ descriptor: Int32) {
+        // Failing to register has closed the descriptor, and that is all the client needs to see.
+        guard
+            let connection = try? AdminConnection(
+                takingOwnership: descriptor, to: site, timeouts: timeouts, on: loop)
+        else { return }
+        connections[ObjectIdentifier(connection)] = connection
+        pauseOrResume()
+        let bound = LoopBound((server: self, connection: connection), to: loop)
+        loop.spawn {
+            let (server, connection) = bound.value
+            await connection.serve()
+            server.forget(connection)
+        }
+    }
+
+    private func forget(_ connection: AdminConnection) {
+        connections[ObjectIdentifier(connection)] = nil
+        pauseOrResume()
+    }
+
+    /// At the limit clients wait in the system's queue.
+    private func pauseOrResume() {
+        let isFull = connections.count >= connectionLimit
+        if let listener, listener.isPaused != isFull { listener.isPaused = isFull }
+    }
+}

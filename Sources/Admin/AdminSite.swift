@@ -1,0 +1,74 @@
+import Bytes
+import HTTP
+import IO
+
+/// Answers the requests of the administrator's listener. Knows no sockets; belongs to the listener's loop, since the
+/// practice origin counts the uses of its nonces.
+final class AdminSite {
+    private let sources: AdminSources
+    private var practice: PracticeOrigin?
+
+    /// - Parameter practice: nil when the system gave no random bytes to make nonces with.
+    init(sources: AdminSources, practice: PracticeOrigin?) {
+        self.sources = sources
+        self.practice = practice
+    }
+
+    /// - Parameters:
+    ///   - local: the address that the request arrived at; nil once the client is gone.
+    ///   - now: milliseconds on any clock that never goes back.
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
+        if let authority = request.authority, !Self.isOurs(authority, at: local) {
+            return .text(.misdirectedRequest, "this is the proxy's admin listener, not the proxy")
+        }
+        guard request.method == .get || request.method == .head else {
+            return .text(
+                .methodNotAllowed, "only GET and HEAD are answered here", [.init(name: "Allow", value: "GET, HEAD")])
+        }
+        switch AdminResource(path: request.path) {
+        case .index: return index
+        case .health: return .text(.ok, "ok")
+        case .readiness: return readiness
+        case .metrics: return metrics
+        case .practice(let space):
+            return practice?.response(to: request, in: space, now: now)
+                ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
+        case nil: return .text(.notFound, "nothing is here; / says what is where")
+        }
+    }
+
+    /// A target that names another host was meant for the proxy. Names other than `localhost` cannot be told from
+    /// such, and nobody sends them in a target unless it takes us for a proxy.
+    private static func isOurs(_ authority: AdminRequest.NamedAuthority, at local: SocketAddress?) -> Bool {
+        guard let local, authority.isHTTP, authority.port == local.port else { return false }
+        return authority.host == "localhost" || IPAddress(authority.host)?.unmapped == local.address.unmapped
+    }
+
+    private var readiness: AdminResponse {
+        switch sources.readiness() {
+        case .ready: .text(.ok, "ready")
+        case .notReady(let reason): .text(.serviceUnavailable, reason)
+        }
+    }
+
+    private var metrics: AdminResponse {
+        AdminResponse(
+            status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: sources.metrics())
+    }
+
+    private var index: AdminResponse {
+        AdminResponse(
+            status: .ok,
+            body: """
+                attache \(sources.version)
+
+                /healthz                  200 while the process lives
+                /readyz                   200 while the proxy takes work, else 503 and why
+                /metrics                  counters, in Prometheus' text format
+                /practice/basic           asks for Basic credentials
+                /practice/digest          asks for Digest credentials (MD5)
+                /practice/digest-sha256   asks for Digest credentials (SHA-256)
+
+                """)
+    }
+}

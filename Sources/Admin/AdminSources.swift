@@ -1,0 +1,25 @@
+/// What the administrator's listener asks the rest of the program for.
+///
+/// The closures are called on the listener's loop, once per request, and must not block.
+public struct AdminSources: Sendable {
+    /// Whether the proxy takes work: what `/readyz` says.
+    public enum Readiness: Sendable, Equatable {
+        case ready
+        /// The reason is one sentence that an operator understands.
+        case notReady(reason: String)
+    }
+
+    /// The program's version, as `attache version` prints it.
+    public let version: String
+    public let readiness: @Sendable () -> Readiness
+    /// Prometheus' text format 0.0.4.
+    public let metrics: @Sendable () -> String
+
+    public init(
+        version: String, readiness: @escaping @Sendable () -> Readiness, metrics: @escaping @Sendable () -> String
+    ) {
+        self.version = version
+        self.readiness = readiness
+        self.metrics = metrics
+    }
+}

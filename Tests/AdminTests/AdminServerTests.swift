@@ -1,0 +1,165 @@
+import Bytes
+import Foundation
+import IO
+import Testing
+import Transport
+
+@testable import Admin
+
+@Suite struct AdminServerTests {
+    /// What a server answers to `sent` until it ends the connection.
+    private func answers(
+        to sent: String, timeouts: AdminTimeouts = AdminTimeouts(), thenShutdown: Bool = false
+    ) async throws -> String {
+        try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, site: try site(),
+                timeouts: timeouts)
+            defer { server.close() }
+            return try await exchange(sent, with: server.address, on: loop, thenShutdown: thenShutdown)
+        }
+    }
+
+    @Test(arguments: [
+        ("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "\r\n\r\nok\n"),
+        ("HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "Content-Length: 3\r\n"),
+        ("GET /readyz HTTP/1.0\r\n\r\n", "200 OK", "\r\n\r\nready\n"),
+        ("GET /metrics?x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "attache_requests_total 7\n"),
+        ("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "404 Not Found", "nothing is here"),
+        (
+            "GET /practice/basic HTTP/1.0\r\n\r\n", "401 Unauthorized",
+            "WWW-Authenticate: Basic realm=\"practice basic\""
+        ),
+        ("DELETE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed", "Connection: close"),
+        ("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ", "not the proxy"),
+        ("GET /healthz HTTP/1.1\r\n\r\n", "400 Bad Request", "there is no Host field"),
+        ("GET /healthz HTTP/1.1\nHost: a\n\n", "400 Bad Request", "a line feed alone"),
+        ("GET /healthz HTTP/2.0\r\n\r\n", "505 ", "not supported"),
+        ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n", "414 ", "start line"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 20_000))", "431 ", "header section"),
+    ])
+    func `a request gets its answer, and what the parser refuses gets its status`(
+        sent: String, status: String, part: String
+    ) async throws {
+        let text = try await answers(to: sent)
+        #expect(text.hasPrefix("HTTP/1.1 \(status)"), "\(text)")
+        #expect(text.contains(part), "\(text)")
+    }
+
+    @Test func `a HEAD request gets no body`() async throws {
+        let text = try await answers(to: "HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(text.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test func `requests sent at once are answered in their order on one connection`() async throws {
+        let text = try await answers(
+            to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+                + "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let bodies = text.components(separatedBy: "HTTP/1.1 200 OK\r\n").dropFirst().map { answer in
+            answer.components(separatedBy: "\r\n\r\n").last
+        }
+        #expect(bodies == ["ok\n", "ready\n", "attache_requests_total 7\n"])
+    }
+
+    @Test func `what follows a body is not taken for a request`() async throws {
+        let text = try await answers(
+            to:
+                "GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
+        #expect(text.hasSuffix("\r\n\r\nok\n"))
+        #expect(text.contains("Connection: close\r\n"))
+    }
+
+    @Test func `an absolute target that names the listener is answered`() async throws {
+        let text = try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, sources: sources())
+            defer { server.close() }
+            let authority = server.address.description
+            return try await exchange(
+                "GET http://\(authority)/healthz HTTP/1.1\r\nHost: \(authority)\r\nConnection: close\r\n\r\n",
+                with: server.address, on: loop)
+        }
+        #expect(text.hasSuffix("\r\n\r\nok\n"))
+    }
+
+    @Test func `half a head is told that its time is over, silence is not`() async throws {
+        let timeouts = AdminTimeouts(idle: 50, head: 50)
+        let late = try await answers(to: "GET /healthz HTTP/1.1\r\nHost:", timeouts: timeouts)
+        #expect(late.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        #expect(try await answers(to: "", timeouts: timeouts) == "")
+    }
+
+    @Test func `a client that leaves in the middle of a head gets nothing`() async throws {
+        #expect(try await answers(to: "GET /healthz HTTP/1.1\r\n", thenShutdown: true) == "")
+    }
+
+    @Test func `beyond the limit a client waits until another has gone`() async throws {
+        let text = try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, site: try site(),
+                connectionLimit: 1)
+            defer { server.close() }
+            let first = try await Connector.connect(
+                to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
+            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", on: first)
+            _ = try await first.read(into: ByteBuffer(capacity: 1024))
+            let second = try await Connector.connect(
+                to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
+            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", on: second)
+            second.setDeadline(after: 100)
+            let early = ByteBuffer(capacity: 1024)
+            do throws(IOError) {
+                _ = try await second.read(into: early)
+                return "answered too early"
+            } catch {}
+            first.close()
+            second.setDeadline(after: 5000)
+            return try await rest(of: second)
+        }
+        #expect(text.hasSuffix("\r\n\r\nok\n"), "\(text)")
+    }
+
+    @Test func `a closed server has left its port and its clients`() async throws {
+        let (read, error) = try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, sources: sources())
+            let address = server.address
+            let client = try await Connector.connect(to: [address], within: 2000, on: loop, wakeup: Wakeup())
+            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", on: client)
+            _ = try await client.read(into: ByteBuffer(capacity: 1024))
+            server.close()
+            let read = try await client.read(into: ByteBuffer(capacity: 1024))
+            do {
+                _ = try await Connector.connect(to: [address], within: 2000, on: loop, wakeup: Wakeup())
+                return (read, "")
+            } catch { return (read, "\(error)") }
+        }
+        #expect(read == 0)
+        #expect(error.contains("connection refused"))
+    }
+}
+
+private func exchange(
+    _ sent: String, with address: SocketAddress, on loop: EventLoop, thenShutdown: Bool = false
+) async throws -> String {
+    let stream = try await Connector.connect(to: [address], within: 2000, on: loop, wakeup: Wakeup())
+    try await send(sent, on: stream)
+    if thenShutdown { stream.shutdownWrite() }
+    return try await rest(of: stream)
+}
+
+private func send(_ text: String, on stream: ByteStream) async throws {
+    stream.wakeup = stream.wakeup ?? Wakeup()
+    let buffer = ByteBuffer(capacity: max(text.utf8.count, 64))
+    buffer.append(text)
+    try await stream.write(from: buffer)
+}
+
+private func rest(of stream: ByteStream) async throws -> String {
+    let buffer = ByteBuffer(capacity: 1 << 20)
+    while try await stream.read(into: buffer) > 0 {}
+    stream.close()
+    return buffer.readable.text
+}

@@ -1,0 +1,108 @@
+import Bytes
+import HTTP
+import IO
+import Testing
+
+@testable import Admin
+
+@Suite struct AdminSiteTests {
+    @Test(arguments: [
+        ("/", 200, "attache 1.2.3\n"), ("/healthz", 200, "ok\n"), ("/readyz", 200, "ready\n"),
+        ("/metrics", 200, "attache_requests_total 7\n"), ("/healthz/", 404, "nothing is here"),
+        ("/Healthz", 404, "nothing is here"), ("", 404, "nothing is here"), ("/practice", 404, "nothing is here"),
+        ("/practice/basics", 404, "nothing is here"), ("/practice/basic", 401, "Basic credentials"),
+        ("/practice/basic/below", 401, "Basic credentials"), ("/practice/digest/", 401, "Digest (MD5) credentials"),
+        ("/practice/digest-sha256", 401, "Digest (SHA-256) credentials"),
+    ])
+    func `each path has its answer`(path: String, status: UInt16, text: String) throws {
+        let response = try site().response(to: request(path), at: loopback, now: 0)
+        #expect(response.status.rawValue == status)
+        #expect(response.body.contains(text))
+        #expect(response.body.hasSuffix("\n"))
+    }
+
+    @Test func `the metrics say which format they are in`() throws {
+        let response = try site().response(to: request("/metrics"), at: loopback, now: 0)
+        #expect(response.contentType.hasPrefix("text/plain; version=0.0.4"))
+    }
+
+    @Test func `a proxy that is not ready says why, and is still healthy`() throws {
+        let site = try site(.notReady(reason: "the proxy is draining"))
+        let response = site.response(to: request("/readyz"), at: loopback, now: 0)
+        #expect(response.status == .serviceUnavailable)
+        #expect(response.body == "the proxy is draining\n")
+        #expect(site.response(to: request("/healthz"), at: loopback, now: 0).status == .ok)
+    }
+
+    @Test(arguments: [HTTP.Method.post, .put, .delete, .connect, .options, .trace, .patch, .extension])
+    func `other methods are told which are allowed`(method: HTTP.Method) throws {
+        let response = try site().response(to: request("/healthz", method: method), at: loopback, now: 0)
+        #expect(response.status == .methodNotAllowed)
+        #expect(response.value("Allow") == "GET, HEAD")
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", UInt16(3127), true, UInt16(200)), ("localhost", 3127, true, 200),
+        ("127.0.0.1", 80, true, 421), ("127.0.0.1", 3127, false, 421), ("127.0.0.2", 3127, true, 421),
+        ("example.com", 3127, true, 421),
+    ])
+    func `an absolute target is answered only if it names this listener`(
+        host: String, port: UInt16, isHTTP: Bool, status: UInt16
+    ) throws {
+        let request = request("/healthz", authority: .init(isHTTP: isHTTP, host: host, port: port))
+        #expect(try site().response(to: request, at: loopback, now: 0).status.rawValue == status)
+        #expect(try site().response(to: request, at: nil, now: 0).status == .misdirectedRequest)
+    }
+
+    @Test(arguments: [
+        ("practice:practice makes perfect", UInt16(200)), ("practice:wrong", 401),
+        ("somebody:practice makes perfect", 401),
+        ("practice", 401), ("", 401), ("practice:practice makes perfect ", 401),
+    ])
+    func `Basic is verified`(credentials: String, status: UInt16) throws {
+        let value = "Basic \(Base64.encode(Array(credentials.utf8)))"
+        let response = try site().response(
+            to: request("/practice/basic", authorization: [value]), at: loopback, now: 0)
+        #expect(response.status.rawValue == status)
+        #expect((response.value("WWW-Authenticate") == nil) == (status == 200))
+    }
+
+    @Test(
+        arguments: [
+            ([""], 400), (["Basic"], 401), (["Basic =="], 400), (["Basic a, Basic b"], 400),
+            (["Basic cHJhY3RpY2U6cHJhY3RpY2UgbWFrZXMgcGVyZmVjdA==", "Basic a"], 400), (["Bearer abc"], 401),
+            (["basic cHJhY3RpY2U6cHJhY3RpY2UgbWFrZXMgcGVyZmVjdA=="], 200), (["Digest username=\"x"], 400),
+        ] as [([String], UInt16)])
+    func `an Authorization that could be read in two ways is refused`(values: [String], status: UInt16) throws {
+        let response = try site().response(
+            to: request("/practice/basic", authorization: values), at: loopback, now: 0)
+        #expect(response.status.rawValue == status)
+    }
+
+    @Test func `a nonce that has become too old is replaced, and the new one is good`() throws {
+        let site = try site(nonceLifetime: 10)
+        let path = "/practice/digest"
+        let first = site.response(to: request(path), at: loopback, now: 0)
+        let client = try DigestClient(try #require(first.value("WWW-Authenticate")))
+        let late = field(try client.credentials(uri: path))
+        let second = site.response(to: request(path, authorization: [late]), at: loopback, now: 11)
+        #expect(second.status == .unauthorized)
+        let challenge = try #require(second.value("WWW-Authenticate"))
+        #expect(challenge.hasSuffix(", stale=true"))
+        let fresh = field(try DigestClient(challenge).credentials(uri: path))
+        let third = site.response(to: request(path, authorization: [fresh]), at: loopback, now: 12)
+        #expect(third.status == .ok)
+        #expect(third.body == "welcome, practice: Digest (MD5) let you in\n")
+        #expect(try #require(third.value("Authentication-Info")).hasPrefix("rspauth="))
+    }
+
+    @Test func `a HEAD answer has the length of the body it leaves out`() {
+        let buffer = ByteBuffer(capacity: 256)
+        AdminResponse.text(.ok, "ok").write(into: buffer, withBody: false, closing: true)
+        let text = buffer.readable.text
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(text.contains("\r\nContent-Length: 3\r\n"))
+        #expect(text.contains("\r\nConnection: close\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n"))
+    }
+}

@@ -1,0 +1,29 @@
+import Bytes
+import HTTP
+import IO
+
+@testable import Admin
+
+let loopback = SocketAddress(IPAddress(v4: 0x7F00_0001), port: 3127)
+
+/// Sources that say what a test wants them to.
+func sources(_ readiness: AdminSources.Readiness = .ready) -> AdminSources {
+    AdminSources(version: "1.2.3", readiness: { readiness }, metrics: { "attache_requests_total 7\n" })
+}
+
+func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: UInt64 = 60_000) throws -> AdminSite {
+    AdminSite(sources: sources(readiness), practice: try PracticeOrigin(nonceLifetime: nonceLifetime))
+}
+
+func request(
+    _ path: String, method: HTTP.Method = .get, authorization: [String] = [],
+    authority: AdminRequest.NamedAuthority? = nil
+) -> AdminRequest {
+    AdminRequest(
+        method: method, target: Array(path.utf8), path: Array(path.utf8), authority: authority,
+        authorization: authorization.map { Array($0.utf8) })
+}
+
+extension AdminResponse {
+    func value(_ name: String) -> String? { fields.first { $0.name.description == name }?.value }
+}

@@ -276,7 +276,7 @@ struct ChallengeLoop {
     }
 
     private func note(_ rule: Rules.Decision) {
-        exchange.record.rule = rule.rule?.name
+        exchange.record.rule = rule.rule?.label
         exchange.record.ruleLine = rule.rule?.line ?? 0
     }
 }

@@ -37,7 +37,9 @@ struct ResponseRelay {
         if let note, upstream.head.status == .unauthorized { exchange.record.details = note }
         let clientFraming = framing(decodes: coding != nil)
         rewrite.body = clientFraming
-        if coding != nil { rewrite.dropping = FieldSet(.contentEncoding).union(FieldSet(.etag)) }
+        // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
+        if clientFraming != .asReceived { rewrite.dropping = FieldSet(.trailer) }
+        if coding != nil { rewrite.dropping.formUnion(FieldSet(.contentEncoding).union(FieldSet(.etag))) }
         let keeps = keepsClient(clientFraming)
         if !keeps {
             rewrite.connection = .close

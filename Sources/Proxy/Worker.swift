@@ -45,19 +45,20 @@ final class Worker {
     }
 
     private func accept(_ descriptor: Int32) {
-        let worker = LoopBound(self, to: loop)
-        loop.spawn {
-            // Failing to register has closed the descriptor: the client sees that, nobody else anything.
-            guard let session = try? ClientSession(takingOwnership: descriptor, of: worker.value) else { return }
-            await worker.value.serve(session)
-        }
-    }
-
-    private func serve(_ session: ClientSession) async {
+        // Failing to register has closed the descriptor: the client sees that, nobody else anything.
+        guard let session = try? ClientSession(takingOwnership: descriptor, of: self) else { return }
         sessions[ObjectIdentifier(session)] = session
         metrics.add(to: .clientsAccepted)
         pauseOrResume()
-        await session.serve()
+        let bound = LoopBound(session, to: loop)
+        loop.spawn {
+            let session = bound.value
+            await session.serve()
+            session.worker.forget(session)
+        }
+    }
+
+    private func forget(_ session: ClientSession) {
         sessions[ObjectIdentifier(session)] = nil
         metrics.add(to: .clientsClosed)
         pauseOrResume()

@@ -1,7 +1,9 @@
+import Admin
 import Credentials
 import IO
 import Proxy
 import Rules
+import Telemetry
 
 /// `attache run`: serves until it is told to stop.
 struct RunCommand {
@@ -27,8 +29,10 @@ struct RunCommand {
         let server = try ProxyServer(
             threads: setup.threads, listeners: setup.listeners, policy: try setup.policy(), shared: shared)
         setup.refresh(into: shared)
+        let admin = try startAdmin(setup, server: server)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
+        if let admin { Console.error("the admin listener is on \(admin)") }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared)
@@ -38,10 +42,24 @@ struct RunCommand {
         }
     }
 
+    /// The administrator's listener lives on the first loop, and as long as the process.
+    /// - Returns: its address, if there is one.
+    private func startAdmin(_ setup: Setup, server: ProxyServer) throws(StartError) -> SocketAddress? {
+        guard let address = setup.admin, let loop = server.loops.first else { return nil }
+        let sources = AdminSources(
+            version: Program.version,
+            readiness: { server.isDraining ? .notReady(reason: "the proxy is stopping") : .ready },
+            metrics: { PrometheusText.render(server.metrics) })
+        do throws(IOError) {
+            try Listener.probe(address)
+            return try AdminServer(address: address, on: loop, sources: sources).address
+        } catch { throw StartError("\(error)") }
+    }
+
     /// The new rules, or, where they cannot be used, the old ones.
     private func reload(_ running: Setup, server: ProxyServer, shared: SharedState) -> Setup {
         guard let fresh = Setup.load(configuration) else {
-            Console.error("the rule file was not reloaded: the running rules stay")
+            Console.error("the rule file was not reloaded; the proxy keeps the running rules")
             return running
         }
         do throws(StartError) {
@@ -51,7 +69,8 @@ struct RunCommand {
             Console.error("the rule file was reloaded")
             return fresh
         } catch {
-            Console.error("\(error)\nthe rule file was not reloaded: the running rules stay")
+            Console.error("\(error)")
+            Console.error("the rule file was not reloaded; the proxy keeps the running rules")
             return running
         }
     }

@@ -30,6 +30,10 @@ struct Setup {
         rules.configuration.listeners.map { SocketAddress($0.address, port: $0.port) }
     }
 
+    var admin: SocketAddress? {
+        rules.configuration.admin.map { SocketAddress($0.address, port: $0.port) }
+    }
+
     var drain: Duration { rules.configuration.timeouts.drain }
 
     /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.

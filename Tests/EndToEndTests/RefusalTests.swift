@@ -35,7 +35,7 @@ struct RefusalTests {
         Case("a coding after chunked", "Transfer-Encoding: chunked, gzip\r\n"),
         Case("chunked twice", "Transfer-Encoding: chunked, chunked\r\n"),
         Case("chunked in two lines", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
-        Case("identity", "Transfer-Encoding: identity\r\n"),
+        Case("identity", "Transfer-Encoding: identity\r\n", status: 501),
         Case("chunked with a vertical tab", "Transfer-Encoding: \u{b}chunked\r\n"),
         Case("chunked in HTTP/1.0", start: "POST http://ORIGIN/ HTTP/1.0", fields: "Transfer-Encoding: chunked\r\n"),
     ]

@@ -33,7 +33,7 @@ struct SingleFlightTests {
         let apache = try ApacheServer.shared()
         let marks = [ApacheServer.mark(), ApacheServer.mark()]
         try AttacheProcess.answering(apache.port) { proxy throws in
-            for (mark, name) in zip(marks, ["steady", "basic"]) {
+            for (mark, name) in zip(marks, ["basic", "steady"]) {
                 let statuses = try Parallel.fetch(50, apache.url("/\(name)/?\(mark)"), through: proxy)
                 #expect(statuses.filter { $0 == 200 }.count == 50)
                 let entries = apache.entries(marked: mark, atLeast: 51)

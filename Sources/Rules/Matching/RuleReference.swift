@@ -6,11 +6,14 @@ public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
     public let name: String?
     public let file: String
     public let line: Int
+    /// What a log calls it: the name, else the place.
+    public let label: String
 
     public init(name: String?, file: String, line: Int) {
         self.name = name
         self.file = file
         self.line = line
+        label = name ?? "\(file):\(line)"
     }
 
     public static func == (left: RuleReference, right: RuleReference) -> Bool {

@@ -1,12 +1,12 @@
 /// The part of a `challenge` that a request is held against before anything was challenged.
 struct Gate: Sendable {
-    let usesCredential: Bool
+    let actsOnChallenge: Bool
     let authorization: Configuration.Challenge.Authorization?
     private let ports: PortSet?
     private let isForOrigins: Bool
 
     init(_ rule: Configuration.Challenge) {
-        usesCredential = rule.usesCredential
+        actsOnChallenge = rule.actsOnChallenge
         authorization = rule.authorization
         ports = rule.ports
         isForOrigins = rule.isProxy != true

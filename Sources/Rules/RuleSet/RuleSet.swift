@@ -13,7 +13,8 @@ public final class RuleSet: Sendable {
     private let routeDecisions: [RouteDecision]
     private let routePorts: [UInt16?]
     private let gates: [Gate]
-    /// Whether any rule can answer, or replaces a client's own `Authorization`: most requests need no more than this.
+    /// Whether any rule acts on a challenge, or replaces a client's own `Authorization`: most requests need no more than
+    /// this.
     private let canAnswer: Bool
     private let canReplace: Bool
 
@@ -29,7 +30,7 @@ public final class RuleSet: Sendable {
         }
         routePorts = configuration.routes.map(\.port)
         gates = configuration.challenges.map(Gate.init)
-        canAnswer = configuration.challenges.contains { $0.usesCredential }
+        canAnswer = configuration.challenges.contains { $0.actsOnChallenge }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }
 
@@ -55,11 +56,11 @@ public final class RuleSet: Sendable {
         return found.map { Decision(configuration.challenges[$0]) } ?? .none
     }
 
-    /// Whether some rule could answer an origin at that host and port with a credential. When not, a request's body
-    /// need not be held and a challenge is the client's own affair.
+    /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. When not,
+    /// a request's body need not be held and a challenge is the client's own affair.
     public func mayAnswer(host: Span<UInt8>, port: UInt16) -> Bool {
         guard canAnswer else { return false }
-        return firstBeforeChallenge(host, port) { gates[$0].usesCredential } != nil
+        return firstBeforeChallenge(host, port) { gates[$0].actsOnChallenge } != nil
     }
 
     /// What becomes of a client's own `Authorization` in a request to an origin, before anything was challenged: what
@@ -89,9 +90,11 @@ public final class RuleSet: Sendable {
 }
 
 extension Configuration.Challenge {
-    var usesCredential: Bool {
-        if case .use = answer { return true }
-        return false
+    var actsOnChallenge: Bool {
+        switch answer {
+        case .use, .cancel: true
+        case .performDefault, .reject: false
+        }
     }
 
     /// Whether the predicates hold that are known before a challenge, host and port apart.

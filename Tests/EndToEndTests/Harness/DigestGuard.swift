@@ -63,6 +63,11 @@ final class DigestGuard: Sendable {
             if let limit = terms.usesPerNonce, state.counts.count >= limit { renew(&state) }
             guard terms.qop != nil else { return .accepted(nil) }
             let value = terms.lies ? String(acknowledgement.reversed()) : acknowledgement
+            if terms.lies {
+                // The next challenge is a new one: what is counted per nonce begins again.
+                state.nonce = UUID().uuidString
+                state.counts = []
+            }
             var info = "rspauth=\"\(value)\", qop=\(answer["qop"] ?? ""), cnonce=\"\(answer["cnonce"] ?? "")\""
             info += ", nc=\(answer["nc"] ?? "")"
             if terms.sendsNextNonce {

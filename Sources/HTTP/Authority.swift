@@ -32,7 +32,7 @@ extension Authority {
             form = .ipv6
             end = host.upperBound &+ 1
         } else {
-            end = Self.endOfName(bytes, in: range)
+            end = bytes.endOfHostName(in: range)
             host = first..<end
             guard !host.isEmpty, host.count <= Self.longestHost else { throw .malformedHost }
             form = try Self.form(ofName: bytes, in: host)
@@ -52,6 +52,32 @@ extension Authority {
         }
     }
 
+    /// What stands between `start` and the path, the query or `end`, when it is a host name with or without a port;
+    /// nil for anything else, good or bad.
+    init?(plainAt start: Int, to end: Int, of bytes: Span<UInt8>) {
+        let hostEnd = bytes.endOfHostName(in: start..<end)
+        guard hostEnd > start, hostEnd &- start <= Self.longestHost else { return nil }
+        var next = hostEnd
+        if next < end, bytes[next] == .colon {
+            next &+= 1
+            var port: UInt32 = 0
+            while next < end, bytes[next].isDigit, port < 10_000 {
+                port = port &* 10 &+ UInt32(bytes[next] &- 0x30)
+                next &+= 1
+            }
+            guard port > 0, port <= UInt16.max, next &- hostEnd <= 6 else { return nil }
+            explicitPort = UInt16(truncatingIfNeeded: port)
+        } else {
+            explicitPort = nil
+        }
+        guard next == end || bytes[next] == .slash || bytes[next] == UInt8(ascii: "?"),
+            let form = try? Self.form(ofName: bytes, in: start..<hostEnd)
+        else { return nil }
+        self.form = form
+        host = start..<hostEnd
+        text = start..<next
+    }
+
     /// Whether both name the same host and port; `defaultPort` stands for a port that is not written.
     func agrees(with other: Authority, in bytes: Span<UInt8>, defaultPort: UInt16?) -> Bool {
         form == other.form && (explicitPort ?? defaultPort) == (other.explicitPort ?? defaultPort)
@@ -66,20 +92,6 @@ extension Authority {
         return inside
     }
 
-    private static func endOfName(_ bytes: Span<UInt8>, in range: Range<Int>) -> Int {
-        var offset = range.lowerBound
-        while offset < range.upperBound, isHostByte(bytes[offset]) { offset &+= 1 }
-        return offset
-    }
-
-    private static func isHostByte(_ byte: UInt8) -> Bool {
-        if (byte | 0x20) &- 0x61 < 26 || byte.isDigit { return true }
-        return switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
-    }
-
     /// Name or dotted quad, by the last label as the WHATWG URL standard's "ends in a number" check does it.
     private static func form(ofName bytes: Span<UInt8>, in host: Range<Int>) throws(Defect) -> HostForm {
         let dot = UInt8(ascii: ".")
@@ -89,11 +101,11 @@ extension Authority {
             throw .malformedHost
         }
         guard bytes[end &- 1].hexValue != nil else { return .name }
+        if bytes[host.lowerBound].isDigit, isDottedQuad(bytes, in: host) { return .ipv4 }
         var label = end
         while label > host.lowerBound, bytes[label &- 1] != dot { label &-= 1 }
-        guard isNumber(bytes, in: label..<end) else { return .name }
-        guard end == host.upperBound, isDottedQuad(bytes, in: host) else { throw .malformedHost }
-        return .ipv4
+        if isNumber(bytes, in: label..<end) { throw .malformedHost }
+        return .name
     }
 
     private static func isNumber(_ bytes: Span<UInt8>, in label: Range<Int>) -> Bool {
@@ -110,32 +122,36 @@ extension Authority {
     /// Four decimal numbers below 256 without leading zeros.
     private static func isDottedQuad(_ bytes: Span<UInt8>, in host: Range<Int>) -> Bool {
         guard host.count <= 15 else { return false }
-        var parts = 0
+        var dots = 0
         var digits = 0
         var value = 0
-        for offset in host {
-            let byte = bytes[offset]
-            if byte.isDigit {
+        var offset = host.lowerBound
+        while offset < host.upperBound {
+            let digit = Int(bytes[offset]) &- 0x30
+            if digit >= 0, digit < 10 {
                 if digits > 0, value == 0 { return false }
-                value = value &* 10 &+ Int(byte &- 0x30)
+                value = value &* 10 &+ digit
                 digits &+= 1
                 if value > 255 { return false }
             } else {
-                guard byte == UInt8(ascii: "."), digits > 0 else { return false }
-                parts &+= 1
+                guard bytes[offset] == UInt8(ascii: "."), digits > 0 else { return false }
+                dots &+= 1
                 digits = 0
                 value = 0
             }
+            offset &+= 1
         }
-        return parts == 3 && digits > 0
+        return dots == 3 && digits > 0
     }
 
     private static func port(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) -> UInt16 {
         guard range.count <= 5 else { throw .malformedPort }
         var value: UInt32 = 0
-        for offset in range {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
             guard bytes[offset].isDigit else { throw .malformedPort }
             value = value &* 10 &+ UInt32(bytes[offset] &- 0x30)
+            offset &+= 1
         }
         guard let port = UInt16(exactly: value), port > 0 else { throw .malformedPort }
         return port

@@ -35,6 +35,12 @@ public struct FieldSet: OptionSet, Sendable {
             .union(FieldSet(.authenticationInfo))
     }
 
+    /// What decides about framing and connection of a request; without any of it there is nothing to decide.
+    static var concludingRequest: FieldSet {
+        FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.contentLength))
+            .union(FieldSet(.transferEncoding)).union(FieldSet(.expect))
+    }
+
     /// What must not stand in a trailer section (RFC 9110 section 6.5.1): a recipient that merges trailers into the
     /// head would read another message than we relayed.
     public static var forbiddenInTrailers: FieldSet {

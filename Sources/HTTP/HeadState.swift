@@ -19,14 +19,8 @@ enum HeadState {
     ) throws(Defect) -> Bool {
         var reader = reader
         while true {
-            // A line that is whole and good is read in one go; any other is looked at more closely.
-            if reader.isAtStart, fields.count < limits.fields, let field = Field(wholeLineAt: reader.start, of: bytes),
-                field.line.upperBound <= limits.head
-            {
-                fields.append(field)
-                reader.advance(to: field.line.upperBound)
-                continue
-            }
+            if reader.isAtStart { reader.advance(to: fields.readLines(bytes, from: reader.start, limits: limits)) }
+            // Not a field line that is whole and good: what else, or what is wrong with it?
             guard let line = try reader.next(bytes, limit: limits.head, or: .headTooLarge(limit: limits.head)) else {
                 self = .fields(reader)
                 return false
@@ -37,8 +31,9 @@ enum HeadState {
             }
             guard fields.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
             if fields.isEmpty, bytes[line.lowerBound].isBlank { throw .blankBeforeFirstField }
-            fields.append(try Field(bytes, line: line))
-            reader.advance(over: line)
+            let next = fields.readLines(bytes, from: line.lowerBound, limits: limits)
+            guard next > line.lowerBound else { throw Field.defect(bytes, line: line) }
+            reader.advance(to: next)
         }
     }
 }

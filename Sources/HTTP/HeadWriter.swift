@@ -75,11 +75,12 @@ extension HeadWriter {
         guard let end = fields.last?.line.upperBound else { return }
         var start = start
         if fields.hasNominated || !fields.present.isDisjoint(with: dropping) {
-            for index in fields.indices {
-                let field = fields[index]
-                guard field.isNominated || dropping.contains(field.known) else { continue }
-                if field.line.lowerBound > start { buffer.append(bytes.extracting(start..<field.line.lowerBound)) }
-                start = field.line.upperBound
+            var index = fields.firstDropped(from: 0, dropping: dropping)
+            while index < fields.count {
+                let line = fields[index].line
+                if line.lowerBound > start { buffer.append(bytes.extracting(start..<line.lowerBound)) }
+                start = line.upperBound
+                index = fields.firstDropped(from: index + 1, dropping: dropping)
             }
         }
         if end > start { buffer.append(bytes.extracting(start..<end)) }

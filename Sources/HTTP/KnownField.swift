@@ -10,16 +10,18 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
 }
 
 extension KnownField {
-    /// The field whose name stands in `range`, which holds token bytes only. By length first: it leaves so few that
-    /// one comparison rules out nearly every name.
+    /// The field whose name stands there, all of it token bytes. By length first: it leaves so few that one comparison
+    /// rules out nearly every name.
     @inline(__always)
     init(_ bytes: Span<UInt8>, in range: Range<Int>) {
-        let count = range.count
+        let start = range.lowerBound
+        let end = range.upperBound
+        let count = end &- start
         if count < 8 {
-            self = count < 2 ? .other : Self.short(bytes.foldedWord(at: range.lowerBound, count: count), count)
+            self = count < 2 ? .other : Self.short(bytes.foldedWord(at: start, count: count), count)
         } else if count <= 16 {
-            let first = bytes.foldedWord(at: range.lowerBound, count: 8)
-            self = Self.medium(first, bytes.foldedWord(at: range.upperBound &- 8, count: 8), count)
+            let first = bytes.foldedWord(at: start, count: 8)
+            self = Self.medium(first, bytes.foldedWord(at: end &- 8, count: 8), count)
         } else {
             self = Self.long(bytes.extracting(range))
         }

@@ -84,6 +84,10 @@ public final class RequestHead {
         _ bytes: Span<UInt8>, _ reader: LineReader, emptyLines: Int
     ) throws(Defect) -> LineReader? {
         var reader = reader
+        if reader.isAtStart, let end = try readWholeRequestLine(bytes, from: reader.start) {
+            reader.advance(to: end)
+            return reader
+        }
         var emptyLines = emptyLines
         let tooLong = Defect.startLineTooLong(limit: limits.startLine)
         while let line = try reader.next(bytes, limit: reader.start &+ limits.startLine &+ 2, or: tooLong) {
@@ -99,6 +103,24 @@ public final class RequestHead {
         return nil
     }
 
+    /// The usual request line, when it is there to its end, in one go. Returns where the next line begins; nil when
+    /// the line has to be looked at more closely.
+    private func readWholeRequestLine(_ bytes: Span<UInt8>, from start: Int) throws(Defect) -> Int? {
+        guard bytes.holds("GET ", at: start) || bytes.holds("POST ", at: start) else { return nil }
+        let isGet = bytes[start] == UInt8(ascii: "G")
+        let targetStart = start &+ (isGet ? 4 : 5)
+        let targetEnd = bytes.firstOutsideTarget(in: targetStart..<bytes.count)
+        let end = targetEnd &+ 11
+        guard end <= bytes.count, end &- start <= limits.startLine &+ 2, targetEnd > targetStart,
+            bytes.holds(" HTTP/1.", at: targetEnd), bytes.holds("1\r\n", at: targetEnd &+ 8)
+        else { return nil }
+        method = isGet ? .get : .post
+        methodName = start..<targetStart &- 1
+        version = .http11
+        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method)
+        return end
+    }
+
     private func readRequestLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) {
         methodName = try readMethod(bytes, line)
         let targetStart = methodName.upperBound &+ 1
@@ -106,15 +128,13 @@ public final class RequestHead {
         let targetEnd = line.upperBound &- 9
         guard targetStart < targetEnd, bytes[targetEnd] == .space else { throw .malformedRequestLine }
         version = try Version(bytes, at: targetEnd &+ 1)
-        target = try RequestTarget(bytes, in: targetStart..<targetEnd, method: method)
+        let bad = bytes.firstOutsideTarget(in: targetStart..<targetEnd)
+        if bad < targetEnd { throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget }
+        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method)
     }
 
     private func readMethod(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) -> Range<Int> {
         let start = line.lowerBound
-        if bytes.holds("GET ", at: start) {
-            method = .get
-            return start..<start &+ 3
-        }
         let end = bytes.endOfToken(in: line)
         guard end > start else { throw .malformedMethod }
         guard end < line.upperBound else { throw .malformedRequestLine }
@@ -126,6 +146,10 @@ public final class RequestHead {
     /// What takes the whole head to know.
     private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
         authority = try readAuthority(bytes)
+        if fields.present.isDisjoint(with: .concludingRequest), method != .options, method != .trace {
+            keepAlive = version >= .http11
+            return
+        }
         options = try ConnectionOptions(bytes, fields: fields, refusingEssential: true)
         framing = try .ofRequest(bytes, version: version, fields: fields)
         keepAlive = keptAlive(bytes)

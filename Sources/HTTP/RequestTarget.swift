@@ -37,12 +37,9 @@ public struct RequestTarget: Sendable {
 }
 
 extension RequestTarget {
-    init(_ bytes: Span<UInt8>, in range: Range<Int>, method: Method) throws(Defect) {
+    /// The target in `range`, whose bytes are visible ASCII without `#`.
+    init(visible bytes: Span<UInt8>, in range: Range<Int>, method: Method) throws(Defect) {
         text = range
-        let bad = bytes.firstOutsideTarget(in: range)
-        if bad < range.upperBound {
-            throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget
-        }
         guard let first = range.first else { throw .malformedRequestLine }
         if method == .connect {
             form = .authority
@@ -61,6 +58,16 @@ extension RequestTarget {
 
     private mutating func readAbsolute(_ bytes: Span<UInt8>, method: Method) throws(Defect) {
         let start = try readScheme(bytes)
+        if let plain = Authority(plainAt: start, to: text.upperBound, of: bytes) {
+            authority = plain
+            path = plain.text.upperBound..<text.upperBound
+        } else {
+            try readAuthority(bytes, from: start)
+        }
+        form = path.isEmpty && method == .options ? .asterisk : .absolute
+    }
+
+    private mutating func readAuthority(_ bytes: Span<UInt8>, from start: Int) throws(Defect) {
         var end = start
         var at: Int?
         while end < text.upperBound, bytes[end] != .slash, bytes[end] != UInt8(ascii: "?") {
@@ -78,7 +85,6 @@ extension RequestTarget {
         }
         authority = try Authority(bytes, in: host..<end)
         path = end..<text.upperBound
-        form = path.isEmpty && method == .options ? .asterisk : .absolute
     }
 
     /// Reads the scheme and `://`; returns where the authority begins.

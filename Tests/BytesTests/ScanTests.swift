@@ -1,0 +1,81 @@
+import Bytes
+import Testing
+
+/// The searches look at sixteen bytes at a time; here each is held against its definition, at every length and start
+/// around a block's border.
+@Suite struct ScanTests {
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
+    private static func isOutsideTarget(_ byte: UInt8) -> Bool { byte <= 0x20 || byte >= 0x7F || byte == 0x23 }
+    private static func isHost(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    private func check(_ bytes: [UInt8]) {
+        let count = bytes.count
+        for start in 0...min(count, 18) {
+            let rest = start..<count
+            #expect(bytes.span.firstControl(from: start) == rest.first { Self.isControl(bytes[$0]) } ?? count)
+            #expect(bytes.span.endOfToken(in: rest) == rest.first { !bytes[$0].isTokenByte } ?? count)
+            #expect(bytes.span.firstOutsideTarget(in: rest) == rest.first { Self.isOutsideTarget(bytes[$0]) } ?? count)
+            #expect(bytes.span.endOfHostName(in: rest) == rest.first { !Self.isHost(bytes[$0]) } ?? count)
+        }
+    }
+
+    @Test func `each byte is found, or passed over, wherever it stands`() {
+        for byte in UInt8.min...UInt8.max {
+            for count in [1, 15, 16, 17, 33] {
+                for place in Set([0, count / 2, count - 1]) {
+                    var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+                    bytes[place] = byte
+                    check(bytes)
+                }
+            }
+        }
+        check([])
+    }
+
+    @Test func `what lies before the start or behind the end of a range is not found`() {
+        let bytes = Array("\u{1}\u{1}\u{1}aaaaaaaaaaaaaaaaa\u{1}".utf8)
+        #expect(bytes.span.endOfToken(in: 3..<20) == 20)
+        #expect(bytes.span.endOfToken(in: 5..<20) == 20)
+        #expect(bytes.span.endOfToken(in: 3..<3) == 3)
+        #expect(bytes.span.firstOutsideTarget(in: 10..<19) == 19)
+        #expect(bytes.span.endOfHostName(in: 19..<21) == 20)
+    }
+
+    @Test(arguments: [
+        ("A: b\r\n", "A", "b"), ("A:b\r\n", "A", "b"), ("A:\r\n", "A", ""), ("A: \t \r\n", "A", ""),
+        ("A_1:  b c\t\r\nB: c\r\n", "A_1", "b c"), ("Content-Disposition-Of: b\r\n", "Content-Disposition-Of", "b"),
+    ])
+    func `a field line is taken apart`(text: String, name: String, value: String) throws {
+        let bytes = Array(text.utf8)
+        let found = bytes.span.fieldLine(at: 0)
+        let line = try #require(found)
+        #expect(String(decoding: bytes[line.name], as: UTF8.self) == name)
+        #expect(String(decoding: bytes[line.value], as: UTF8.self) == value)
+        #expect(line.line.lowerBound == 0 && bytes[line.line.upperBound - 1] == .lineFeed)
+    }
+
+    @Test(arguments: [
+        "", "A", "A:", "A: b", "A: b\r", "A: b\n", "A: b\rc\r\n", ": b\r\n", "A : b\r\n", "A\r\n", " A: b\r\n", "\r\n",
+        "A: \u{0}\r\n",
+    ])
+    func `anything else is no field line`(text: String) {
+        let bytes = Array(text.utf8)
+        #expect(bytes.span.fieldLine(at: 0)?.line == nil)
+    }
+
+    @Test func `field lines are read up to the first that is none, the limit, or the end of the room`() {
+        let bytes = Array("A: 1\r\nB: 2\r\nC: 3\r\n\r\n".utf8)
+        var lines = [FieldLine](repeating: FieldLine(), count: 4)
+        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 0) == 3)
+        #expect(bytes.span.fieldLines(from: 0, limit: 12, into: &lines, first: 0) == 2)
+        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 3) == 4)
+        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 4) == 4)
+        #expect(lines[3].line == 0..<6)
+    }
+}

@@ -5,8 +5,9 @@ struct TimerWheel: ~Copyable {
     private static let slots = 512
 
     private let heads: UnsafeMutablePointer<Unmanaged<Timed>?>
+    /// A bit for each slot that holds anything.
+    private var occupied = InlineArray<8, UInt64>(repeating: 0)
     private var current: UInt64
-    private var count = 0
 
     init(now: UInt64) {
         heads = .allocate(capacity: Self.slots)
@@ -30,7 +31,7 @@ struct TimerWheel: ~Copyable {
         entry.later = head
         head?.earlier = entry
         heads[place] = Unmanaged.passUnretained(entry)
-        count += 1
+        occupied[place >> 6] |= 1 << UInt64(place & 63)
     }
 
     mutating func remove(_ entry: Timed) {
@@ -38,22 +39,35 @@ struct TimerWheel: ~Copyable {
         if let earlier = entry.earlier {
             earlier.later = entry.later
         } else {
-            heads[slot(of: entry.filedTick)] = entry.later.map(Unmanaged.passUnretained)
+            let place = slot(of: entry.filedTick)
+            heads[place] = entry.later.map(Unmanaged.passUnretained)
+            if entry.later == nil { occupied[place >> 6] &= ~(1 << UInt64(place & 63)) }
         }
         entry.later?.earlier = entry.earlier
         entry.earlier = nil
         entry.later = nil
         entry.filedTick = 0
-        count -= 1
     }
 
     /// Milliseconds until the next slot that holds anything, or nil when the wheel is empty.
     func timeToNextSlot(now: UInt64) -> Int? {
-        guard count > 0 else { return nil }
-        var tick = current + 1
-        while tick < current + UInt64(Self.slots), heads[slot(of: tick)] == nil { tick += 1 }
-        let due = tick * Self.tick
+        guard let distance = distanceToNextSlot() else { return nil }
+        let due = (current + UInt64(distance)) * Self.tick
         return due > now ? Int(due - now) : 0
+    }
+
+    /// Ticks from the current slot to the next that holds anything: a word at a time, once round.
+    private func distanceToNextSlot() -> Int? {
+        let start = slot(of: current + 1)
+        var word = occupied[start >> 6] >> UInt64(start & 63)
+        if word != 0 { return 1 + word.trailingZeroBitCount }
+        for step in 1...8 {
+            let index = (start >> 6 + step) & 7
+            word = occupied[index]
+            if step == 8 { word &= (1 << UInt64(start & 63)) - 1 }
+            if word != 0 { return 1 + ((index << 6 + word.trailingZeroBitCount - start) & (Self.slots - 1)) }
+        }
+        return nil
     }
 
     /// Takes the next entry whose deadline has passed, re-filing those met on the way whose deadline has moved.

@@ -8,6 +8,7 @@ final class AttacheProcess: Sendable {
         var clients = "allow 127.0.0.0/8"
         var egress = "allow 127.0.0.0/8; connect-ports any"
         var threads = 2
+        var log = "json file @/access.log"
         var environment: [String: String] = [:]
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
         var files: [String: String] = ["password": Account.password + "\n"]
@@ -59,7 +60,7 @@ final class AttacheProcess: Sendable {
         admin 127.0.0.1:\(adminPort)
         state \(folder)
         threads \(setting.threads)
-        log json file \(folder)/access.log
+        log \(setting.log)
         clients { \(setting.clients) }
         egress { \(setting.egress) }
         \(rules)

@@ -1,16 +1,19 @@
 import Foundation
+import Synchronization
 
 /// Content to upload, and what became of it.
 enum Payload {
+    private static let making = Mutex(())
+
     /// A file of that length that does not compress or repeat.
     static func file(bytes count: Int) throws -> String {
-        let path = "\(Scratch.root)/payload.\(count)"
-        if access(path, R_OK) == 0 { return path }
-        let building = path + "." + UUID().uuidString
-        let made = try Finished.run("sh", ["-c", "head -c \(count) /dev/urandom > \(building)"])
-        guard made.succeeded else { throw Spawn.Failure(description: made.description) }
-        rename(building, path)
-        return path
+        try making.withLock { _ in
+            let path = "\(Scratch.root)/payload.\(count)"
+            if access(path, R_OK) == 0 { return path }
+            let made = try Finished.run("sh", ["-c", "head -c \(count) /dev/urandom > \(path)"])
+            guard made.succeeded else { throw Spawn.Failure(description: made.description) }
+            return path
+        }
     }
 
     /// `length sha256` of each request content that Apache's upload script received under that mark.

@@ -10,18 +10,19 @@ struct AccessLogTests {
             challenge "the \\"build\\" server" { host 127.0.0.1; use ci }
             """
         try AttacheProcess.running(rules) { proxy throws in
-            #expect(try proxy.get(apache.url("/steady/")).status == 200)
-            #expect(try proxy.get(apache.url("/open/")).status == 200)
+            // Its challenge has a `domain`, outside of which nothing is answered unasked.
+            let urls = [apache.url("/domain/"), apache.url("/open/")]
+            for url in urls { #expect(try proxy.get(url).status == 200) }
+            // Each loop writes its own entries: those of two connections may change places.
             let records = try proxy.records(atLeast: 2)
-            let first = try #require(records.first)
+            let first = try #require(records.first { $0["target"] == urls[0] })
             #expect(first["method"] == "GET")
-            #expect(first["target"] == apache.url("/steady/"))
             #expect(first["rule"] == "the \"build\" server")
             #expect(first["scheme"]?.lowercased() == "digest")
             #expect(first["credential"] == "ci")
             #expect(first.attempts >= 1)
             #expect(first["client"]?.hasPrefix("127.0.0.1") == true)
-            let second = try #require(records.last)
+            let second = try #require(records.first { $0["target"] == urls[1] })
             #expect(second["credential"] == nil)
             #expect(second.attempts == 0)
         }
@@ -34,7 +35,8 @@ struct AccessLogTests {
             #expect(try proxy.get(origin.url("/%22%0d%0a?a=%00")).status == 200)
             let isLogged = Wait.until { proxy.accessLog.contains("/%22%0d%0a?a=%00") }
             #expect(isLogged)
-            #expect(try proxy.records().last?["target"] == origin.url("/%22%0d%0a?a=%00"))
+            let target = origin.url("/%22%0d%0a?a=%00")
+            #expect(try proxy.records(atLeast: 2).contains { $0["target"] == target })
         }
     }
 

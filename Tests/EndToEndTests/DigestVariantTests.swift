@@ -92,12 +92,11 @@ struct DigestVariantTests {
         let sentry = DigestGuard(.init(lies: true))
         let origin = try RecordingOrigin.guarded(by: sentry)
         try AttacheProcess.answering(origin.port) { proxy throws in
-            for _ in 1...2 {
-                let answered = try proxy.get(origin.url())
-                #expect(answered.status == 502)
-                #expect(answered["Proxy-Status"]?.contains("http_protocol_error") == true)
-                #expect(answered.text.contains("rspauth"))
-            }
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 502)
+            #expect(answered["Proxy-Status"]?.contains("http_protocol_error") == true)
+            #expect(answered.text.contains("rspauth"))
+            _ = try proxy.get(origin.url())
             #expect(sentry.unauthenticated == 2, "the space was kept although the server did not prove itself")
         }
     }

@@ -64,9 +64,8 @@ struct ForwardingTests {
     @Test(arguments: ["Host", "Via", "Content-Length", "Authorization"])
     func `Connection cannot take away what a message needs`(name: String) throws {
         try AttacheProcess.running { proxy throws in
-            let answered = try proxy.exchange(
-                "GET http://origin.test/ HTTP/1.1\r\nHost: origin.test\r\nConnection: \(name)\r\nVia: 1.0 first\r\n\r\n")
-            #expect(answered.status == 400)
+            let fields = "Host: origin.test\r\nConnection: \(name)\r\nVia: 1.0 first\r\n\r\n"
+            #expect(try proxy.exchange("GET http://origin.test/ HTTP/1.1\r\n" + fields).status == 400)
         }
     }
 

@@ -19,7 +19,6 @@ struct FramingTests {
             try wire.send(head(origin, version: "1.0") + "\r\n")
             let answered = try wire.readResponse()
             #expect(answered["Transfer-Encoding"] == nil)
-            #expect(answered["Trailer"] == nil)
             #expect(answered.text == "Wikipedia in \r\nchunks.")
             #expect(try wire.isEnded())
         }

@@ -8,7 +8,7 @@ struct PracticeTests {
         let folder = Scratch.folder("example")
         let (port, adminPort) = (FreePort.take(), FreePort.take())
         let example = Scratch.read(AttacheBinary.repository + "/proxy.conf.example")
-        #expect(example.contains(":3128") && example.contains(":3127"))
+        try #require(example.contains(":3128") && example.contains(":3127"))
         let path = folder + "/proxy.conf"
         try Scratch.write(
             example.replacing("3128", with: "\(port)").replacing("3127", with: "\(adminPort)"), to: path)

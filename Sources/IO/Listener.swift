@@ -20,7 +20,7 @@ public final class Listener: Channel {
     public init(
         _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (_ descriptor: Int32) -> Void
     ) throws(IOError) {
-        let descriptor = try Self.bind(wanted)
+        let descriptor = try Self.listening(on: wanted)
         self.accept = accept
         address = Self.boundAddress(of: descriptor) ?? wanted
         spare = linux_open_spare()
@@ -28,13 +28,23 @@ public final class Listener: Channel {
         try loop.register(self)
     }
 
-    /// Whether the address can be listened on now: asked once before any loop starts, without `SO_REUSEPORT`, since
-    /// with it a second process would silently share the port.
+    /// Whether the address is free: asked once before any loop starts, without `SO_REUSEPORT`, since with it a second
+    /// process would silently share the port. It does not listen, so no client can take it for a server.
     public static func probe(_ address: SocketAddress) throws(IOError) {
         Glibc.close(try bind(address, sharing: false))
     }
 
-    private static func bind(_ address: SocketAddress, sharing: Bool = true) throws(IOError) -> Int32 {
+    private static func listening(on address: SocketAddress) throws(IOError) -> Int32 {
+        let descriptor = try bind(address, sharing: true)
+        guard Glibc.listen(descriptor, backlog) == 0 else {
+            let reason = errno
+            Glibc.close(descriptor)
+            throw .system(errno: reason, operation: "cannot listen on \(address)")
+        }
+        return descriptor
+    }
+
+    private static func bind(_ address: SocketAddress, sharing: Bool) throws(IOError) -> Int32 {
         let operation = "cannot listen on \(address)"
         let descriptor = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -44,9 +54,7 @@ public final class Listener: Channel {
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
         if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
         if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }
-        guard address.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) == 0,
-            Glibc.listen(descriptor, backlog) == 0
-        else {
+        guard address.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
             let reason = errno
             Glibc.close(descriptor)
             throw .system(errno: reason, operation: operation)

@@ -48,7 +48,7 @@ final class ClientSession {
 
     /// Writes all of `buffer` to the client.
     func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
-        if case .moved = stream.tryWrite(from: buffer), buffer.isEmpty { return }
+        if stream.writeAtOnce(buffer) { return }
         stream.setDeadline(after: worker.policy.timeouts.idle)
         do throws(IOError) { try await stream.write(from: buffer) } catch { throw .clientLost }
     }
@@ -72,8 +72,10 @@ final class ClientSession {
     private func serve(_ exchange: Exchange) async -> Bool {
         exchange.startedAt = worker.loop.now
         do throws(ExchangeFailure) {
-            guard try await readHead(exchange) else { return false }
-            let goesOn = try await Responder(session: self, exchange: exchange).respond()
+            if try !readHeadAtOnce(exchange) {
+                guard try await readHead(exchange) else { return false }
+            }
+            let goesOn = try await carryOut(exchange)
             finish(exchange.record, since: exchange.startedAt)
             return goesOn
         } catch {
@@ -83,32 +85,44 @@ final class ClientSession {
         }
     }
 
-    /// Reads the request's head. False: the client has ended in order, or left without a whole request.
+    /// Most heads come whole, in one piece or behind the request before. False: more is to be read.
+    private func readHeadAtOnce(_ exchange: Exchange) throws(ExchangeFailure) -> Bool {
+        if !exchange.inbound.isEmpty, try parseHead(exchange) { return true }
+        guard case .moved = stream.tryRead(into: exchange.inbound) else { return false }
+        return try parseHead(exchange)
+    }
+
+    /// Reads the rest of the request's head. False: the client has ended, with or without a part of one.
     private func readHead(_ exchange: Exchange) async throws(ExchangeFailure) -> Bool {
         let inbound = exchange.inbound
-        var hasDeadline = false
+        if !inbound.isEmpty { stream.setDeadline(after: exchange.policy.timeouts.head) }
         while true {
-            if !inbound.isEmpty {
-                if try parseHead(exchange) { return true }
-                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
-            }
+            if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
             do throws(IOError) {
-                guard try await read(into: inbound) > 0 else { return false }
+                let isFirst = inbound.isEmpty
+                guard try await stream.read(into: inbound) > 0 else { return false }
+                if isFirst { stream.setDeadline(after: exchange.policy.timeouts.head) }
             } catch {
                 guard error == .timedOut, !inbound.isEmpty else { return false }
-                throw .refused(Refusal.lateHead)
+                throw .refused(.lateHead)
             }
-            // Only a head that does not come at once needs watching: most do.
-            if !hasDeadline {
-                hasDeadline = true
-                stream.setDeadline(after: exchange.policy.timeouts.head)
-            }
+            if try parseHead(exchange) { return true }
         }
     }
 
-    private func read(into inbound: ByteBuffer) async throws(IOError) -> Int {
-        if case .moved(let count) = stream.tryRead(into: inbound), count > 0 { return count }
-        return try await stream.read(into: inbound)
+    private func carryOut(_ exchange: Exchange) async throws(ExchangeFailure) -> Bool {
+        let plan = RequestPlanning(session: self, exchange: exchange)
+        try plan.admitClient()
+        if let authentication = exchange.policy.clientAuthentication { try await authentication.check(exchange) }
+        switch try plan.plan() {
+        case .forward(let destination):
+            var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
+            return try await forwarding.run()
+        case .tunnel(let destination):
+            return try await TunnelOpening(session: self, exchange: exchange, destination: destination).open()
+        case .answerOptions:
+            return try await Answer(session: self, exchange: exchange).sendOptions()
+        }
     }
 
     private func parseHead(_ exchange: Exchange) throws(ExchangeFailure) -> Bool {

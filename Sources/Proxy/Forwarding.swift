@@ -34,8 +34,8 @@ struct Forwarding {
         if mayAnswer { await beginChallenges() }
         while true {
             try await send()
-            guard let verdict = await judge() else { return try await relay(note: nil) }
-            switch verdict {
+            guard challenges != nil else { return try await relay(note: nil) }
+            switch await judge() {
             case .pass(let note): return try await relay(note: note)
             case .cancel(let refusal): throw .refused(refusal)
             case .again:
@@ -72,9 +72,8 @@ struct Forwarding {
         challenges = loop
     }
 
-    /// Nil when the response is none of our business.
-    private mutating func judge() async -> ChallengeLoop.Verdict? {
-        guard var loop = challenges else { return nil }
+    private mutating func judge() async -> ChallengeLoop.Verdict {
+        guard var loop = challenges else { return .pass(note: nil) }
         let verdict = await loop.judge()
         challenges = loop
         return verdict
@@ -94,7 +93,7 @@ struct Forwarding {
     private mutating func send() async throws(ExchangeFailure) {
         var mayReuse = true
         while true {
-            try await connect(mayReuse: mayReuse)
+            if !takeKept(mayReuse) { try await connect() }
             do throws(ExchangeFailure) {
                 return try await sending.send(challenges: &challenges)
             } catch {
@@ -107,14 +106,17 @@ struct Forwarding {
         }
     }
 
-    private func connect(mayReuse: Bool) async throws(ExchangeFailure) {
+    /// Whether a connection is there: from the leg before, or one that was kept.
+    private func takeKept(_ mayReuse: Bool) -> Bool {
+        if exchange.upstream.stream != nil { return true }
+        guard mayReuse, let stream = destination.origin.takeIdle(for: session.wakeup) else { return false }
+        exchange.upstream.attach(stream, isReused: true)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    private func connect() async throws(ExchangeFailure) {
         let origin = destination.origin
-        if exchange.upstream.stream != nil { return }
-        if mayReuse, let stream = origin.takeIdle(for: session.wakeup) {
-            exchange.upstream.attach(stream, isReused: true)
-            exchange.record.upstream = .reused
-            return
-        }
         let started = session.worker.loop.now
         do throws(Refusal) {
             let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
@@ -126,6 +128,9 @@ struct Forwarding {
     }
 
     private func relay(note: String?) async throws(ExchangeFailure) -> Bool {
-        try await ResponseRelay(session: session, exchange: exchange, destination: destination, note: note).relay()
+        let relay = ResponseRelay(session: session, exchange: exchange, destination: destination, note: note)
+        guard let keeps = relay.relayAtOnce() else { return try await relay.relay() }
+        if !exchange.outbound.isEmpty { try await session.write(exchange.outbound) }
+        return keeps
     }
 }

@@ -45,12 +45,11 @@ struct RequestSending {
     /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
     mutating func send(challenges: inout ChallengeLoop?) async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
-        try await writeHead(challenges: &challenges)
+        let digest = challenges?.bodyDigest == nil ? nil : try await bodyDigest(for: challenges)
+        writeHead(challenges: &challenges, bodyDigest: digest)
         stream.setDeadline(after: policy.timeouts.response)
-        if exchange.body.isEmpty {
-            try await flush(to: stream)
-        } else {
-            try await flush(to: stream)
+        if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
+        if !exchange.body.isEmpty {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
@@ -61,8 +60,7 @@ struct RequestSending {
 
     // MARK: - Head
 
-    private mutating func writeHead(challenges: inout ChallengeLoop?) async throws(ExchangeFailure) {
-        let digest = try await bodyDigest(for: challenges)
+    private mutating func writeHead(challenges: inout ChallengeLoop?, bodyDigest: [UInt8]?) {
         rewrite.expectation = addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
@@ -71,7 +69,7 @@ struct RequestSending {
         let method = request.methodName
         let target = exchange.target
         if challenges?.authorize(
-            method: head.readable.extracting(method), target: target.readable, bodyDigest: digest, into: value) == true
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value) == true
         {
             writer.field("Authorization", value.readable)
         }

@@ -27,6 +27,35 @@ struct ResponseRelay {
         policy = exchange.policy
     }
 
+    /// The common case without a suspension: the whole response is there already.
+    /// - Returns: as `relay`, when the response stands in `outbound` now, as far as the client has not taken it; nil
+    ///   when it is another case, and nothing was done.
+    func relayAtOnce() -> Bool? {
+        let (upstream, out) = (exchange.upstream, exchange.outbound)
+        let head = upstream.head
+        guard exchange.body.isRead, exchange.request.version == .http11, !destination.route.decodesContent,
+            head.status != .switchingProtocols, note == nil
+        else { return nil }
+        let count: Int
+        switch head.framing {
+        case .none: count = 0
+        case .length(let length) where length <= upstream.bodyCount: count = length
+        case .length, .chunked, .untilClose: return nil
+        }
+        exchange.record.status = Int(head.status.rawValue)
+        var rewrite = ResponseRewrite()
+        let keeps = keepsClient(.asReceived)
+        if !keeps { rewrite.connection = .close }
+        writeHead(rewrite)
+        let inbound = upstream.inbound
+        out.append(inbound.readable.extracting(first: count))
+        inbound.consume(count)
+        exchange.record.bytesOut = count
+        upstream.release(to: destination.origin, keptFor: Self.keptFor)
+        _ = session.stream.writeAtOnce(out)
+        return keeps
+    }
+
     /// - Returns: whether the client's connection can carry another request.
     func relay() async throws(ExchangeFailure) -> Bool {
         let upstream = exchange.upstream

@@ -110,6 +110,9 @@ final class UpstreamConnection {
         headLength = 0
     }
 
+    /// The bytes behind the head that have come.
+    var bodyCount: Int { inbound.count - headLength }
+
     /// The bytes of the head, for as long as it was not consumed.
     func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let inbound = inbound

@@ -41,12 +41,14 @@ public final class ByteStream {
     /// Reads at least one byte; 0 is the peer's end.
     public func read(into buffer: ByteBuffer) async throws(IOError) -> Int { try await socket.read(into: buffer) }
 
-    /// Writes all that `buffer` holds.
-    public func write(from buffer: ByteBuffer) async throws(IOError) {
-        // The common case is one call that takes it all: no suspension, no asynchronous call.
-        if case .moved = socket.tryWrite(from: buffer), buffer.isEmpty { return }
-        try await socket.write(from: buffer)
+    /// Writes all that `buffer` holds in one call, which is the common case; false when some of it is left.
+    public func writeAtOnce(_ buffer: ByteBuffer) -> Bool {
+        if case .moved = socket.tryWrite(from: buffer), buffer.isEmpty { return true }
+        return buffer.isEmpty
     }
+
+    /// Writes all that `buffer` holds.
+    public func write(from buffer: ByteBuffer) async throws(IOError) { try await socket.write(from: buffer) }
 
     /// Writes the first `count` bytes that `buffer` holds, and consumes them.
     /// - Parameter idle: milliseconds in which the peer must take a byte, should it not take them at once.

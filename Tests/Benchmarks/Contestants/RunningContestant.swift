@@ -25,8 +25,15 @@ final class RunningContestant {
             child = try Child(
                 command, environment: ["LD_PRELOAD=\(library)", "BENCH_ALLOCATIONS=\(counter)"], log: log)
         case .instructions(let report):
+            var command = contestant.command(file)
+            // Valgrind gives up at the debugging information of some compilers, and needs none to count.
+            if let program = command.first {
+                let stripped = "\(workspace.path)/\(name)-counted"
+                try Child.run(["strip", "--strip-debug", "-o", stripped, program])
+                command[0] = stripped
+            }
             child = try Child(
-                ["valgrind", "--tool=callgrind", "--callgrind-out-file=\(report)"] + contestant.command(file), log: log)
+                ["valgrind", "--tool=callgrind", "--callgrind-out-file=\(report)"] + command, log: log)
         }
         for _ in 0..<300_000 {
             if Self.accepts(port) { return }

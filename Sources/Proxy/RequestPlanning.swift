@@ -4,43 +4,43 @@ import HTTP
 import Rules
 import Telemetry
 
-/// What is done with one request, once its head is there: whether the client may ask at all, and which way it goes.
-struct Responder {
+/// Decides what is done with a request, once its head is there: whether the client may ask at all, and which way it goes.
+struct RequestPlanning {
+    enum Plan {
+        case forward(Destination)
+        case tunnel(Destination)
+        /// It is for the proxy itself.
+        case answerOptions
+    }
+
     let session: ClientSession
     let exchange: Exchange
 
-    /// - Returns: whether the client's connection can carry another request.
-    func respond() async throws(ExchangeFailure) -> Bool {
-        let request = exchange.request
-        exchange.body.begin(request.framing, limits: exchange.policy.limits.request)
+    /// Takes note of the request, and sends clients away that are not served.
+    func admitClient() throws(ExchangeFailure) {
+        exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         record()
         guard exchange.policy.rules.clients.permits(session.address) else {
             throw .refused(Refusal(.forbidden, .httpRequestDenied, "this proxy does not serve clients at your address"))
         }
-        if let authentication = exchange.policy.clientAuthentication {
-            try await authentication.check(exchange)
-        }
+    }
+
+    func plan() throws(ExchangeFailure) -> Plan {
+        let request = exchange.request
         let head = exchange.headBytes
         if Via.ours.occurs(in: request.fields, of: head.readable) {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))
         }
-        if request.target.form == .authority {
-            return try await TunnelOpening(session: session, exchange: exchange, destination: try destination()).open()
-        }
-        if request.target.form == .asterisk, request.target.authority == nil {
-            return try await Answer(session: session, exchange: exchange).sendOptions()
-        }
+        if request.target.form == .authority { return .tunnel(try destination()) }
+        if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
         try checkTarget()
         if request.maxForwards == 0 {
-            guard request.method == .options else {
-                throw .refused(
-                    Refusal(.methodNotAllowed, .httpRequestDenied, "this proxy does not answer TRACE requests itself"))
-            }
-            return try await Answer(session: session, exchange: exchange).sendOptions()
+            if request.method == .options { return .answerOptions }
+            throw .refused(
+                Refusal(.methodNotAllowed, .httpRequestDenied, "this proxy does not answer TRACE requests itself"))
         }
-        var forwarding = Forwarding(session: session, exchange: exchange, destination: try destination())
-        return try await forwarding.run()
+        return .forward(try destination())
     }
 
     /// What the log and the metrics will know of the request.

@@ -7,7 +7,11 @@ extension Configuration {
         if let admin { lines.append("admin \(admin)") }
         if case .count(let count) = threads { lines.append("threads \(count)") }
         if let state { lines.append("state \(state)") }
-        if log != standard.log { lines.append("log \(log.format.rawValue) \(log.destination.words)") }
+        if log.format == .off {
+            lines.append("log off")
+        } else if log != standard.log {
+            lines.append("log \(log.format.rawValue) \(log.destination.words)")
+        }
         lines += limits.differences(from: standard.limits)
         lines += timeouts.differences(from: standard.timeouts)
         if clients.allow != standard.clients.allow {

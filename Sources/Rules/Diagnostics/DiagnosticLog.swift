@@ -6,11 +6,14 @@ final class DiagnosticLog {
     private var found: [Diagnostic] = []
     private(set) var hasErrors = false
 
+    /// Nothing more will be shown, so nothing more need be looked for.
+    var isFull: Bool { found.count > Self.limit }
+
     func report(
         _ severity: Diagnostic.Severity = .error, at range: SourceRange, _ sentence: String, suggestion: String? = nil
     ) {
         if severity == .error { hasErrors = true }
-        guard found.count <= Self.limit else { return }
+        guard !isFull else { return }
         let isLast = found.count == Self.limit
         found.append(
             Diagnostic(

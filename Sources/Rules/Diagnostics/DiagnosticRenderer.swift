@@ -100,7 +100,7 @@ public struct DiagnosticRenderer: Sendable {
 
     private func pieces(of line: Range<Int>, in file: SourceFile) -> [Piece] {
         var pieces: [Piece] = []
-        let secrets = file.secrets.filter { $0.overlaps(line) }
+        let secrets = file.secrets(in: line)
         var offset = line.lowerBound
         while offset < line.upperBound {
             if let secret = secrets.first(where: { $0.contains(offset) }) {

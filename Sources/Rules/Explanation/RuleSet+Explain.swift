@@ -3,8 +3,9 @@ extension RuleSet {
     /// one after the other, without the index that `decide` uses.
     public func explain(_ query: ChallengeQuery) -> [RuleTrace] {
         var traces: [RuleTrace] = []
-        for rule in configuration.challenges {
-            guard let predicate = rule.firstMismatch(query, hostMatches: false) else {
+        for matcher in matchers {
+            let rule = matcher.rule
+            guard let predicate = matcher.firstMismatch(query, hostMatches: false) else {
                 traces.append(RuleTrace(rule: rule.rule, outcome: .matched))
                 break
             }
@@ -16,8 +17,9 @@ extension RuleSet {
     /// Every rule held against a request that was not challenged yet: either it can never apply, or it depends on
     /// the challenge. The query's method, realm, issuers, findings and failures are not looked at.
     public func prospects(_ query: ChallengeQuery) -> [RuleTrace] {
-        configuration.challenges.map { rule in
-            if let predicate = rule.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
+        matchers.map { matcher in
+            let rule = matcher.rule
+            if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))
             }
             return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerWords), \(rule.openPredicates)"))

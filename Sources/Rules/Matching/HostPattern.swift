@@ -25,7 +25,6 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         case addresses(AddressPrefix)
     }
 
-    public let description: String
     let form: Form
 
     public init(_ text: String) throws(Fault) {
@@ -33,8 +32,18 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         if text.utf8.first == Self.openBracket, text.utf8.last == Self.closeBracket {
             text = String(text.dropFirst().dropLast())
         }
-        description = text
         form = try Self.form(text)
+    }
+
+    /// The pattern in lower case, an address without brackets.
+    public var description: String {
+        switch form {
+        case .any: "*"
+        case .exact(let name): String(decoding: name, as: UTF8.self)
+        case .suffix(let end): "*" + String(decoding: end, as: UTF8.self)
+        case .glob(let pattern, _, let leading): (leading ? "*." : "") + String(decoding: pattern, as: UTF8.self)
+        case .addresses(let prefix): prefix.description
+        }
     }
 
     /// Whether a request's host fits: a name, an IPv4 address, or an IPv6 address with or without brackets. One
@@ -178,15 +187,15 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         let bytes = text.utf8.map(\.asciiLowercased)
         let isLeading = bytes.starts(with: [star, dot])
         let rest = isLeading ? Array(bytes[2...]) : bytes
-        try check(text, rest)
+        try check(rest)
         guard rest.contains(star) else { return isLeading ? .suffix([dot] + rest) : .exact(rest) }
         return .glob(rest, labels: rest.count { $0 == dot } + 1, leading: isLeading)
     }
 
-    private static func check(_ text: String, _ bytes: [UInt8]) throws(Fault) {
+    private static func check(_ bytes: [UInt8]) throws(Fault) {
         if bytes.contains(.slash) {
-            let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
-            let host = String(text[start...].prefix { $0 != "/" && $0 != ":" })
+            let rest = bytes[(bytes.firstIndex(ofWord: "://").map { $0 + 3 } ?? 0)...]
+            let host = String(decoding: rest.prefix { $0 != .slash && $0 != .colon }, as: UTF8.self)
             throw Fault(sentence: "a host is wanted, not a URL or a path", suggestion: host.isEmpty ? nil : host)
         }
         if bytes.contains(where: { $0 >= 0x80 }) {

@@ -2,6 +2,10 @@ import Bytes
 
 extension RuleParser {
     func challenge(_ directive: Directive<FileDirective>) {
+        if configuration.challenges.count >= SyntaxLimits.challenges {
+            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.challenges) challenges")
+            return
+        }
         let name = directive.values.first
         var rule = Configuration.Challenge(rule: reference(name?.text, directive.node))
         var answer: SourceRange?
@@ -13,7 +17,7 @@ extension RuleParser {
             }
             if !predicate(inner, &rule), !modifier(inner, &rule) {
                 if let answer {
-                    let line = sources.file(answer.file)?.position(of: answer.bytes.lowerBound).line ?? 0
+                    let line = sources.file(answer.file)?.line(of: answer.bytes.lowerBound) ?? 0
                     log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
                 } else {
                     answer = inner.node.range
@@ -25,15 +29,13 @@ extension RuleParser {
             log.report(at: name.range, "a challenge \(name.shown) exists already")
         }
         guard let answer else {
-            let isSaid = directive.node.block?.nodes.contains { $0.name.isWord("use") } ?? false
-            if !isRefused, !isSaid {
+            // An answer that was refused, or a word that is no directive, was reported.
+            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, nil]
+            let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
+            if !isRefused, !names.contains(where: { answers.contains($0) }) {
                 let range = name?.range ?? directive.node.name.range
                 log.report(at: range, "this challenge has no answer: use, default, reject or cancel")
             }
-            return
-        }
-        if configuration.challenges.count >= SyntaxLimits.challenges {
-            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.challenges) challenges")
             return
         }
         checkMethods(rule, directive.node)
@@ -145,13 +147,13 @@ extension RuleParser {
 
     /// `N`, `N..` or `N..M`: how many answers of this task were refused before.
     private func failures(_ value: Value) -> ClosedRange<Int>? {
-        let text = value.text
-        if let dots = text.firstRange(of: "..") {
-            let low = Self.decimal(String(text[..<dots.lowerBound]))
-            let rest = String(text[dots.upperBound...])
+        let text = Array(value.text.utf8)
+        if let dots = text.firstIndex(ofWord: "..") {
+            let low = Self.decimal(String(decoding: text[..<dots], as: UTF8.self))
+            let rest = String(decoding: text[(dots + 2)...], as: UTF8.self)
             let high = rest.isEmpty ? Int.max : Self.decimal(rest)
             if let low, let high, low <= high { return low...high }
-        } else if let number = Self.decimal(text) {
+        } else if let number = Self.decimal(value.text) {
             return number...number
         }
         refuse(value, "\(value.shown) is not a number of failures or a range such as 1.. or 0..1")

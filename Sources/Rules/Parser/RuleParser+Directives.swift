@@ -10,7 +10,7 @@ extension RuleParser {
         _: Name.Type, in nodes: [SyntaxNode], isClosed: Bool, seen: inout [Name: SourceRange]
     ) -> [Directive<Name>] {
         var directives: [Directive<Name>] = []
-        for node in nodes {
+        for node in nodes where !log.isFull {
             guard node.name.kind == .word, let name = Name(rawValue: node.name.text) else {
                 reportUnknown(node, Name.self, isClosed: isClosed)
                 continue
@@ -23,7 +23,7 @@ extension RuleParser {
                 continue
             }
             if !grammar.repeats, let first = seen.updateValue(node.name.range, forKey: name) {
-                let line = sources.file(first.file)?.position(of: first.bytes.lowerBound).line ?? 0
+                let line = sources.file(first.file)?.line(of: first.bytes.lowerBound) ?? 0
                 let place = first.file == node.name.range.file ? "line \(line)" : sources.place(of: first)
                 log.report(at: node.name.range, "'\(name.rawValue)' is said already, on \(place)")
                 continue
@@ -58,17 +58,20 @@ extension RuleParser {
             return
         }
         let place = Name.block.map { " of '\($0)'" } ?? ""
+        if name.kind == .string, Name(rawValue: name.text) != nil {
+            log.report(at: name.range, "a directive stands without quotes")
+            return
+        }
         var sentence = "\(name.shown) is no directive\(place)"
         if isTopLevel { sentence += "; it stands at the top of the file" }
         let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
-        if suggestion == nil, let home = Self.home(of: name.text), home != Name.block, !isTopLevel {
-            sentence += "; it stands in '\(home)'"
-        }
+        let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : Self.homes(of: name.text)
+        if !homes.isEmpty { sentence += "; it stands in \(homes.map { "'\($0)'" }.joined(separator: " and "))" }
         log.report(at: name.range, sentence, suggestion: name.isSecret ? nil : suggestion)
     }
 
-    /// The block that has a directive of that name, if just one has.
-    private static func home(of name: String) -> String? {
+    /// The blocks that have a directive of that name.
+    private static func homes(of name: String) -> [String] {
         let tables: [(block: String?, vocabulary: [String])] = [
             (LimitsDirective.block, LimitsDirective.vocabulary),
             (TimeoutsDirective.block, TimeoutsDirective.vocabulary),
@@ -77,8 +80,7 @@ extension RuleParser {
             (RouteDirective.block, RouteDirective.vocabulary),
             (ChallengeDirective.block, ChallengeDirective.vocabulary),
         ]
-        let homes = tables.filter { $0.vocabulary.contains(name) }
-        return homes.count == 1 ? homes.first?.block : nil
+        return tables.filter { $0.vocabulary.contains(name) }.compactMap(\.block)
     }
 
     /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.

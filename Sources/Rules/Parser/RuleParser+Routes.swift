@@ -40,7 +40,8 @@ extension RuleParser {
             }
             let classes = AddressClass.allCases.map(\.rawValue)
             let suggestion = Suggestion.nearest(to: text, among: classes)
-            let isHost = suggestion == nil && (try? HostPattern(text)) != nil && text.contains(".")
+            let isName = !(text.utf8.last?.isDigit ?? true) && text.contains(".")
+            let isHost = suggestion == nil && isName && (try? HostPattern(text)) != nil
             let hint = isHost ? "; a name is refused by 'route NAME { deny }'" : ""
             refuse(
                 value, "\(value.shown) is not an address, a block or one of \(classes.joined(separator: ", "))\(hint)",

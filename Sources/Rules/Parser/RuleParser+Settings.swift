@@ -119,7 +119,9 @@ extension RuleParser {
         }
         let words = directive.node.block?.nodes.map(\.name.text) ?? []
         let isLater = said.contains { !$0.name.grammar.isSupported }
-        for needed in ["user", "password"] where !isLater && !words.contains(needed) {
+        // A word that is no directive was reported, and is probably the one that is missing.
+        let isDoubtful = words.contains { CredentialDirective(rawValue: $0) == nil }
+        for needed in ["user", "password"] where !isLater && !isDoubtful && !words.contains(needed) {
             log.report(at: value.range, "the credential \(value.shown) has no '\(needed)'")
         }
     }
@@ -140,7 +142,7 @@ extension RuleParser {
 
     func reference(_ name: String?, _ node: SyntaxNode) -> RuleReference {
         let file = sources.file(node.name.range.file)
-        let line = file?.position(of: node.name.range.bytes.lowerBound).line ?? 0
+        let line = file?.line(of: node.name.range.bytes.lowerBound) ?? 0
         return RuleReference(name: name, file: file?.path ?? "", line: line)
     }
 }

@@ -39,9 +39,9 @@ extension RuleParser {
 
     func number(_ value: Value, _ range: ClosedRange<Int>, or words: [String] = []) -> Int? {
         if let number = Self.decimal(value.text), range.contains(number) { return number }
-        let others = words.map { "'\($0)' or " }.joined()
+        let not = words.isEmpty ? "not" : "neither " + words.map { "'\($0)' nor" }.joined(separator: " ")
         refuse(
-            value, "\(value.shown) is not \(others)a number from \(range.lowerBound) to \(range.upperBound)",
+            value, "\(value.shown) is \(not) a number from \(range.lowerBound) to \(range.upperBound)",
             suggestion: Suggestion.nearest(to: value.text, among: words))
         return nil
     }
@@ -88,8 +88,6 @@ extension RuleParser {
         var suggestion: String?
         if Self.port(text) != nil {
             suggestion = "127.0.0.1:\(text)"
-        } else if let address = IPAddress(text) {
-            suggestion = Endpoint(address, 3128).description
         } else if let colon = text.lastIndex(of: ":"), let port = Self.port(String(text[text.index(after: colon)...])) {
             switch text[..<colon] {
             case "localhost": suggestion = "127.0.0.1:\(port)"
@@ -97,6 +95,7 @@ extension RuleParser {
             case let host: suggestion = IPAddress(host).map { Endpoint($0, port).description }
             }
         }
+        suggestion = suggestion ?? IPAddress(text).map { Endpoint($0, 3128).description }
         refuse(value, "\(value.shown) is not an address and a port, such as 127.0.0.1:3128", suggestion: suggestion)
         return nil
     }
@@ -165,7 +164,7 @@ extension RuleParser {
         } else if text.utf8.count(where: { $0 == .colon }) == 1 {
             colon = text.firstIndex(of: ":")
         }
-        guard let colon, !text.contains("://") else { return (text, nil) }
+        guard let colon, Array(text.utf8).firstIndex(ofWord: "://") == nil else { return (text, nil) }
         guard text[colon] == ":", let port = Self.port(String(text[text.index(after: colon)...])), port > 0 else {
             refuse(value, "\(value.shown) does not end in a port from 1 to 65535")
             return nil

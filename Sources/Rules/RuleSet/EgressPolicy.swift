@@ -67,7 +67,9 @@ public struct EgressPolicy: Sendable {
     /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
     private static func carried(_ address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
-        if address.high == 0x0064_FF9B_0000_0000 || address.high == 0, address.low >> 32 == 0 {
+        // ::1 is not 0.0.0.1.
+        let isCompatible = address.high == 0 && address.low > 1
+        if isCompatible || address.high == 0x0064_FF9B_0000_0000, address.low >> 32 == 0 {
             return IPAddress(v4: UInt32(truncatingIfNeeded: address.low))
         }
         if address.high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: address.high >> 16)) }

@@ -1,19 +1,27 @@
-/// The part of a `challenge` that a request is held against before anything was challenged.
+/// The part of a `challenge` that a request is held against before anything was challenged. It holds nothing that is
+/// counted, so looking at one costs no retain.
 struct Gate: Sendable {
     let actsOnChallenge: Bool
     let authorization: Configuration.Challenge.Authorization?
-    private let ports: PortSet?
     private let isForOrigins: Bool
+    private let isForAnyPort: Bool
+    /// Its ports in the rule set's common list.
+    private let ports: Range<Int>
 
-    init(_ rule: Configuration.Challenge) {
+    init(_ rule: Configuration.Challenge, ports list: inout [ClosedRange<UInt16>]) {
         actsOnChallenge = rule.actsOnChallenge
         authorization = rule.authorization
-        ports = rule.ports
         isForOrigins = rule.isProxy != true
+        isForAnyPort = rule.ports == nil
+        let start = list.count
+        list += rule.ports?.ranges ?? []
+        ports = start..<list.count
     }
 
-    func admits(_ port: UInt16) -> Bool {
+    func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>]) -> Bool {
         guard isForOrigins else { return false }
-        return ports?.contains(port) ?? true
+        if isForAnyPort { return true }
+        for index in ports where list[index].contains(port) { return true }
+        return false
     }
 }

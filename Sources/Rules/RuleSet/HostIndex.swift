@@ -26,13 +26,14 @@ struct HostIndex: Sendable {
     private var keys: [Key] = []
     /// Open addressing: the number of a key plus one, or zero. A power of two long, at most half full.
     private var slots: [UInt32] = []
-    /// Rule numbers of all lists, list after list. List 0 is that of the patterns which are no key.
+    /// Rule numbers of all lists, list after list, doubled; odd when the host is known to match whatever it is. List 0
+    /// is that of the patterns which are no key.
     private var numbers: [UInt32] = []
     private var bounds: [Int] = [0]
     private var hasSuffixes = false
 
     init(_ entries: [Entry]) {
-        var lists: [[(number: Int, methods: MethodSet)]] = [[]]
+        var lists: [[(number: UInt32, methods: MethodSet)]] = [[]]
         var keyOf: [[UInt8]: Int] = [:]
         for (number, entry) in entries.enumerated() {
             var targets: Set<Int> = entry.patterns.isEmpty ? [0] : []
@@ -51,15 +52,19 @@ struct HostIndex: Sendable {
                 }
                 targets.insert(list)
             }
-            for target in targets { lists[target].append((number, entry.methods)) }
+            let matchesAll = entry.patterns.isEmpty || entry.patterns.contains { $0.form == .any }
+            for target in targets {
+                let isKnown = target > 0 || matchesAll
+                lists[target].append((UInt32(number) << 1 | (isKnown ? 1 : 0), entry.methods))
+            }
         }
         fillSlots()
         for list in lists {
             for method in ChallengeMethod.allCases {
-                numbers += list.filter { $0.methods.contains(method) }.map { UInt32($0.number) }
+                numbers += list.filter { $0.methods.contains(method) }.map(\.number)
                 bounds.append(numbers.count)
             }
-            numbers += list.map { UInt32($0.number) }
+            numbers += list.map(\.number)
             bounds.append(numbers.count)
         }
     }
@@ -68,7 +73,7 @@ struct HostIndex: Sendable {
     /// known to match; if not, it has still to look at the rule's other patterns.
     func first(_ host: Span<UInt8>, list: Int, where test: (_ number: Int, _ hostMatches: Bool) -> Bool) -> Int? {
         var best = Int.max
-        scan(0, list, false, &best, test)
+        scan(0, list, &best, test)
         if !keys.isEmpty {
             var hash = Self.basis
             var index = host.count
@@ -77,20 +82,18 @@ struct HostIndex: Sendable {
                 hash = Self.step(hash, host[index].asciiLowercased)
                 guard index == 0 || hasSuffixes && host[index] == Self.dot else { continue }
                 let name = host.extracting(index..<host.count)
-                if let key = find(name, hash) { scan(key + 1, list, true, &best, test) }
+                if let key = find(name, hash) { scan(key + 1, list, &best, test) }
             }
         }
         return best == .max ? nil : best
     }
 
-    private func scan(
-        _ key: Int, _ list: Int, _ hostMatches: Bool, _ best: inout Int, _ test: (Int, Bool) -> Bool
-    ) {
+    private func scan(_ key: Int, _ list: Int, _ best: inout Int, _ test: (Int, Bool) -> Bool) {
         let first = key * Self.listsPerKey + list
         for position in bounds[first]..<bounds[first + 1] {
-            let number = Int(numbers[position])
+            let number = Int(numbers[position] >> 1)
             if number >= best { return }
-            if test(number, hostMatches) {
+            if test(number, numbers[position] & 1 == 1) {
                 best = number
                 return
             }

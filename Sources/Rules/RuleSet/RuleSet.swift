@@ -8,11 +8,12 @@ public final class RuleSet: Sendable {
     public let clients: ClientPolicy
     private let routes: HostIndex
     private let challenges: HostIndex
-    /// What the per-request queries look at, apart from the rules themselves: copying a rule costs a retain for each
-    /// of its lists.
     private let routeDecisions: [RouteDecision]
-    private let routePorts: [UInt16?]
+    /// Zero for every port.
+    private let routePorts: [UInt16]
+    let matchers: [ChallengeMatcher]
     private let gates: [Gate]
+    private let ports: [ClosedRange<UInt16>]
     /// Whether any rule acts on a challenge, or replaces a client's own `Authorization`: most requests need no more than
     /// this.
     private let canAnswer: Bool
@@ -28,8 +29,11 @@ public final class RuleSet: Sendable {
         routeDecisions = configuration.routes.map {
             RouteDecision(action: $0.action, decodesContent: $0.decodesContent, rule: $0.rule)
         }
-        routePorts = configuration.routes.map(\.port)
-        gates = configuration.challenges.map(Gate.init)
+        routePorts = configuration.routes.map { $0.port ?? 0 }
+        matchers = configuration.challenges.map(ChallengeMatcher.init)
+        var ports: [ClosedRange<UInt16>] = []
+        gates = configuration.challenges.map { Gate($0, ports: &ports) }
+        self.ports = ports
         canAnswer = configuration.challenges.contains { $0.actsOnChallenge }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }
@@ -39,7 +43,8 @@ public final class RuleSet: Sendable {
         if configuration.routes.isEmpty { return .none }
         let found = HostPattern.withName(of: host) { name in
             routes.first(name, list: HostIndex.everyMethod) { number, hostMatches in
-                if let only = routePorts[number], only != port { return false }
+                let only = routePorts[number]
+                if only != 0, only != port { return false }
                 return hostMatches || configuration.routes[number].host.matches(name)
             }
         }
@@ -50,10 +55,11 @@ public final class RuleSet: Sendable {
     public func decide(_ query: ChallengeQuery) -> Decision {
         let found = HostPattern.withName(of: query.host.utf8Span.span) { name in
             challenges.first(name, list: Int(query.method.rawValue)) { number, hostMatches in
-                configuration.challenges[number].firstMismatch(query, hostMatches: hostMatches) == nil
+                matchers[number].firstMismatch(query, hostMatches: hostMatches) == nil
             }
         }
-        return found.map { Decision(configuration.challenges[$0]) } ?? .none
+        guard let found else { return .none }
+        return matchers[found].decision
     }
 
     /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. When not,
@@ -72,7 +78,7 @@ public final class RuleSet: Sendable {
         guard canReplace else { return .keep }
         let found = firstBeforeChallenge(host, port) { number in
             gates[number].authorization != nil
-                && configuration.challenges[number].matchesBeforeChallenge(`protocol`, isSecure: isSecure, client)
+                && matchers[number].matchesBeforeChallenge(`protocol`, isSecure: isSecure, client)
         }
         return found.flatMap { gates[$0].authorization } ?? .keep
     }
@@ -82,8 +88,8 @@ public final class RuleSet: Sendable {
     ) -> Int? {
         HostPattern.withName(of: host) { name in
             challenges.first(name, list: HostIndex.everyMethod) { number, hostMatches in
-                gates[number].admits(port) && test(number)
-                    && (hostMatches || configuration.challenges[number].matches(host: name))
+                gates[number].admits(port, ports) && test(number)
+                    && (hostMatches || matchers[number].matches(host: name))
             }
         }
     }
@@ -95,11 +101,5 @@ extension Configuration.Challenge {
         case .use, .cancel: true
         case .performDefault, .reject: false
         }
-    }
-
-    /// Whether the predicates hold that are known before a challenge, host and port apart.
-    func matchesBeforeChallenge(_ protocol: ChallengeProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
-        (protocols.isEmpty || protocols.contains(`protocol`)) && (self.isSecure ?? isSecure) == isSecure
-            && matches(client: client)
     }
 }

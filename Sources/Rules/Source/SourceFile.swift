@@ -7,7 +7,7 @@ public struct SourceFile: Sendable {
     public let bytes: [UInt8]
     /// The `include` that brought this file in; nil for the first.
     public let includedFrom: SourceRange?
-    /// Runs of bytes that may be secrets, ascending. The renderer shows `***` in their place.
+    /// Runs of bytes that may be secrets, ascending and apart. The renderer shows `***` in their place.
     var secrets: [Range<Int>] = []
     private let lineStarts: [Int]
 
@@ -21,18 +21,29 @@ public struct SourceFile: Sendable {
     /// The position of a byte offset; an offset beyond the end is the end's.
     public func position(of offset: Int) -> SourcePosition {
         let offset = min(max(offset, 0), bytes.count)
-        let line = lineNumber(of: offset)
+        let line = line(of: offset)
         let scalars = bytes[lineStarts[line - 1]..<offset].count { $0 & 0xC0 != 0x80 }
         return SourcePosition(line: line, column: scalars + 1)
     }
 
     /// The bytes of the line that holds `offset`, without its end.
     func line(around offset: Int) -> Range<Int> {
-        let number = lineNumber(of: min(max(offset, 0), bytes.count))
+        let number = line(of: offset)
         let start = lineStarts[number - 1]
         var end = number < lineStarts.count ? lineStarts[number] - 1 : bytes.count
         if end > start, bytes[end - 1] == .carriageReturn { end -= 1 }
         return start..<end
+    }
+
+    /// The secrets that overlap a range.
+    func secrets(in range: Range<Int>) -> ArraySlice<Range<Int>> {
+        var lower = 0
+        var upper = secrets.count
+        while lower < upper {
+            let middle = (lower + upper) / 2
+            if secrets[middle].upperBound <= range.lowerBound { lower = middle + 1 } else { upper = middle }
+        }
+        return secrets[lower...].prefix { $0.lowerBound < range.upperBound }
     }
 
     /// A path that stands in this file: absolute, or relative to the file's own directory.
@@ -41,8 +52,8 @@ public struct SourceFile: Sendable {
         return String(path[...slash]) + target
     }
 
-    /// Binary search for the last line that starts at or before `offset`; numbers count from 1.
-    private func lineNumber(of offset: Int) -> Int {
+    /// The number of the line that holds `offset`: the last that starts at or before it.
+    func line(of offset: Int) -> Int {
         var lower = 0
         var upper = lineStarts.count
         while upper - lower > 1 {

@@ -4,8 +4,9 @@ import Bytes
 /// not parse is exactly the file whose lines are shown. It would rather hide too much.
 ///
 /// Hidden is: what follows a word such as `password`, or a near miss of one, up to the end of its directive, unless
-/// it is `env NAME` or `file PATH`; what an unknown directive of a `credential` block says; the password of a URL; a
-/// string that holds `password=`; and a comment on such a line, or one that speaks of a secret itself.
+/// it is `env NAME` or `file PATH`; what an unknown directive of a `credential` block says; a URL with a password; a
+/// string that holds `password=`, or whose quotes are wrong; and a comment on such a line, or one that speaks of a
+/// secret itself.
 struct SecretMask {
     private(set) var ranges: [Range<Int>] = []
 
@@ -24,21 +25,25 @@ struct SecretMask {
                 } else if opensCredential {
                     depth = 0
                 }
-                (isHead, isHiding) = (true, false)
+                (isHead, isHiding) = (true, isHiding && index > 0 && Self.speaksOfSecret(tokens[index - 1]))
             case .close:
                 if let inner = depth { depth = inner == 0 ? nil : inner - 1 }
                 (isHead, isHiding, opensCredential) = (true, false, false)
-            case .semicolon, .newline:
+            case .semicolon:
                 (isHead, isHiding, opensCredential) = (true, false, false)
+            case .newline:
+                let isPromised = index > 0 && Self.goesOn(tokens[index - 1], isHiding, bytes)
+                (isHead, isHiding, opensCredential) = (true, isPromised, false)
             case .word, .string:
+                if isHead, isHiding, Self.plain.contains(token.text) || Self.speaksOfSecret(token) { isHiding = false }
                 if isHiding, !Self.isReference(tokens, index) {
                     hide(token.range.bytes, &tokens[index], bytes)
                 } else {
-                    hideInside(token, &tokens[index])
+                    hideInside(token, &tokens[index], bytes)
                 }
                 let isWord = token.kind == .word
                 if isHead, isWord { opensCredential = Self.isNear(token.text, ["credential"]) }
-                if isWord, Self.speaksOfSecret(token.text) {
+                if Self.speaksOfSecret(token) {
                     isHiding = true
                 } else if isHead, depth != nil, !Self.plain.contains(token.text) {
                     isHiding = true
@@ -47,7 +52,20 @@ struct SecretMask {
             }
         }
         hideComments(comments, of: bytes)
-        ranges.sort { $0.lowerBound < $1.lowerBound }
+        merge()
+    }
+
+    /// Ascending, and no two of them touch.
+    private mutating func merge() {
+        var merged: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, last.upperBound >= range.lowerBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        ranges = merged
     }
 
     /// A string that is not closed may go on in the lines below: everything up to the next quote is hidden too.
@@ -58,17 +76,43 @@ struct SecretMask {
         ranges.append(range.lowerBound..<end)
     }
 
-    private mutating func hideInside(_ token: Token, _ marked: inout Token) {
+    private mutating func hideInside(_ token: Token, _ marked: inout Token, _ bytes: [UInt8]) {
         if ranges.last.map({ $0.upperBound > token.range.bytes.lowerBound }) ?? false { marked.isSecret = true }
-        let text = Array(token.text.utf8.map(\.asciiLowercased))
-        let isAssignment = Self.assignments.contains { text.firstRange(of: $0) != nil }
-        let isURL = text.lastIndex(of: UInt8(ascii: "@")).map { at in
-            let start = text.firstRange(of: Array("://".utf8))?.upperBound ?? 0
-            return start < at && text[start..<at].contains(.colon)
-        }
-        guard isAssignment || isURL ?? false else { return }
+        let text = Array(token.text.utf8)
+        let touchesString = bytes[..<token.range.bytes.lowerBound].last == .quote
+        let isAssignment = Self.assignments.contains { text.firstIndex(ofWord: $0) != nil }
+        guard isAssignment || Self.holdsUserInformation(text) || Self.isMisquoted(token, bytes) || touchesString
+        else { return }
         marked.isSecret = true
         ranges.append(token.range.bytes)
+    }
+
+    /// Whether the line below may hold the value: behind a secret word that ends its line, or a string that is not
+    /// closed and was to be a secret.
+    private static func goesOn(_ last: Token, _ isHiding: Bool, _ bytes: [UInt8]) -> Bool {
+        if speaksOfSecret(last) { return true }
+        guard last.kind == .string, isMisquoted(last, bytes) else { return false }
+        return isHiding || speaks(bytes[last.range.bytes])
+    }
+
+    private static func speaks(_ text: ArraySlice<UInt8>) -> Bool {
+        hints.contains { text.firstIndex(ofWord: $0) != nil }
+    }
+
+    /// `user:password@`, or a URL whose colon is followed by no port.
+    private static func holdsUserInformation(_ text: [UInt8]) -> Bool {
+        let authority = text.firstIndex(ofWord: "://").map { $0 + 3 }
+        let rest = text[(authority ?? 0)...]
+        guard let colon = rest.firstIndex(of: .colon) else { return false }
+        if rest[colon...].contains(UInt8(ascii: "@")) { return true }
+        return authority != nil && !rest[(colon + 1)...].prefix { $0 != .slash }.allSatisfy(\.isDigit)
+    }
+
+    /// Where a quote is missing or one too many, a string is not what it seems, nor are the words behind it.
+    private static func isMisquoted(_ token: Token, _ bytes: [UInt8]) -> Bool {
+        let range = token.range.bytes
+        guard token.kind == .string else { return bytes[range].contains(.quote) }
+        return range.count < 2 || bytes[range.upperBound - 1] != .quote
     }
 
     private mutating func hideComments(_ comments: [Range<Int>], of bytes: [UInt8]) {
@@ -78,8 +122,7 @@ struct SecretMask {
             while next < secrets.endIndex, secrets[next].upperBound <= comment.lowerBound { next += 1 }
             let before = next > secrets.startIndex ? secrets[next - 1] : nil
             let shares = before.map { !bytes[$0.upperBound..<comment.lowerBound].contains(.lineFeed) } ?? false
-            let text = bytes[comment].map(\.asciiLowercased)
-            if shares || Self.hints.contains(where: { text.firstRange(of: $0) != nil }) { ranges.append(comment) }
+            if shares || Self.speaks(bytes[comment]) { ranges.append(comment) }
         }
     }
 
@@ -87,12 +130,13 @@ struct SecretMask {
     private static func isReference(_ tokens: [Token], _ index: Int) -> Bool {
         let isHere = tokens[index].isWord("env") || tokens[index].isWord("file")
         let follows = index > 0 && (tokens[index - 1].isWord("env") || tokens[index - 1].isWord("file"))
-        let isSecond = follows && index > 1 && tokens[index - 2].kind == .word
-        return isHere || isSecond && speaksOfSecret(tokens[index - 2].text)
+        return isHere || follows && index > 1 && speaksOfSecret(tokens[index - 2])
     }
 
-    private static func speaksOfSecret(_ word: String) -> Bool {
-        words.contains(word.lowercased()) || isNear(word, ["password", "client-secret", "passphrase"])
+    private static func speaksOfSecret(_ token: Token) -> Bool {
+        token.kind == .word
+            && (words.contains(token.text.lowercased())
+                || isNear(token.text, ["password", "client-secret", "passphrase"]))
     }
 
     private static func isNear(_ word: String, _ targets: [String]) -> Bool {
@@ -107,6 +151,6 @@ struct SecretMask {
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "include",
     ]
-    private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token="].map { Array($0.utf8) }
-    private static let hints = ["pass", "secret", "token", "pwd"].map { Array($0.utf8) }
+    private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token="]
+    private static let hints = ["pass", "secret", "token", "pwd"]
 }

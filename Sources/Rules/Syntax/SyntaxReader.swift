@@ -85,6 +85,7 @@ struct SyntaxReader<Reader: SourceReader> {
             log.report(at: brace.range, "blocks are nested more than \(SyntaxLimits.blockDepth) deep")
             frames[frames.count - 1].next = frame.tokens.count
             pending = nil
+            while blocks.count > frame.depth { closeBlock(isClosed: true) }
             return
         }
         let node = pending ?? SyntaxNode(name: brace)

@@ -1,0 +1,81 @@
+import Bytes
+
+/// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
+final class ChallengeMatcher: Sendable {
+    let rule: Configuration.Challenge
+    let decision: Decision
+    private let hosts: [HostPattern]
+    private let ports: PortSet?
+    private let protocols: [ChallengeProtocol]
+    private let realms: [TextPattern]
+    private let methods: MethodSet
+    private let isProxy: Bool?
+    private let isSecure: Bool?
+    private let clients: [ClientPattern]
+    private let issuers: [TextPattern]
+    private let findings: [TrustFinding]
+    private let failures: ClosedRange<Int>?
+
+    init(_ rule: Configuration.Challenge) {
+        self.rule = rule
+        decision = Decision(rule)
+        hosts = rule.hosts
+        ports = rule.ports
+        protocols = rule.protocols
+        realms = rule.realms
+        methods = rule.effectiveMethods
+        isProxy = rule.isProxy
+        isSecure = rule.isSecure
+        clients = rule.clients
+        issuers = rule.issuers
+        findings = rule.findings
+        failures = rule.failures
+    }
+
+    /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.
+    func firstMismatch(_ query: borrowing ChallengeQuery, hostMatches: Bool) -> ChallengePredicate? {
+        if let isProxy, isProxy != query.isProxy { return .proxy }
+        if !hostMatches, !matches(host: query.host.utf8Span.span) { return .host }
+        if let ports, !ports.contains(query.port) { return .port }
+        if !protocols.isEmpty, !protocols.contains(query.protocol) { return .protocol }
+        if let isSecure, isSecure != query.isSecure { return .secure }
+        if !matches(client: query.client) { return .client }
+        if !methods.contains(query.method) { return .method }
+        if !realms.isEmpty, !matches(realm: query.realm) { return .realm }
+        if !issuers.isEmpty, !query.issuers.contains(where: { matches(issuer: $0) }) { return .issuer }
+        if !findings.isEmpty, !query.findings.contains(where: { findings.contains($0) }) { return .finding }
+        if let failures, !failures.contains(query.failures) { return .failures }
+        return nil
+    }
+
+    func matches(host: Span<UInt8>) -> Bool {
+        if hosts.isEmpty { return true }
+        for index in hosts.indices where hosts[index].matches(host) { return true }
+        return false
+    }
+
+    /// Whether the predicates hold that are known before a challenge, host and port apart.
+    func matchesBeforeChallenge(_ protocol: ChallengeProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
+        (protocols.isEmpty || protocols.contains(`protocol`)) && (self.isSecure ?? isSecure) == isSecure
+            && matches(client: client)
+    }
+
+    private func matches(client: ClientIdentity) -> Bool {
+        if clients.isEmpty { return true }
+        for index in clients.indices where clients[index].matches(address: client.address, user: client.user) {
+            return true
+        }
+        return false
+    }
+
+    private func matches(realm: String?) -> Bool {
+        guard let realm else { return false }
+        for index in realms.indices where realms[index].matches(realm) { return true }
+        return false
+    }
+
+    private func matches(issuer: String) -> Bool {
+        for index in issuers.indices where issuers[index].matches(issuer) { return true }
+        return false
+    }
+}

@@ -1,0 +1,79 @@
+import Bytes
+import Rules
+import Testing
+
+@Suite struct EgressTests {
+    @Test(arguments: [
+        ("93.184.216.34", true), ("10.0.0.1", true), ("2606:2800::1", true), ("fd12::1", true),
+        ("127.0.0.1", false), ("127.9.9.9", false), ("::1", false), ("::ffff:127.0.0.1", false),
+        ("169.254.169.254", false), ("169.254.1.1", false), ("fe80::1", false), ("224.0.0.1", false),
+        ("255.255.255.255", false), ("ff02::1", false), ("0.0.0.0", false), ("0.1.2.3", false), ("::", false),
+        ("fd00:ec2::254", false), ("100.100.100.200", false),
+        ("64:ff9b::7f00:1", false), ("64:ff9b::a9fe:a9fe", false), ("64:ff9b::5db8:d822", true),
+        ("2002:7f00:1::1", false), ("2002:5db8:d822::1", true), ("::7f00:1", false),
+    ])
+    func `without a word the inside of the machine and of the cloud is refused`(text: String, expected: Bool) throws {
+        let address = try #require(IPAddress(text))
+        #expect(try rules("").egress.permits(address, port: 80).isPermitted == expected)
+    }
+
+    @Test(arguments: [
+        // The design's example, its lines in either order.
+        ("deny loopback; allow 127.0.0.1:3127", "127.0.0.1", 3127, true),
+        ("deny loopback; allow 127.0.0.1:3127", "127.0.0.1", 80, false),
+        ("allow 127.0.0.1:3127; deny loopback", "127.0.0.1", 3127, true),
+        // A written entry as narrow lifts what is refused by default; a wider one does not.
+        ("allow 127.0.0.0/8", "127.0.0.1", 80, true), ("allow loopback", "::1", 80, true),
+        ("allow any", "127.0.0.1", 80, false), ("allow any", "169.254.169.254", 80, false),
+        ("allow link-local", "169.254.169.254", 80, false), ("allow metadata", "169.254.169.254", 80, true),
+        ("allow private", "fd00:ec2::254", 80, false),
+        // A deny line does not switch the default off.
+        ("deny private", "127.0.0.1", 80, false), ("deny private", "192.168.1.1", 80, false),
+        ("deny private; allow 192.168.0.0/16", "192.168.1.1", 80, true),
+        ("allow private; deny 192.168.0.0/16", "192.168.1.1", 80, false),
+        ("allow 10.0.0.0/8; deny 10.1.2.3", "10.1.2.3", 80, false),
+        ("deny 10.0.0.0/8; allow 10.1.0.0/16; deny 10.1.2.3", "10.1.9.9", 80, true),
+        ("deny any; allow 10.20.0.0/16", "10.20.1.1", 80, true),
+        ("deny any; allow 10.20.0.0/16", "10.21.1.1", 80, false),
+        ("deny any; allow 10.20.0.0/16", "2606:2800::1", 80, false),
+        ("deny any:25", "93.184.216.34", 25, false), ("deny any:25", "93.184.216.34", 80, true),
+        ("deny 10.0.0.1; allow 10.0.0.1", "10.0.0.1", 80, false),
+        ("deny 10.0.0.1; allow 10.0.0.1:80", "10.0.0.1", 80, true),
+        ("allow [::1]:80", "::1", 80, true), ("allow [::1]:80", "::1", 81, false),
+        ("deny 93.184.216.34", "::ffff:93.184.216.34", 80, false),
+        ("deny 93.184.216.34", "64:ff9b::5db8:d822", 80, false),
+    ])
+    func `the narrowest entry decides`(entries: String, text: String, port: UInt16, expected: Bool) throws {
+        let address = try #require(IPAddress(text))
+        #expect(try rules("egress { \(entries) }").egress.permits(address, port: port).isPermitted == expected)
+    }
+
+    @Test func `a decision names its reason`() throws {
+        let egress = try rules("\n\negress {\n  deny private\n  allow 10.0.0.1:80\n}").egress
+        let inside = try #require(IPAddress("10.0.0.1"))
+        let local = try #require(IPAddress("127.0.0.1"))
+        #expect(egress.permits(inside, port: 80).reason == "allowed by \"10.0.0.1:80\" (proxy.conf:5)")
+        #expect(egress.permits(inside, port: 81).reason == "denied by \"private\" (proxy.conf:4)")
+        #expect(egress.permits(local, port: 80) == .refusedByDefault(.loopback))
+    }
+
+    @Test func `a tunnel goes to 443 unless said otherwise`() throws {
+        #expect(try rules("").egress.permitsConnect(port: 443))
+        #expect(try !rules("").egress.permitsConnect(port: 22))
+        let some = try rules("egress { connect-ports 8443 9000-9002 }").egress
+        #expect(
+            [443, 8443, 8999, 9000, 9002, 9003].map { some.permitsConnect(port: $0) }
+                == [false, true, false, true, true, false])
+        #expect(try rules("egress { connect-ports any }").egress.permitsConnect(port: 22))
+    }
+
+    @Test func `clients are those of the machine unless said otherwise`() throws {
+        let local = try #require(IPAddress("127.0.0.1"))
+        let mapped = try #require(IPAddress("::ffff:127.0.0.1"))
+        let other = try #require(IPAddress("10.0.0.1"))
+        let standard = try rules("").clients
+        #expect(standard.permits(local) && standard.permits(mapped) && !standard.permits(other))
+        let wide = try rules("clients { allow 10.0.0.0/8 }").clients
+        #expect(wide.permits(other) && !wide.permits(local))
+    }
+}

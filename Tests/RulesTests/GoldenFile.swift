@@ -1,0 +1,77 @@
+import Bytes
+import Rules
+
+/// A golden file: a rule file, then sections that begin with a dashed line.
+///
+///     ---- file PATH              another file that can be included or read
+///     ---- env NAME=VALUE         a variable
+///     ---- explain METHOD URL     a request to explain; lines `scheme "realm"` below are its challenges
+///     ----                        what is expected: the report, the configuration's summary, the explanation
+struct GoldenFile {
+    private(set) var reader = PlayedReader()
+    private(set) var expected = ""
+    /// All that stands before the expectation, to write the file anew.
+    private(set) var given = ""
+    private var request: (method: String, url: String)?
+    private var challenges: [(method: ChallengeMethod, realm: String?)] = []
+
+    init(_ text: String) {
+        var section = "file proxy.conf"
+        var content = ""
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.hasPrefix("----") {
+                finish(section, content)
+                section = line.dropFirst(4).trimmingPrefix(" ").description
+                content = ""
+                if section.isEmpty { continue }
+            } else {
+                content += line + "\n"
+            }
+            if !section.isEmpty { given += line + "\n" }
+        }
+        // The split has made an empty line of the last line's end.
+        expected = String(content.dropLast())
+    }
+
+    private mutating func finish(_ section: String, _ content: String) {
+        let words = section.split(separator: " ", maxSplits: 2).map(String.init)
+        switch words.first {
+        case "file": reader.files[words[1]] = Array(content.utf8)
+        case "env":
+            let pair = section.dropFirst(4).split(separator: "=", maxSplits: 1).map(String.init)
+            reader.variables[pair[0]] = pair[1]
+        case "explain":
+            request = (words[1], words[2])
+            for line in content.split(separator: "\n") {
+                let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+                guard let method = ChallengeMethod(parts[0]) else { continue }
+                challenges.append((method, parts.count > 1 ? String(parts[1].dropFirst().dropLast()) : nil))
+            }
+        default: break
+        }
+    }
+
+    /// What reading the file yields now.
+    func actual() throws -> String {
+        let file = try RuleFile("proxy.conf", from: reader)
+        var text = file.report
+        guard let configuration = file.configuration else { return text }
+        guard let request else { return text + configuration.summary }
+        let explained = Self.request(request.method, request.url)
+        let queries = challenges.map { challenge in
+            (challenge.method.description, explained.query(method: challenge.method, realm: challenge.realm))
+        }
+        text += Explanation(explained, challenges: queries, rules: RuleSet(configuration)).text
+        return text
+    }
+
+    private static func request(_ method: String, _ url: String) -> ExplainedRequest {
+        let isSecure = url.hasPrefix("https")
+        let authority = url.split(separator: "/")[1].split(separator: ":").map(String.init)
+        return ExplainedRequest(
+            method: method, url: url, host: authority[0],
+            port: authority.count > 1 ? UInt16(authority[1]) ?? 0 : isSecure ? 443 : 80,
+            protocol: isSecure ? .https : .http,
+            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Rules
+import Testing
+
+@Suite struct GoldenTests {
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+    static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
+        .filter { $0.hasSuffix(".txt") }.sorted()
+
+    @Test func `there are golden files`() {
+        #expect(Self.names.count >= 40)
+    }
+
+    /// `ATTACHE_GOLDEN=write` writes the expectations anew; read the difference before committing it.
+    @Test(arguments: names)
+    func `a rule file yields what its golden file says`(name: String) throws {
+        let url = Self.folder.appending(path: name)
+        let golden = GoldenFile(try String(contentsOf: url, encoding: .utf8))
+        let actual = try golden.actual()
+        if ProcessInfo.processInfo.environment["ATTACHE_GOLDEN"] == "write" {
+            try (golden.given + "----\n" + actual).write(to: url, atomically: true, encoding: .utf8)
+        } else {
+            #expect(actual == golden.expected)
+        }
+    }
+
+    @Test func `the example is a manual that parses in silence`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
+        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
+        #expect(file.report.isEmpty)
+        let configuration = try #require(file.configuration)
+        // All of its values are the defaults, apart from what the first minute needs.
+        #expect(
+            configuration.summary == """
+                admin 127.0.0.1:3127
+                egress allow 127.0.0.1:3127
+                credential practice user *** password ***
+                route * tunnel
+                challenge "practice" host 127.0.0.1 port 3127 -> use practice
+
+                """)
+    }
+
+    @Test func `every directive that is supported stands in the example`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
+        let words = [
+            "listen", "admin", "threads", "state", "log", "limits", "timeouts", "clients", "egress", "credential",
+            "route", "challenge", "include", "replay-memory", "replay-disk", "start-line", "head", "upstream-head",
+            "fields", "decode-ratio", "idle", "connect", "response", "drain", "allow", "authenticate", "realm",
+            "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
+            "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
+            "cancel", "attempts", "persistence", "preempt", "order", "authorization",
+        ]
+        for word in words { #expect(text.contains(word), "\(word)") }
+        for word in ["intercept", "upgrade", "server-trust; trust", "store ", "authority {", "parent corp", "oauth2"] {
+            #expect(!text.contains(word), "\(word)")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import Rules
+import Testing
+
+/// A file system and an environment as a test wants them.
+struct PlayedReader: SourceReader {
+    var files: [String: [UInt8]] = [:]
+    var variables: [String: String] = [:]
+
+    init(_ files: [String: String] = [:], variables: [String: String] = [:]) {
+        self.files = files.mapValues { Array($0.utf8) }
+        self.variables = variables
+    }
+
+    func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
+        guard let bytes = files[path] else { throw .notFound }
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }
+        return bytes
+    }
+
+    func environment(_ name: String) -> String? { variables[name] }
+}
+
+/// The rules of a text that must have no error.
+func rules(_ text: String) throws -> RuleSet {
+    let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
+    return RuleSet(try #require(file.configuration, Comment(rawValue: file.report)))
+}
+
+/// What a text's reading reports.
+func report(_ text: String) throws -> String {
+    try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text])).report
+}

@@ -1,0 +1,172 @@
+import Bytes
+import Rules
+import Testing
+
+@Suite struct RuleSetTests {
+    static let local = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
+
+    private func query(_ host: String, _ method: ChallengeMethod = .basic) -> ChallengeQuery {
+        ChallengeQuery(host: host, port: 80, protocol: .http, realm: "R", method: method, client: Self.local)
+    }
+
+    @Test(arguments: [
+        ("a.internal.example", 80, "deny"), ("internal.example", 80, "tunnel"), ("x.example", 8080, "decode"),
+        ("x.example", 80, "deny"), ("y.example", 80, "tunnel"), ("10.1.1.1", 80, "deny"),
+        ("[::ffff:10.1.1.1]", 80, "deny"), ("X.Example.", 80, "deny"), ("web-1.example", 80, "decode"),
+    ])
+    func `the first route that fits decides`(host: String, port: UInt16, expected: String) throws {
+        let rules = try rules(
+            """
+            route x.example:8080 { decode }
+            route 10.0.0.0/8 { deny }
+            route *.internal.example { deny }
+            route web-*.example { decode }
+            route x.example { deny }
+            """)
+        let route = rules.route(host: Array(host.utf8).span, port: port)
+        let actual = route.action == .deny ? "deny" : route.decodesContent ? "decode" : "tunnel"
+        #expect(actual == expected)
+        #expect((route.rule == nil) == (expected == "tunnel"))
+    }
+
+    @Test func `without routes everything is tunnelled`() throws {
+        #expect(try rules("").route(host: Array("a".utf8).span, port: 1) == .none)
+    }
+
+    @Test func `the first matching challenge decides, wherever the index found it`() throws {
+        let rules = try rules(
+            """
+            credential c { user u; password p }
+            challenge "glob"   { host build-*.example.com; method digest; cancel }
+            challenge "suffix" { host *.example.com; method basic; reject }
+            challenge "exact"  { host build-1.example.com; use c }
+            challenge "upper"  { host *.EXAMPLE.com; default }
+            challenge "any"    { use c; host * }
+            """)
+        #expect(rules.decide(query("build-1.example.com", .digest)).rule?.name == "glob")
+        #expect(rules.decide(query("build-1.example.com")).rule?.name == "suffix")
+        #expect(rules.decide(query("build-1.example.com", .ntlm)).rule?.name == "exact")
+        #expect(rules.decide(query("build-2.example.com", .ntlm)).rule?.name == "upper")
+        #expect(rules.decide(query("a.b.example.com")).rule?.name == "suffix")
+        #expect(rules.decide(query("example.com")).rule?.name == "any")
+        #expect(rules.decide(query("build-1.example.com", .serverTrust)).rule?.name == "upper")
+        #expect(rules.decide(query("elsewhere", .serverTrust)) == .none)
+    }
+
+    @Test(arguments: [
+        "host a.example", "port 80 8000-8100", "protocol http", "realm \"R*\" x", "method digest", "proxy no",
+        "secure no", "client 127.0.0.0/8", "client \"al*\"", "issuer \"CN=Lab*\"", "finding expired weak", "failures 1",
+        "failures 1..", "failures 0..2",
+    ])
+    func `each predicate holds, and alone decides that a rule does not`(predicate: String) throws {
+        let rules = try rules("challenge \"x\" { \(predicate); cancel }")
+        var fitting = ChallengeQuery(
+            host: "A.example", port: 8080, protocol: .http, realm: "Rome", method: .digest,
+            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: "alice"),
+            issuers: ["CN=Other", "CN=Lab 1"],
+            findings: [.weak], failures: 1)
+        #expect(rules.decide(fitting).rule?.name == "x")
+        let other = ChallengeQuery(
+            host: "b.example", port: 443, protocol: .https, realm: nil, method: .basic, isProxy: true, isSecure: true,
+            client: ClientIdentity(address: IPAddress(v4: 0x0A00_0001)), failures: 5)
+        let isOpenEnded = predicate == "failures 1.."
+        #expect((rules.decide(other).rule == nil) == !isOpenEnded)
+        fitting.failures = 0
+        #expect((rules.decide(fitting).rule == nil) == ["failures 1", "failures 1.."].contains(predicate))
+        let trace = rules.explain(other)
+        #expect(trace.count == 1)
+        if case .failed(let failed, let words) = trace[0].outcome {
+            #expect(predicate.hasPrefix(failed.rawValue))
+            #expect(!words.isEmpty)
+        } else {
+            #expect(isOpenEnded)
+        }
+    }
+
+    @Test func `a decision carries the modifiers and their defaults`() throws {
+        let rules = try rules(
+            """
+            credential c { user u; password p }
+            challenge { host a.example; use c }
+            challenge "b" {
+                host b.example; use c; attempts 3; persistence none; preempt no
+                order basic digest; authorization replace
+            }
+            """)
+        let plain = rules.decide(query("a.example"))
+        #expect(plain.answer == .use("c") && plain.attempts == 1 && plain.persistence == .session)
+        #expect(plain.isPreemptive && plain.order.isEmpty && plain.authorization == .keep)
+        #expect(plain.rule == RuleReference(name: nil, file: "proxy.conf", line: 2))
+        let full = rules.decide(query("b.example"))
+        #expect(full.attempts == 3 && full.persistence == .none && !full.isPreemptive)
+        #expect(full.order == [.basic, .digest] && full.authorization == .replace)
+        #expect(full.rule?.description == "\"b\" (proxy.conf:3)")
+        #expect(rules.decide(query("c.example")) == .none)
+    }
+
+    @Test(arguments: [
+        ("a.example", 80, true), ("a.example", 81, false), ("b.example", 80, false), ("x.c.example", 9, true),
+        ("d.example", 80, false), ("e.example", 80, false), ("f.example", 80, true),
+    ])
+    func `a request that no rule could answer is known beforehand`(host: String, port: UInt16, expected: Bool) throws {
+        let rules = try rules(
+            """
+            credential c { user u; password p }
+            challenge { host a.example; port 80; use c }
+            challenge { host b.example; reject }
+            challenge { host *.c.example; use c }
+            challenge { host d.example; proxy yes; use c }
+            challenge { host f.example; cancel }
+            """)
+        #expect(rules.mayAnswer(host: Array(host.utf8).span, port: port) == expected)
+    }
+
+    @Test(arguments: [
+        ("a.example", ChallengeProtocol.http, "127.0.0.1", "keep"), ("a.example", .https, "127.0.0.1", "replace"),
+        ("b.example", .http, "127.0.0.1", "replace"), ("c.example", .http, "127.0.0.1", "keep"),
+        ("c.example", .http, "10.0.0.1", "replace"), ("d.example", .http, "127.0.0.1", "keep"),
+    ])
+    func `the fate of a client's own authorization is known beforehand`(
+        host: String, protocol: ChallengeProtocol, client: String, expected: String
+    ) throws {
+        let rules = try rules(
+            """
+            challenge { host a.example; secure yes; default; authorization replace }
+            challenge { host a.example; default; authorization keep }
+            challenge { host b.example; method digest; default }
+            challenge { host b.example; method basic; default; authorization replace }
+            challenge { host c.example; client 10.0.0.0/8; default; authorization replace }
+            challenge { host d.example; proxy yes; default; authorization replace }
+            """)
+        let identity = ClientIdentity(address: try #require(IPAddress(client)))
+        let fate = rules.authorization(
+            host: Array(host.utf8).span, port: 80, protocol: `protocol`, isSecure: `protocol` == .https,
+            client: identity)
+        #expect(fate.rawValue == expected)
+    }
+
+    @Test func `the index agrees with asking every rule in turn`() throws {
+        let patterns = [
+            "a.example", "*.example", "b.a.example", "*.a.example", "c-*.example", "*", "10.0.0.0/8", "10.0.0.1",
+            "z.test",
+        ]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<50 {
+            let blocks = (0..<20).map { number in
+                let hosts = (0...Int.random(in: 0...2, using: &random)).map { _ in patterns.randomElement() ?? "*" }
+                let method = ["", "method basic;", "method digest ntlm;"].randomElement() ?? ""
+                return "challenge \"\(number)\" { host \(hosts.joined(separator: " ")); \(method) cancel }"
+            }
+            let rules = try rules(blocks.joined(separator: "\n"))
+            for host in [
+                "a.example", "b.a.example", "x.y.a.example", "c-1.example", "10.0.0.1", "10.2.3.4", "z.test", "n",
+            ] {
+                for method in ChallengeMethod.allCases {
+                    let query = query(host, method)
+                    let last = rules.explain(query).last
+                    #expect(rules.decide(query).rule == (last?.outcome == .matched ? last?.rule : nil))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Rules
+import Testing
+
+/// Whatever is wrong with a file, and wherever, no report may show the password in it.
+@Suite struct SecretTests {
+    static let files = [
+        "credential ci { user builder; password hunter2 }",
+        "credential ci { user builder; password \"hunter2\" }",
+        "credential ci { user builder; pasword hunter2 }",
+        "credential ci { user builder; passwd hunter2 }",
+        "credential ci { user builder; secret hunter2 }",
+        "credential ci { user builder; key-phrase hunter2 }",
+        "credential ci { user builder; password\nhunter2 }",
+        "credential ci { user builder; password \"hunter2\n }",
+        "credential ci { user builder; password \"\nhunter2\" }",
+        "credential ci user builder password hunter2",
+        "credental ci { user builder; colour hunter2 }",
+        "password hunter2",
+        "credential ci { user builder; PASSWORD hunter2 }",
+        "credential ci { user builder; password hunter2 more }",
+        "credential ci { user builder; password { hunter2 } }",
+        "credential ci { user builder; password = hunter2 }",
+        "challenge { host https://u:hunter2@a.example/; reject }",
+        "store postgresql \"host=db password=hunter2\"",
+        "threads x # password hunter2",
+        "threads x # pass: hunter2",
+    ]
+
+    @Test(arguments: files)
+    func `no report shows a secret`(file: String) throws {
+        let faults = [
+            "", "}", " {", "\"", "\\", "\n}", "; x \"", " x", "\u{1}", "\nlimits { head hunter }",
+            "\ncredential ci { }",
+        ]
+        for fault in faults {
+            for text in [file + fault, fault + file, fault + "\n" + file] {
+                #expect(!(try report(text)).contains("hunter2"), "\(text)")
+            }
+        }
+        // Cut anywhere, too.
+        for end in file.indices {
+            let cut = String(file[..<end]) + "\nthreads ? "
+            #expect(!(try report(cut)).contains("hunter2"), "\(cut)")
+        }
+    }
+
+    @Test func `a redacted text has no description`() {
+        let secret = RedactedText("hunter2")
+        var dumped = ""
+        dump(secret, to: &dumped)
+        let source = ValueSource.literal(secret)
+        for text in ["\(secret)", String(reflecting: secret), dumped, "\(source)", String(reflecting: [source])] {
+            #expect(!text.contains("hunter2"), "\(text)")
+        }
+        #expect(secret.reveal() == "hunter2")
+    }
+
+    @Test func `a secret keeps what it is`() throws {
+        let text = #"credential ci { user "CORP\\a b"; password "a\"b;}#" } challenge { host a; use ci }"#
+        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
+        let credential = try #require(file.configuration?.credential(named: "ci"))
+        #expect(credential.user == .literal(RedactedText(#"CORP\a b"#)))
+        #expect(credential.password == .literal(RedactedText(#"a"b;}#"#)))
+    }
+}

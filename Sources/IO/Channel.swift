@@ -75,6 +75,7 @@ open class Channel: Timed {
         condition = .closed
         loop.unregister(self)
         Glibc.close(descriptor)
+        observer = nil
         wakeup?.signal()
     }
 }

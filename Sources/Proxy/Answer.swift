@@ -23,7 +23,7 @@ struct Answer {
         for field in refusal.fields { writer.field(field.name, field.value) }
         writer.field(
             "Proxy-Status",
-            ProxyStatus(proxy: Via.pseudonym, error: refusal.error, details: refusal.sentence).value)
+            ProxyStatus(proxy: Via.name, error: refusal.error, details: refusal.sentence).value)
         writer.field("Content-Type", "text/plain; charset=utf-8")
         writer.field("Content-Length", decimal: refusal.sentence.utf8.count + 1)
         connection(keeps, writer)

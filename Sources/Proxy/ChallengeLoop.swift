@@ -26,7 +26,8 @@ struct ChallengeLoop {
     private let loop: EventLoop
     private let delegate: RuleDelegate
     private let origin: Origin
-    private let exchange: Exchange
+    /// The exchange holds the loop.
+    private unowned let exchange: Exchange
     private let metrics: Metrics
     private let urlCredential: Credential?
     private var task: ChallengeTask

@@ -6,14 +6,34 @@ import Transport
 
 /// One client's connection: requests are read from it one after the other, and each is answered before the next is
 /// looked at, so that pipelined ones are answered in their order.
-final class ClientSession {
+///
+/// While requests come, one task serves them. A connection that falls silent is parked: its task ends, which frees all
+/// that the deepest exchange had piled up, and the first byte of the next request starts another.
+final class ClientSession: ChannelObserver {
+    private enum Phase {
+        /// A request is being read or carried out; becomes `.waiting`, or ends.
+        case busy
+        /// The task waits for a request; becomes `.busy` or `.parked`, or ends.
+        case waiting
+        /// There is no task; becomes `.busy` with an event, or ends.
+        case parked
+    }
+
+    /// What a wait for the next request came to.
+    private enum Next {
+        case request
+        case silence
+        case end
+    }
+
     let worker: Worker
     let stream: ByteStream
     let wakeup = Wakeup()
     let address: IPAddress
-    /// Waiting for a request, with none under way.
-    private(set) var isIdle = false
+    private var phase = Phase.busy
 
+    /// Milliseconds without a request after which the connection is parked.
+    private static let patience = 100
     /// What is read and thrown away after an answer that ends the connection, so that a client that is still sending
     /// gets to read it.
     private static let lingerBytes = 256 * 1024
@@ -27,24 +47,33 @@ final class ClientSession {
         address = stream.peerAddress?.address.unmapped ?? IPAddress(v4: 0)
     }
 
-    /// Serves until either side ends the connection.
-    func serve() async {
-        while await untilReadable() {
-            let exchange = worker.takeExchange()
-            exchange.record.setClient(address)
-            var goesOn = true
-            repeat {
-                goesOn = await serve(exchange)
-                exchange.reset()
-            } while goesOn && !exchange.inbound.isEmpty
-            if !goesOn { await linger(exchange.inbound) }
-            worker.give(exchange)
-            if !goesOn { break }
+    /// Nothing is under way that should be finished.
+    var isIdle: Bool {
+        switch phase {
+        case .busy: false
+        case .waiting, .parked: true
         }
-        stream.close()
     }
 
-    func close() { stream.close() }
+    /// Serves until either side ends the connection, or it falls silent.
+    func serve() async {
+        while true {
+            switch await next() {
+            case .request:
+                phase = .busy
+                guard await serveRequests() else { return end() }
+            case .silence: return park()
+            case .end: return end()
+            }
+        }
+    }
+
+    /// Ends an idle connection.
+    func close() {
+        let isParked = phase == .parked
+        stream.close()
+        if isParked { end() }
+    }
 
     /// Writes all of `buffer` to the client.
     func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
@@ -57,15 +86,58 @@ final class ClientSession {
         Dialer(resolver: worker.resolver, policy: policy, loop: worker.loop, wakeup: wakeup)
     }
 
-    private func untilReadable() async -> Bool {
-        if worker.isDraining || stream.isClosed { return false }
-        isIdle = true
-        defer { isIdle = false }
-        stream.setDeadline(after: worker.policy.timeouts.idle)
+    private func next() async -> Next {
+        if worker.isDraining || stream.isClosed { return .end }
+        if stream.isReadable { return .request }
+        phase = .waiting
+        stream.setDeadline(after: Self.patience)
         do throws(IOError) {
             try await stream.untilReadable()
-            return true
-        } catch { return false }
+            return .request
+        } catch {
+            if stream.isReadable { return .request }
+            return error == .timedOut ? .silence : .end
+        }
+    }
+
+    private func park() {
+        phase = .parked
+        stream.wakeup = nil
+        stream.socket.observer = self
+        stream.setDeadline(after: worker.policy.timeouts.idle)
+    }
+
+    func channelChanged(_ channel: Channel) {
+        guard phase == .parked else { return }
+        if channel.isReadable {
+            phase = .busy
+            stream.socket.observer = nil
+            stream.wakeup = wakeup
+            worker.start(self)
+        } else if !channel.isOpen {
+            end()
+        }
+    }
+
+    private func end() {
+        phase = .busy
+        stream.close()
+        worker.forget(self)
+    }
+
+    /// Serves what the client has sent, pipelined requests included.
+    /// - Returns: whether the connection can carry another request.
+    private func serveRequests() async -> Bool {
+        let exchange = worker.takeExchange()
+        exchange.record.setClient(address)
+        var goesOn = true
+        repeat {
+            goesOn = await serve(exchange)
+            exchange.reset()
+        } while goesOn && !exchange.inbound.isEmpty
+        if !goesOn { await linger(exchange.inbound) }
+        worker.give(exchange)
+        return goesOn
     }
 
     /// - Returns: whether the connection can carry another request.

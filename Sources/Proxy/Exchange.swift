@@ -23,6 +23,8 @@ final class Exchange {
     let target = ByteBuffer(capacity: 512)
     /// The value of a field that is being made.
     let fieldValue = ByteBuffer(capacity: 512)
+    /// Nil while challenges, should any come, are the client's own affair.
+    var challenges: ChallengeLoop?
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -50,6 +52,7 @@ final class Exchange {
 
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
+        challenges = nil
         headBytes.clear()
         target.clear()
         fieldValue.clear()

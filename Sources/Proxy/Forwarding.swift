@@ -11,9 +11,8 @@ struct Forwarding {
     private let session: ClientSession
     private let exchange: Exchange
     private let destination: Destination
-    private let policy: Policy
-    private var challenges: ChallengeLoop?
     private var sending: RequestSending
+    private var policy: Policy { exchange.policy }
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
     private static let discardLimit = 256 * 1024
@@ -23,7 +22,6 @@ struct Forwarding {
         self.session = session
         self.exchange = exchange
         self.destination = destination
-        policy = exchange.policy
         sending = RequestSending(session: session, exchange: exchange)
     }
 
@@ -34,8 +32,8 @@ struct Forwarding {
         if mayAnswer { await beginChallenges() }
         while true {
             try await send()
-            guard challenges != nil else { return try await relay(note: nil) }
-            switch await judge() {
+            guard let verdict = await exchange.challenges?.judge() else { return try await relay(note: nil) }
+            switch verdict {
             case .pass(let note): return try await relay(note: note)
             case .cancel(let refusal): throw .refused(refusal)
             case .again:
@@ -66,17 +64,9 @@ struct Forwarding {
     }
 
     private mutating func beginChallenges() async {
-        var loop = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
-        await loop.prepare()
-        sending.prepareForChallenge(isAnswered: loop.isPreempted)
-        challenges = loop
-    }
-
-    private mutating func judge() async -> ChallengeLoop.Verdict {
-        guard var loop = challenges else { return .pass(note: nil) }
-        let verdict = await loop.judge()
-        challenges = loop
-        return verdict
+        exchange.challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
+        await exchange.challenges?.prepare()
+        sending.prepareForChallenge(isAnswered: exchange.challenges?.isPreempted == true)
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.
@@ -95,7 +85,7 @@ struct Forwarding {
         while true {
             if !takeKept(mayReuse) { try await connect() }
             do throws(ExchangeFailure) {
-                return try await sending.send(challenges: &challenges)
+                return try await sending.send()
             } catch {
                 guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
                     exchange.request.method.isIdempotent, exchange.body.canBeSent

@@ -9,7 +9,7 @@ import Transport
 struct RequestSending {
     private let session: ClientSession
     private let exchange: Exchange
-    private let policy: Policy
+    private var policy: Policy { exchange.policy }
     private var rewrite = RequestRewrite()
     /// The proxy asks for `100 Continue` where the client did not.
     private var addsExpectation = false
@@ -22,7 +22,6 @@ struct RequestSending {
     init(session: ClientSession, exchange: Exchange) {
         self.session = session
         self.exchange = exchange
-        policy = exchange.policy
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
     }
 
@@ -43,10 +42,11 @@ struct RequestSending {
     }
 
     /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
-    mutating func send(challenges: inout ChallengeLoop?) async throws(ExchangeFailure) {
+    mutating func send() async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
-        let digest = challenges?.bodyDigest == nil ? nil : try await bodyDigest(for: challenges)
-        writeHead(challenges: &challenges, bodyDigest: digest)
+        var digest: [UInt8]?
+        if let algorithm = exchange.challenges?.bodyDigest { digest = try await bodyDigest(algorithm) }
+        writeHead(bodyDigest: digest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
         if !exchange.body.isEmpty {
@@ -60,7 +60,7 @@ struct RequestSending {
 
     // MARK: - Head
 
-    private mutating func writeHead(challenges: inout ChallengeLoop?, bodyDigest: [UInt8]?) {
+    private mutating func writeHead(bodyDigest: [UInt8]?) {
         rewrite.expectation = addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
@@ -68,7 +68,7 @@ struct RequestSending {
         let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
         let method = request.methodName
         let target = exchange.target
-        if challenges?.authorize(
+        if exchange.challenges?.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value) == true
         {
             writer.field("Authorization", value.readable)
@@ -78,8 +78,7 @@ struct RequestSending {
 
     /// The digest of the whole body, where the answer is made over it (`qop=auth-int`). Nil also when the body is too
     /// large to be kept: then the challenge stays unanswered.
-    private mutating func bodyDigest(for challenges: ChallengeLoop?) async throws(ExchangeFailure) -> [UInt8]? {
-        guard let algorithm = challenges?.bodyDigest else { return nil }
+    private mutating func bodyDigest(_ algorithm: DigestAlgorithm) async throws(ExchangeFailure) -> [UInt8]? {
         var digest = MessageDigest(algorithm)
         let body = exchange.body
         if !body.isEmpty {

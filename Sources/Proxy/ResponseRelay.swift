@@ -14,7 +14,7 @@ struct ResponseRelay {
     private let destination: Destination
     /// A word about an unanswered challenge, for `Proxy-Status`.
     private let note: String?
-    private let policy: Policy
+    private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
     private static let keptFor = 30_000
@@ -24,7 +24,6 @@ struct ResponseRelay {
         self.exchange = exchange
         self.destination = destination
         self.note = note
-        policy = exchange.policy
     }
 
     /// The common case without a suspension: the whole response is there already.
@@ -101,7 +100,7 @@ struct ResponseRelay {
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if let note {
-                writer.field("Proxy-Status", ProxyStatus(proxy: Via.pseudonym, details: note).value)
+                writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }
             writer.end()
         }

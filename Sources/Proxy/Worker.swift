@@ -50,15 +50,17 @@ final class Worker {
         sessions[ObjectIdentifier(session)] = session
         metrics.add(to: .clientsAccepted)
         pauseOrResume()
-        let bound = LoopBound(session, to: loop)
-        loop.spawn {
-            let session = bound.value
-            await session.serve()
-            session.worker.forget(session)
-        }
+        start(session)
     }
 
-    private func forget(_ session: ClientSession) {
+    /// Starts a task that serves what the client sends.
+    func start(_ session: ClientSession) {
+        let bound = LoopBound(session, to: loop)
+        loop.spawn { await bound.value.serve() }
+    }
+
+    /// The session has ended.
+    func forget(_ session: ClientSession) {
         sessions[ObjectIdentifier(session)] = nil
         metrics.add(to: .clientsClosed)
         pauseOrResume()

@@ -72,18 +72,35 @@ struct ChallengeLoop {
         }
     }
 
+    /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
+    mutating func prepareAtOnce() -> Bool {
+        let (host, target) = (origin.host, exchange.target)
+        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http) else { return false }
+        guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
+        guard case .use(let name) = rule.answer else { return false }
+        return preempt(space, by: rule, with: try? policy.credentials.credential(named: name))
+    }
+
     /// Whether the target lies in a space that accepted this client's credential before.
     private mutating func preempt(_ target: ByteBuffer) async -> Bool {
         let host = origin.host
-        guard
-            let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http),
-            let space = known.space(covering: target.readable)
+        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http),
+            let (space, rule) = space(of: target, in: known)
         else { return false }
+        return preempt(space, by: rule, with: await credential(rule, for: space.space))
+    }
+
+    /// The space that the target lies in, and what the rules say of it, if it may be answered unasked.
+    private func space(of target: ByteBuffer, in known: KnownOrigin) -> (KnownSpace, Rules.Decision)? {
+        guard let space = known.space(covering: target.readable) else { return nil }
         let rule = delegate.rule(for: space.space, failures: 0)
-        guard rule.isPreemptive, let credential = await credential(rule, for: space.space),
-            let authenticator = space.authenticator(for: credential.version)
-        else { return false }
-        let answer = Authentication.Answer(space: space.space, challenge: nil, credential: credential)
+        return rule.isPreemptive ? (space, rule) : nil
+    }
+
+    private mutating func preempt(_ space: KnownSpace, by rule: Rules.Decision, with credential: Credential?) -> Bool {
+        guard let credential, let authenticator = space.authenticator(for: credential.version) else { return false }
+        let kept = credential.with(Credential.Persistence(rule.persistence))
+        let answer = Authentication.Answer(space: space.space, challenge: nil, credential: kept)
         task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
         take(authenticator, for: answer)
         note(rule)
@@ -92,8 +109,7 @@ struct ChallengeLoop {
 
     private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
         switch rule.answer {
-        case .use(let name):
-            return try? policy.credentials.credential(named: name).with(Credential.Persistence(rule.persistence))
+        case .use(let name): return try? policy.credentials.credential(named: name)
         case .performDefault:
             if let urlCredential { return urlCredential }
             return try? await shared.storage.defaultCredential(for: space)
@@ -148,6 +164,11 @@ struct ChallengeLoop {
     }
 
     // MARK: - The response
+
+    /// Judges a response's head; nil when it is a challenge, which takes its time.
+    mutating func judgeAtOnce() -> Verdict? {
+        exchange.upstream.head.status == .unauthorized ? nil : accept(exchange.upstream, exchange.target)
+    }
 
     /// Judges a response's head.
     mutating func judge() async -> Verdict {

@@ -16,9 +16,28 @@ struct ClientAuthentication: Sendable {
         challenge = "Basic realm=\"\(String(escaped))\", charset=\"UTF-8\""
     }
 
+    /// Whether the client has proved before who it is; then that is in the record. Neither blocks nor refuses.
+    func hasProved(_ exchange: Exchange) -> Bool {
+        let decoded = exchange.outbound
+        decoded.clear()
+        defer { decoded.clear() }
+        let head = exchange.headBytes
+        guard let field = exchange.request.fields.first(.proxyAuthorization),
+            Self.decode(head.readable.extracting(field.value), into: decoded),
+            let colon = decoded.readable.firstIndex(of: .colon)
+        else { return false }
+        let name = decoded.readable.extracting(0..<colon)
+        guard users.hasVerified(user: name, password: decoded.readable.extracting(colon + 1..<decoded.count)) else {
+            return false
+        }
+        exchange.record.user = name.text
+        return true
+    }
+
     /// Finds out who the client is, and notes it in the record.
     /// - Throws: the `407` it gets when it does not say, or says wrong.
     func check(_ exchange: Exchange) async throws(ExchangeFailure) {
+        if hasProved(exchange) { return }
         let decoded = exchange.outbound
         decoded.clear()
         defer { decoded.clear() }
@@ -32,12 +51,10 @@ struct ClientAuthentication: Sendable {
         let name = decoded.readable.extracting(0..<colon)
         let password = decoded.readable.extracting(colon + 1..<decoded.count)
         let user = name.text
-        if !users.hasVerified(user: name, password: password) {
-            let secret = Secret(password)
-            // A hash takes tens of milliseconds by design.
-            guard await BlockingPool.shared.run({ [users] in users.verify(user: user, password: secret) }) else {
-                throw .refused(refusal("the user name or the password is wrong"))
-            }
+        let secret = Secret(password)
+        // A hash takes tens of milliseconds by design.
+        guard await BlockingPool.shared.run({ [users] in users.verify(user: user, password: secret) }) else {
+            throw .refused(refusal("the user name or the password is wrong"))
         }
         exchange.record.user = user
     }

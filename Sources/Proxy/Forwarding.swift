@@ -25,13 +25,38 @@ struct Forwarding {
         sending = RequestSending(session: session, exchange: exchange)
     }
 
+    /// Sends a request that has no body on a kept connection, if that takes no waiting, not even for what answers its
+    /// challenges. False: nothing was done.
+    func sendAtOnce() -> Bool {
+        guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return false }
+        noteTarget()
+        var sending = sending
+        if mayAnswer {
+            var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
+            guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
+            sending.prepareForChallenge(isAnswered: true)
+            exchange.challenges = challenges
+        }
+        guard takeKept(true) else {
+            exchange.challenges = nil
+            return false
+        }
+        exchange.upstream.stream?.wakeup = nil
+        sending.sendAtOnce()
+        return true
+    }
+
+    /// - Parameter isSent: the request went out by `sendAtOnce`.
     /// - Returns: whether the client's connection can carry another request.
-    mutating func run() async throws(ExchangeFailure) -> Bool {
-        let head = exchange.headBytes
-        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
-        if mayAnswer { await beginChallenges() }
+    mutating func run(isSent: Bool) async throws(ExchangeFailure) -> Bool {
+        var isSent = isSent
+        if !isSent {
+            noteTarget()
+            if mayAnswer { await beginChallenges() }
+        }
         while true {
-            try await send()
+            try await send(isSent: isSent)
+            isSent = false
             guard let verdict = await exchange.challenges?.judge() else { return try await relay(note: nil) }
             switch verdict {
             case .pass(let note): return try await relay(note: note)
@@ -41,6 +66,12 @@ struct Forwarding {
                 await disposeOfResponse()
             }
         }
+    }
+
+    private func noteTarget() {
+        let head = exchange.headBytes
+        exchange.target.clear()
+        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
     }
 
     private static let bodyTooLarge =
@@ -80,13 +111,15 @@ struct Forwarding {
     // MARK: - One way there
 
     /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
-    private mutating func send() async throws(ExchangeFailure) {
+    private mutating func send(isSent: Bool) async throws(ExchangeFailure) {
         var mayReuse = true
+        var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }
             do throws(ExchangeFailure) {
-                return try await sending.send()
+                return isSent ? try await sending.receive() : try await sending.send()
             } catch {
+                isSent = false
                 guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
                     exchange.request.method.isIdempotent, exchange.body.canBeSent
                 else { throw error }

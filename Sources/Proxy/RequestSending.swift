@@ -41,6 +41,21 @@ struct RequestSending {
         addsExpectation = length > limits.replayMemory && !exchange.request.expectsContinue
     }
 
+    /// Sends a request without a body in one call, where nothing has to be waited for.
+    mutating func sendAtOnce() {
+        guard let stream = exchange.upstream.stream else { return }
+        writeHead(bodyDigest: nil)
+        stream.setDeadline(after: policy.timeouts.response)
+        // What is left is written by the task that finds it.
+        _ = stream.writeAtOnce(exchange.outbound)
+    }
+
+    /// Reads the final response head to a request that was sent already.
+    mutating func receive() async throws(ExchangeFailure) {
+        if let stream = exchange.upstream.stream, !exchange.outbound.isEmpty { try await flush(to: stream) }
+        try await receiveFinalHead()
+    }
+
     /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
     mutating func send() async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
@@ -148,7 +163,10 @@ struct RequestSending {
             if stream.isReadable {
                 try await receiveHead()
                 if !exchange.upstream.head.status.isInterim { return true }
-                if exchange.upstream.head.status == .continue { break }
+                if exchange.upstream.head.status == .continue {
+                    exchange.upstream.forgetHead()
+                    break
+                }
                 try await passInterimHead()
                 continue
             }
@@ -192,6 +210,7 @@ struct RequestSending {
     /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
     private func passInterimHead() async throws(ExchangeFailure) {
         let upstream = exchange.upstream
+        defer { upstream.forgetHead() }
         guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
         let out = exchange.outbound
         out.clear()

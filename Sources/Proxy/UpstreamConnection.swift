@@ -30,20 +30,23 @@ final class UpstreamConnection {
     func attach(_ stream: ByteStream, isReused: Bool) {
         self.stream = stream
         self.isReused = isReused
+        headLength = 0
         inbound.clear()
-        forgetHead()
+        head.reset()
     }
 
     func reset() {
         stream?.close()
         stream = nil
+        headLength = 0
         inbound.clear()
-        forgetHead()
+        head.reset()
     }
 
-    private func forgetHead() {
+    /// Makes ready for the next head.
+    func forgetHead() {
+        consumeHead()
         head.reset()
-        headLength = 0
     }
 
     /// Gives the connection back for other requests, if its response left it usable; else closes it.
@@ -57,13 +60,21 @@ final class UpstreamConnection {
         }
     }
 
-    /// Reads the next response head, which may be an interim one.
+    /// Reads what has come. False: no whole, final head is there, for whatever reason; `receiveHead` finds out which.
+    func receiveHeadAtOnce(answering method: Method) -> Bool {
+        guard let stream, case .moved = stream.tryRead(into: inbound) else { return false }
+        let inbound = inbound
+        guard case .complete(let length)? = try? head.parse(inbound.readable, answering: method) else { return false }
+        headLength = length
+        return !head.status.isInterim
+    }
+
+    /// Reads the next response head, which may be an interim one. One that is there already is the next.
     /// - Parameter limit: milliseconds until its first byte, and between its bytes.
     func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
         guard let stream else { throw .died }
+        if headLength > 0 { return }
         let inbound = inbound
-        consumeHead()
-        head.reset()
         stream.setDeadline(after: limit)
         while true {
             if !inbound.isEmpty {

@@ -50,13 +50,7 @@ final class Worker {
         sessions[ObjectIdentifier(session)] = session
         metrics.add(to: .clientsAccepted)
         pauseOrResume()
-        start(session)
-    }
-
-    /// Starts a task that serves what the client sends.
-    func start(_ session: ClientSession) {
-        let bound = LoopBound(session, to: loop)
-        loop.spawn { await bound.value.serve() }
+        session.begin()
     }
 
     /// The session has ended.

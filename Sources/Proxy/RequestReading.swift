@@ -1,0 +1,55 @@
+import Bytes
+import HTTP
+import IO
+import Transport
+
+/// Reads a request's head from the client.
+struct RequestReading {
+    enum Progress {
+        case complete
+        case incomplete
+        /// The client has ended, with or without a part of a request.
+        case ended
+    }
+
+    let session: ClientSession
+    let exchange: Exchange
+
+    /// Most heads come whole, in one piece or behind the request before.
+    func readAtOnce() throws(ExchangeFailure) -> Progress {
+        if !exchange.inbound.isEmpty, try parse() { return .complete }
+        switch session.stream.tryRead(into: exchange.inbound) {
+        case .moved: return try parse() ? .complete : .incomplete
+        case .wouldBlock: return .incomplete
+        case .endOfStream, .failed: return .ended
+        }
+    }
+
+    /// Reads the rest of the head.
+    /// - Returns: `.complete` or `.ended`.
+    func read() async throws(ExchangeFailure) -> Progress {
+        let inbound = exchange.inbound
+        session.stream.setDeadline(after: exchange.policy.timeouts.head)
+        while true {
+            if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            do throws(IOError) {
+                guard try await session.stream.read(into: inbound) > 0 else { return .ended }
+            } catch {
+                guard error == .timedOut, !inbound.isEmpty else { return .ended }
+                throw .refused(.lateHead)
+            }
+            if try parse() { return .complete }
+        }
+    }
+
+    /// Whether the head is whole; then it has moved to `headBytes`.
+    private func parse() throws(ExchangeFailure) -> Bool {
+        let inbound = exchange.inbound
+        do throws(HTTPError) {
+            guard case .complete(let length) = try exchange.request.parse(inbound.readable) else { return false }
+            exchange.headBytes.append(inbound.readable.extracting(first: length))
+            inbound.consume(length)
+            return true
+        } catch { throw .refused(Refusal(error)) }
+    }
+}

@@ -1,0 +1,117 @@
+import Bytes
+import HTTP
+import IO
+import Telemetry
+import Transport
+
+/// Carries a request out in a task, from wherever it stands, and answers the client in any case.
+struct RequestService {
+    /// How far the request has come.
+    enum Stage {
+        /// A part of its head may be there.
+        case reading
+        /// The head is there, and the client may use the proxy once it has said who it is.
+        case admitted
+        case planned(RequestPlanning.Plan)
+        /// It went out, or what `outbound` does not hold of it, and its response is awaited.
+        case sent(Destination)
+        /// Its response stands in `outbound`, as far as the client has not taken it.
+        case answered(keepsConnection: Bool)
+        case failed(ExchangeFailure)
+    }
+
+    let session: ClientSession
+    let exchange: Exchange
+
+    /// What is read and thrown away after an answer that ends the connection, so that a client that is still sending
+    /// gets to read it.
+    private static let lingerBytes = 256 * 1024
+    private static let lingerMilliseconds = 2000
+
+    /// - Returns: whether the client's connection can carry another request.
+    func serve(from stage: Stage) async -> Bool {
+        var goesOn: Bool
+        do throws(ExchangeFailure) {
+            goesOn = try await carryOut(from: stage)
+        } catch {
+            goesOn = await conclude(after: error)
+        }
+        if !goesOn { await linger() }
+        return goesOn
+    }
+
+    private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Bool {
+        switch stage {
+        case .reading:
+            let reading = RequestReading(session: session, exchange: exchange)
+            guard case .complete = try await reading.read() else { return false }
+            try RequestPlanning(session: session, exchange: exchange).admitClient()
+            return try await authenticateAndGoOn()
+        case .admitted:
+            return try await authenticateAndGoOn()
+        case .planned(let plan):
+            return try await carryOut(plan)
+        case .sent(let destination):
+            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            return try await forwarding.run(isSent: true)
+        case .answered(let keepsConnection):
+            try await session.write(exchange.outbound)
+            return keepsConnection
+        case .failed(let failure): throw failure
+        }
+    }
+
+    private func authenticateAndGoOn() async throws(ExchangeFailure) -> Bool {
+        if let authentication = exchange.policy.clientAuthentication { try await authentication.check(exchange) }
+        return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
+    }
+
+    private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Bool {
+        switch plan {
+        case .forward(let destination):
+            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            return try await forwarding.run(isSent: false)
+        case .tunnel(let destination):
+            return try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
+        case .answerOptions:
+            return try await Answer(session: session, exchange: exchange).sendOptions()
+        }
+    }
+
+    private func conclude(after failure: ExchangeFailure) async -> Bool {
+        switch failure {
+        case .clientLost:
+            session.stream.abort()
+            return false
+        case .cutShort(let error, let sentence):
+            exchange.record.error = error
+            exchange.record.details = sentence
+            session.stream.abort()
+            return false
+        case .upstreamFailed(let failure): return await refuse(Refusal(failure))
+        case .refused(let refusal): return await refuse(refusal)
+        }
+    }
+
+    private func refuse(_ refusal: Refusal) async -> Bool {
+        exchange.record.error = refusal.error
+        // An explanation for the operator, where there is one, says more than the client is told.
+        if exchange.record.details == nil { exchange.record.details = refusal.sentence }
+        return await Answer(session: session, exchange: exchange).send(refusal)
+    }
+
+    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
+    /// may destroy the answer before it was read.
+    private func linger() async {
+        let (stream, buffer) = (session.stream, exchange.inbound)
+        guard !stream.isClosed else { return }
+        stream.shutdownWrite()
+        stream.setDeadline(after: Self.lingerMilliseconds)
+        var rest = Self.lingerBytes
+        while rest > 0 {
+            buffer.clear()
+            guard let count = try? await stream.read(into: buffer), count > 0 else { return }
+            rest -= count
+        }
+    }
+}

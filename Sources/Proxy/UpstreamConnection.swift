@@ -134,6 +134,7 @@ final class UpstreamConnection {
     /// again; gives up at `limit` bytes.
     func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
         consumeHead()
+        defer { head.reset() }
         guard let stream else { return }
         let inbound = inbound
         var progress = BodyProgress(head.framing, of: .upstream, limits: limits)

@@ -58,10 +58,13 @@ struct GoldenFile {
         guard let configuration = file.configuration else { return text }
         guard let request else { return text + configuration.summary }
         let explained = Self.request(request.method, request.url)
-        let queries = challenges.map { challenge in
-            (challenge.method.description, explained.query(method: challenge.method, realm: challenge.realm))
+        let offers = challenges.map { challenge in
+            ExplainedResponse.Offer(
+                scheme: challenge.method.description,
+                query: explained.query(method: challenge.method, realm: challenge.realm))
         }
-        text += Explanation(explained, challenges: queries, rules: RuleSet(configuration)).text
+        let response = offers.isEmpty ? nil : ExplainedResponse(offers: offers)
+        text += Explanation(explained, response: response, rules: RuleSet(configuration)).text
         return text
     }
 

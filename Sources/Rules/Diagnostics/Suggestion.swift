@@ -1,9 +1,9 @@
 import Bytes
 
 /// "Did you mean": the nearest of the words that are valid at a place.
-enum Suggestion {
+public enum Suggestion {
     /// The first of the nearest candidates, if it is near enough that a slip of the hand explains the difference.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    public static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.utf8)
         guard (1...40).contains(typed.count) else { return nil }
         var best: (word: String, distance: Int)?

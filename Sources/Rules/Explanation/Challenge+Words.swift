@@ -8,7 +8,7 @@ extension Configuration.Challenge {
         case .port: "port is \(query.port), not \(Self.list(ports?.ranges.map { PortSet([$0]) } ?? []))"
         case .protocol: "protocol is \(query.protocol.rawValue), not \(Self.list(protocols.map(\.rawValue)))"
         case .secure:
-            isSecure == true ? "the credential would travel in clear" : "the credential would travel encrypted"
+            isSecure == true ? "the credential would travel in clear" : "the credential would not travel in clear"
         case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
         case .method:
             methods.map { "method is \(query.method), not \(Self.list($0.methods))" }
@@ -22,8 +22,9 @@ extension Configuration.Challenge {
     }
 
     /// What a challenge must be like, when all that is known of the request fits.
-    var openPredicates: String {
+    func openPredicates(isSecurityOpen: Bool) -> String {
         var words: [String] = []
+        if isSecurityOpen { words.append("the method \(isSecure == true ? "hides" : "shows") the credential") }
         if let methods { words.append("the method is \(Self.list(methods.methods))") }
         if !realms.isEmpty { words.append("the realm is \(Self.quoted(realms))") }
         if !issuers.isEmpty { words.append("the issuer is \(Self.quoted(issuers))") }

@@ -15,14 +15,34 @@ extension RuleSet {
     }
 
     /// Every rule held against a request that was not challenged yet: either it can never apply, or it depends on
-    /// the challenge. The query's method, realm, issuers, findings and failures are not looked at.
+    /// the challenge. The query's method, realm, issuers, findings and failures are not looked at; neither is
+    /// `isSecure` when it is false, for a method that hides the credential makes it true.
     public func prospects(_ query: ChallengeQuery) -> [RuleTrace] {
         matchers.map { matcher in
             let rule = matcher.rule
+            var query = query
+            let isSecurityOpen = rule.isSecure != nil && !query.isSecure
+            if isSecurityOpen { query.isSecure = rule.isSecure == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))
             }
-            return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerWords), \(rule.openPredicates)"))
+            let condition = rule.openPredicates(isSecurityOpen: isSecurityOpen)
+            return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerWords), \(condition)"))
         }
+    }
+
+    /// What rules may answer to challenges of the query's method, whatever their realm and however many failed before:
+    /// every answer up to that of the first rule which leaves no challenge to the others.
+    func possibleAnswers(_ query: ChallengeQuery) -> [Configuration.Challenge.Answer] {
+        var answers: [Configuration.Challenge.Answer] = []
+        for matcher in matchers {
+            let rule = matcher.rule
+            let mismatch = matcher.firstMismatch(query, hostMatches: false)
+            if let mismatch, mismatch != .realm, mismatch != .failures { continue }
+            if !answers.contains(rule.answer) { answers.append(rule.answer) }
+            if mismatch == nil, rule.realms.isEmpty, rule.failures == nil { return answers }
+        }
+        if !answers.contains(.performDefault) { answers.append(.performDefault) }
+        return answers
     }
 }

@@ -1,0 +1,154 @@
+import Bytes
+
+/// An explanation as a person reads it: lines of label and value, and one line for each rule asked.
+struct ExplanationText {
+    private let explanation: Explanation
+    private var lines: [String] = []
+
+    init(_ explanation: Explanation) {
+        self.explanation = explanation
+        add(line: "\(explanation.request.method) \(explanation.request.url)")
+        addRequest()
+        if let reason = explanation.request.reasonForNone {
+            add("challenges", "none is answered: \(reason)")
+        } else if let response = explanation.response {
+            addChallenges(of: response)
+        } else {
+            addProspects()
+        }
+    }
+
+    /// Each line ended.
+    var text: String { lines.map { $0 + "\n" }.joined() }
+
+    private mutating func addRequest() {
+        let request = explanation.request
+        add("client", clientWords)
+        add("route", routeWords)
+        if let connectIsAllowed = explanation.connectIsAllowed {
+            let verdict = connectIsAllowed ? "allowed" : "refused"
+            add("connect", "port \(request.port) is \(verdict) by 'connect-ports'")
+        }
+        for (address, decision) in explanation.egress {
+            let verdict = decision.isPermitted ? "permitted" : "refused"
+            add("egress", "\(address) port \(request.port) is \(verdict): \(decision.reason)")
+        }
+        if explanation.egress.isEmpty { add("egress", "decided by the address to which \(request.host) resolves") }
+        guard request.reasonForNone == nil else { return }
+        if request.protocol != .http {
+            add("forwarding", "\(request.protocol.rawValue) URLs are not supported yet; the client gets a 501")
+        }
+        let isKept = explanation.authorization == .keep
+        add("authorization", "the client's own is \(isKept ? "kept, and then no challenge is answered" : "replaced")")
+    }
+
+    private mutating func addProspects() {
+        for trace in explanation.prospects { add("rule", Self.words(trace)) }
+        if explanation.prospects.isEmpty { add("rule", "there is no 'challenge' in the rule file") }
+        for outlook in explanation.outlooks {
+            add("if \(outlook.method)", outlook.answers.map(outlookWords).joined(separator: "; or "))
+        }
+    }
+
+    private mutating func addChallenges(of response: ExplainedResponse) {
+        if explanation.challenges.count > 1 {
+            add("order", response.orderedBy.map { "as said by \($0)" } ?? "the strongest first")
+        }
+        var isDecided = false
+        for challenge in explanation.challenges {
+            add("challenge", challenge.words)
+            if isDecided {
+                add("answer", "not asked: a challenge before it decides")
+                continue
+            }
+            for trace in challenge.traces { add("rule", Self.words(trace)) }
+            add("answer", answerWords(challenge))
+            isDecided = challenge.decision.answer != .reject
+        }
+        for sentence in response.ignored { add("ignored", sentence) }
+        if !isDecided { add("outcome", "no challenge is answered: the response goes to the client as it is") }
+    }
+
+    // MARK: - Words
+
+    private var clientWords: String {
+        let client = explanation.request.client
+        let who = (client.user.map { "\($0) at " } ?? "") + "\(client.address)"
+        guard explanation.clientIsAllowed else { return "\(who), refused by 'clients'" }
+        switch (explanation.clientIsAsked, client.user) {
+        case (true, nil): return "\(who), allowed once it has said who it is (407)"
+        case (false, .some): return "\(who), allowed; but nobody is asked for a name ('authenticate none')"
+        case (true, .some), (false, nil): return "\(who), allowed"
+        }
+    }
+
+    private var routeWords: String {
+        let route = explanation.route
+        let what = route.action == .deny ? "deny" : route.decodesContent ? "tunnel, decode" : "tunnel"
+        return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"
+    }
+
+    private static func words(_ trace: RuleTrace) -> String {
+        let reason =
+            switch trace.outcome {
+            case .matched: "matches"
+            case .failed(_, let reason): "no: \(reason)"
+            case .depends(let words): words
+            }
+        let name = trace.rule.name.map { " \"\($0)\"" } ?? ""
+        return "\(trace.rule.place)\(name): \(reason)"
+    }
+
+    private func answerWords(_ challenge: Explanation.Challenge) -> String {
+        let decision = challenge.decision
+        guard let rule = decision.rule else { return "default: \(defaultWords), for no rule matches" }
+        switch decision.answer {
+        case .use(let name):
+            return "use \(name) with \(challenge.scheme), attempts \(decision.attempts), "
+                + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
+                + "authorization \(decision.authorization.rawValue), by \(rule)"
+        case .performDefault: return "default: \(defaultWords), by \(rule)"
+        case .reject: return "reject: go on to the response's next challenge, by \(rule)"
+        case .cancel: return "cancel: the client gets a 502 that names this rule, by \(rule)"
+        }
+    }
+
+    private var defaultWords: String {
+        explanation.request.urlUser.map { "\($0) of the URL with its password" }
+            ?? "the response goes to the client as it is"
+    }
+
+    private func outlookWords(_ answer: Configuration.Challenge.Answer) -> String {
+        switch answer {
+        case .use(let name): "use \(name)"
+        case .performDefault: "default: \(defaultWords)"
+        case .reject: "reject: go on to the response's next challenge"
+        case .cancel: "cancel: the client gets a 502"
+        }
+    }
+
+    private mutating func add(_ label: String, _ value: String) {
+        let padding = String(repeating: " ", count: max(1, 15 - label.utf8.count))
+        add(line: "  \(label)\(padding)\(value)")
+    }
+
+    private mutating func add(line: String) {
+        // A realm or a URL is whatever a peer or a user wrote; it must not steer the terminal.
+        let safe = line.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+            default: scalar
+            }
+        }
+        lines.append(String(String.UnicodeScalarView(safe)))
+    }
+}
+
+extension Explanation.Challenge {
+    /// The scheme and the protection space.
+    fileprivate var words: String {
+        let host = query.host.utf8.contains(.colon) ? "[\(query.host)]" : query.host
+        let realm = query.realm.map { " realm \"\($0)\"" } ?? ""
+        return "\(scheme)\(realm) of \(query.protocol.rawValue)://\(host):\(query.port)"
+    }
+}

@@ -210,15 +210,10 @@ struct ChallengeLoop {
     }
 
     private func offers(in challenges: [HeaderChallenge]) -> [Offer] {
-        let offers = policy.order.offers(in: challenges, from: origin.authority)
-        for offer in offers {
-            let rule = delegate.rule(for: offer.space, failures: task.failureCount)
-            if !rule.order.isEmpty {
-                return policy.order.offers(
-                    in: challenges, from: origin.authority, preferring: rule.order.map { AuthenticationMethod($0) })
-            }
-        }
-        return offers
+        policy.rules.offers(
+            in: challenges, from: origin.authority, client: delegate.client, failures: task.failureCount,
+            order: policy.order
+        ).offers
     }
 
     private mutating func ask(_ challenge: AuthenticationChallenge) async -> ChallengeTask.Action {

@@ -20,11 +20,7 @@ struct RuleDelegate {
 
     /// What the rules say of a space, before any credential is looked at. Allocates nothing.
     func rule(for space: ProtectionSpace, failures: Int) -> Rules.Decision {
-        policy.rules.decide(
-            ChallengeQuery(
-                host: space.host, port: space.port, protocol: ChallengeProtocol(space.protocol), realm: space.realm,
-                method: ChallengeMethod(space.authenticationMethod), isProxy: space.isProxy,
-                isSecure: space.receivesCredentialSecurely, client: client, failures: failures))
+        policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
     /// What to do about a challenge. A credential that is parked is read again first: its file may have a new value.

@@ -6,6 +6,15 @@ public enum SmallFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(errno: errno) }
         defer { close(descriptor) }
+        return try readAll(of: descriptor, limit: limit)
+    }
+
+    /// What is piped or redirected into the program.
+    public static func readStandardInput(limit: Int) throws(FileError) -> [UInt8] {
+        try readAll(of: STDIN_FILENO, limit: limit)
+    }
+
+    private static func readAll(of descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         // What was read may be a secret.

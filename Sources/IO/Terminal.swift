@@ -1,0 +1,81 @@
+import CLinux
+import Glibc
+
+/// The terminal of the person who started the program, whatever the standard streams lead to. Blocks: for a command
+/// that has no loop.
+public struct Terminal: ~Copyable {
+    private let descriptor: Int32
+
+    /// Throws when the program has no terminal.
+    public init() throws(IOError) {
+        descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot open the terminal") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether standard input is a terminal, hence a person.
+    public static var isStandardInput: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Asks for a line that is not shown while it is typed, and erases the question. The answer is without its end;
+    /// nil when the person ended the input instead.
+    ///
+    /// A signal that ends the process meanwhile does so after the terminal shows again what is typed.
+    public borrowing func askUnseen(_ question: String) throws(IOError) -> [UInt8]? {
+        var shown = termios()
+        guard tcgetattr(descriptor, &shown) == 0 else {
+            throw .system(errno: errno, operation: "cannot read the terminal's settings")
+        }
+        var endings = Self.endings
+        var before = sigset_t()
+        pthread_sigmask(SIG_BLOCK, &endings, &before)
+        // Restored last: what is pending then ends the process.
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var unseen = shown
+        unseen.c_lflag &= ~tcflag_t(ECHO)
+        unseen.c_lflag |= tcflag_t(ICANON | ISIG)
+        // What was typed before the question was asked is no answer to it.
+        guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
+            throw .system(errno: errno, operation: "cannot change the terminal's settings")
+        }
+        defer { tcsetattr(descriptor, TCSAFLUSH, &shown) }
+        write(question)
+        defer { write("\r\(String(repeating: " ", count: question.count))\r") }
+        return try readLine(unless: &endings)
+    }
+
+    private func write(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// One line, or what a person ended without one. A terminal in canonical mode gives a whole line at once.
+    private func readLine(unless endings: inout sigset_t) throws(IOError) -> [UInt8]? {
+        let signals = signalfd(-1, &endings, Int32(SFD_CLOEXEC))
+        defer { close(signals) }
+        var events = [
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+        ]
+        while poll(&events, nfds_t(events.count), -1) < 0 {
+            guard errno == EINTR else { throw .system(errno: errno, operation: "cannot wait for the terminal") }
+        }
+        guard events[1].revents == 0 else { return nil }
+        var line = [UInt8](repeating: 0, count: Self.longestLine)
+        defer { for index in line.indices { line[index] = 0 } }
+        let count = line.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { throw .system(errno: errno, operation: "cannot read from the terminal") }
+        guard let end = line[..<count].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return Array(line[..<end])
+    }
+
+    /// The line discipline's own limit.
+    private static let longestLine = 4096
+
+    private static var endings: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, signal) }
+        return set
+    }
+}

@@ -9,4 +9,15 @@ enum Console {
     static func write(_ text: String) { OutputFile.standardError.write(Array(text.utf8)) }
 
     static func print(_ text: String) { OutputFile.standardOutput.write(Array("\(text)\n".utf8)) }
+
+    /// What somebody wrote, for a line on the terminal: it must not steer it.
+    static func printable(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
 }

@@ -1,10 +1,73 @@
 import Glibc
 
+/// The program as the shell calls it: finds the command, runs it, and tells what went wrong.
 enum Program {
     static let version = "0.1.0"
 
+    private static var commands: [any Command.Type] {
+        [
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, PasswordCommand.self, HealthcheckCommand.self,
+            VersionCommand.self,
+        ]
+    }
+
+    /// Commands that are planned, so that nobody takes them for a slip of the hand.
+    private static let laterCommands = ["authority", "challenges", "credential", "store", "trust"]
+
+    private static let hint = "'attache --help' lists the commands"
+
+    /// - Parameter arguments: without the program's own name.
     static func run(arguments: [String]) -> Never {
-        if arguments.first == "run" { exit(RunCommand(configuration: arguments.last ?? "").run()) }
-        exit(2)
+        do throws(CommandError) {
+            exit(try status(of: arguments))
+        } catch {
+            error.report()
+            exit(error.status)
+        }
+    }
+
+    private static func status(of arguments: [String]) throws(CommandError) -> Int32 {
+        guard let name = arguments.first else { throw .usage("a command is missing", hint: hint) }
+        switch name {
+        case "--help":
+            Console.print(help)
+            return ExitStatus.success
+        case "--version": return VersionCommand().run()
+        case _ where name.hasPrefix("-"):
+            throw .usage(Arguments.unknown("option", name, among: ["--help", "--version"]), hint: hint)
+        case _ where laterCommands.contains(name):
+            throw .configuration("the command '\(name)' is not supported yet")
+        default: break
+        }
+        guard let command = commands.first(where: { $0.syntax.name == name }) else {
+            throw .usage(Arguments.unknown("command", name, among: commands.map { $0.syntax.name }), hint: hint)
+        }
+        let rest = try Arguments(Array(arguments.dropFirst()), for: command.syntax)
+        if rest.wantsHelp {
+            Console.print(command.syntax.help)
+            return ExitStatus.success
+        }
+        return try command.init(rest).run()
+    }
+
+    private static var help: String {
+        let width = commands.map { $0.syntax.name.count }.max() ?? 0
+        let lines = commands.map { command in
+            let padding = String(repeating: " ", count: width - command.syntax.name.count)
+            return "  \(command.syntax.name)\(padding)  \(command.syntax.summary)"
+        }
+        return """
+            attache: a forward proxy that answers authentication challenges for tools that cannot
+
+            usage: attache COMMAND [OPTION]... [ARGUMENT]...
+
+            \(lines.joined(separator: "\n"))
+
+              --help       show this text; 'attache COMMAND --help' tells more about one
+              --version    the same as 'version'
+
+            Results go to standard output, all else to standard error. The exit status is 0 for success,
+            1 when what was asked for failed, 2 when the command line or the rule file is wrong.
+            """
     }
 }

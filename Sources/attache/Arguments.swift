@@ -1,0 +1,83 @@
+import Rules
+
+/// A command's arguments, read as GNU programs read theirs: options may stand anywhere, a value stands behind `=` or is
+/// the next word, `--` ends the options.
+struct Arguments: Sendable {
+    private let syntax: CommandSyntax
+    private(set) var operands: [String] = []
+    private var values: [String: [String]] = [:]
+    /// `--help` stands among them; what else they say has then not been looked at.
+    private(set) var wantsHelp = false
+
+    init(_ words: [String], for syntax: CommandSyntax) throws(CommandError) {
+        self.syntax = syntax
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            if word == "--help" {
+                wantsHelp = true
+                return
+            }
+            try readOption(word, &rest)
+        }
+        try checkOperands()
+    }
+
+    /// The value of an option that stands once or not at all.
+    func value(of option: String) -> String? { values[option]?.last }
+
+    /// All values of an option, in their order.
+    func values(of option: String) -> [String] { values[option] ?? [] }
+
+    /// The operand of that number, if there are as many.
+    func operand(_ number: Int) -> String? {
+        operands.indices.contains(number) ? operands[number] : nil
+    }
+
+    /// A mistake in what was said, together with the command's form.
+    func error(_ sentence: String) -> CommandError { .usage(sentence, hint: syntax.hint) }
+
+    private mutating func readOption(_ word: String, _ rest: inout ArraySlice<String>) throws(CommandError) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let option = syntax.options.first(where: { "--\($0.name)" == parts.first }) else {
+            let known = syntax.options.map { "--\($0.name)" } + ["--help"]
+            throw error(Self.unknown("option", parts.first ?? word, among: known))
+        }
+        guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+            throw error("option '--\(option.name)' needs a value: --\(option.name) \(option.value)")
+        }
+        if values[option.name] != nil, !option.isRepeatable {
+            throw error("option '--\(option.name)' stands more than once")
+        }
+        values[option.name, default: []].append(value)
+    }
+
+    private func checkOperands() throws(CommandError) {
+        if operands.count > syntax.operands.count {
+            // What is too much is not repeated: it may be a password that somebody thought was wanted.
+            let names = Self.list(syntax.operands.map(\.name))
+            throw error("\(syntax.name) takes \(names.isEmpty ? "no arguments" : "\(names) and no more")")
+        }
+        let missing = syntax.operands.dropFirst(operands.count).filter { !$0.isOptional }.map(\.name)
+        guard !missing.isEmpty else { return }
+        throw error("\(Self.list(missing)) \(missing.count == 1 ? "is" : "are") missing")
+    }
+
+    private static func list(_ names: [String]) -> String {
+        guard names.count > 1, let last = names.last else { return names.first ?? "" }
+        return "\(names.dropLast().joined(separator: ", ")) and \(last)"
+    }
+
+    /// "Unknown option", and which was probably meant.
+    static func unknown(_ what: String, _ word: String, among known: [String]) -> String {
+        let meant = Suggestion.nearest(to: word, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        return "unknown \(what) '\(Console.printable(word))'\(meant)"
+    }
+}

@@ -1,0 +1,57 @@
+import Bytes
+import HTTP
+import Rules
+
+extension ExplainedRequest {
+    /// The request as a client would send it to the proxy, read by the parser that would read it there.
+    init(method: String, url: String, client: ClientIdentity) throws(ExplanationError) {
+        // The parser is given a whole line: neither part may bring its own blanks and line ends into it.
+        for (what, text) in [("method", method), ("URL", url)] {
+            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw ExplanationError("the \(what) has a character in it that no request can have")
+            }
+        }
+        let known: [String] = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+        if !known.contains(method), known.contains(method.uppercased()) {
+            throw ExplanationError("methods are case-sensitive; did you mean '\(method.uppercased())'?")
+        }
+        if method == "CONNECT", url.contains("/") {
+            throw ExplanationError("a CONNECT names host and port alone, such as www.example.com:443")
+        }
+        let bytes = Array("\(method) \(url) HTTP/1.0\r\n\r\n".utf8)
+        let head = RequestHead()
+        do throws(HTTPError) {
+            _ = try head.parse(bytes.span)
+        } catch {
+            throw ExplanationError("'\(method) \(Self.withoutUser(url))' is no request: \(error.defect)")
+        }
+        guard let authority = head.target.authority else {
+            throw ExplanationError("'\(url)' is no whole URL: a client sends http://HOST/PATH to a proxy")
+        }
+        let space: ChallengeProtocol
+        switch head.target.scheme {
+        case .http, nil: space = .http
+        case .https: space = .https
+        case .ftp: space = .ftp
+        case .other: throw ExplanationError("only http, https and ftp URLs can be explained")
+        }
+        let port = authority.explicitPort ?? head.target.scheme?.defaultPort ?? 80
+        var user: String?
+        if let userinfo = head.target.userinfo {
+            let end = bytes.span.firstIndex(of: .colon, in: userinfo) ?? userinfo.upperBound
+            user = PercentEncoding.decode(bytes.span.extracting(userinfo.lowerBound..<end)).map { $0.span.text }
+        }
+        self.init(
+            method: method, url: Self.withoutUser(url),
+            host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client,
+            urlUser: user)
+    }
+
+    /// The URL without user and password, which are nobody's who looks at the terminal.
+    private static func withoutUser(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return url }
+        let end = url[start...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
+        guard let at = url[start..<end].lastIndex(of: "@") else { return url }
+        return String(url[..<start] + url[url.index(after: at)...])
+    }
+}

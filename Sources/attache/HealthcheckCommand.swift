@@ -1,0 +1,57 @@
+import Bytes
+import HTTP
+import IO
+import Rules
+
+/// `attache healthcheck`: asks the running proxy whether it is well.
+struct HealthcheckCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "healthcheck", summary: "ask the running proxy whether it is well",
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+        ],
+        details: """
+            Asks /healthz on the address that 'admin' names in the rule file and waits at most two seconds.
+            The exit status is 0 when it is well, 1 when it is not or does not answer, 2 when there is
+            nobody to ask.
+            """)
+
+    let path: String
+
+    private static let milliseconds = 2000
+    /// Enough for any status line and head that the admin listener writes.
+    private static let answerLimit = 16 * 1024
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        path = try RuleFilePath.choose(arguments.value(of: "config"))
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        guard let admin = try RuleFile.read(path).valid().admin else {
+            throw .configuration("\(path) has no 'admin' line, so there is nobody to ask; write: admin 127.0.0.1:3127")
+        }
+        guard admin.port != 0 else {
+            throw .configuration("'admin' of \(path) leaves the port to the system, so nobody knows where to ask")
+        }
+        let status = try ask(SocketAddress(admin.address, port: admin.port))
+        guard status == .ok else { throw .failed("not healthy: \(admin) answers with status \(status.rawValue)") }
+        Console.print("healthy: \(admin) answers with status 200")
+        return ExitStatus.success
+    }
+
+    private func ask(_ address: SocketAddress) throws(CommandError) -> Status {
+        let request = "GET /healthz HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n\r\n"
+        let answer: [UInt8]
+        do throws(IOError) {
+            answer = try BlockingExchange.send(
+                Array(request.utf8), to: address, within: Self.milliseconds, limit: Self.answerLimit)
+        } catch { throw .failed("no answer from the admin listener at \(address): \(error)") }
+        let head = ResponseHead()
+        guard case .complete = try? head.parse(answer.span, answering: .get) else {
+            throw .failed("what listens at \(address) does not answer as the admin listener does")
+        }
+        return head.status
+    }
+}

@@ -1,0 +1,69 @@
+import Crypto
+import IO
+
+/// How a person or a program hands over a new password: never as an argument, which every user of the machine can see.
+enum PasswordEntry {
+    /// libcrypt's own limit.
+    private static let longest = 511
+    /// bcrypt does not look at what comes behind.
+    private static let longestForBcrypt = 72
+
+    static func read(for method: PasswordHash.Method) throws(CommandError) -> Secret {
+        var bytes = Terminal.isStandardInput ? try ask() : try readStandardInput()
+        let reason = reason(against: bytes, method)
+        let secret = Secret(wiping: &bytes)
+        if let reason { throw .failed(reason) }
+        return secret
+    }
+
+    private static func ask() throws(CommandError) -> [UInt8] {
+        var (first, second) = try askTwice()
+        defer { _ = Secret(wiping: &second) }
+        guard ConstantTime.equal(first.span, second.span) else {
+            _ = Secret(wiping: &first)
+            throw .failed("the two passwords differ")
+        }
+        return first
+    }
+
+    private static func askTwice() throws(CommandError) -> (first: [UInt8], second: [UInt8]) {
+        let answers: (first: [UInt8]?, second: [UInt8]?)
+        do throws(IOError) {
+            let terminal = try Terminal()
+            answers.first = try terminal.askUnseen("Password: ")
+            answers.second = answers.first == nil ? nil : try terminal.askUnseen("The same again: ")
+        } catch { throw .failed("\(error)") }
+        guard let first = answers.first, let second = answers.second else { throw .failed("no password was given") }
+        return (first, second)
+    }
+
+    private static func readStandardInput() throws(CommandError) -> [UInt8] {
+        do throws(FileError) {
+            var bytes = try SmallFile.readStandardInput(limit: longest + 2)
+            if bytes.last == UInt8(ascii: "\n") {
+                bytes.removeLast()
+                if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            }
+            return bytes
+        } catch {
+            switch error {
+            case .tooLarge: throw .failed(tooLong(longest))
+            case .system(let errno):
+                throw .failed("cannot read the password from standard input: \(IOError.sentence(for: errno))")
+            }
+        }
+    }
+
+    private static func reason(against password: [UInt8], _ method: PasswordHash.Method) -> String? {
+        if password.isEmpty { return "the password is empty" }
+        if password.count > longest { return tooLong(longest) }
+        if method == .bcrypt, password.count > longestForBcrypt {
+            return "bcrypt looks at no more than \(longestForBcrypt) bytes of a password, and this one is longer"
+        }
+        // RFC 7617 section 2: no client can send one.
+        if password.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "the password has a control character in it" }
+        return nil
+    }
+
+    private static func tooLong(_ limit: Int) -> String { "the password is longer than \(limit) bytes" }
+}

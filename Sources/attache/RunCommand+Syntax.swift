@@ -1,0 +1,18 @@
+extension RunCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "run", summary: "serve until told to stop",
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+        ],
+        details: """
+            SIGHUP reads the rule file again; a file with errors changes nothing. SIGTERM and SIGINT stop:
+            requests in flight are finished first, for as long as 'timeouts { drain }' says. The access log
+            goes where 'log' says, everything else to standard error.
+            """)
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        self.init(configuration: try RuleFilePath.choose(arguments.value(of: "config")))
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// The program with a terminal of its own, and a person before it.
+final class TerminalSession {
+    private let screen: Int32
+    private let process: pid_t
+    private var shown: [UInt8] = []
+
+    struct Failure: Error {}
+
+    /// TIOCSPTLCK and TIOCGPTN, which are macros: what unlockpt and ptsname ask, which glibc shows to GNU sources only.
+    private static let setLock: UInt = 0x4004_5431
+    private static let number: UInt = 0x8004_5430
+    /// POSIX_SPAWN_SETSID, likewise.
+    private static let setSession: Int16 = 0x80
+
+    init(_ arguments: [String]) throws {
+        screen = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var lock: Int32 = 0
+        var number: Int32 = 0
+        guard screen >= 0, ioctl(screen, Self.setLock, &lock) == 0, ioctl(screen, Self.number, &number) == 0 else {
+            throw Failure()
+        }
+        let name = "/dev/pts/\(number)"
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The first terminal that the leader of a session opens becomes that session's.
+        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A test runner may ignore or block signals, and its children would.
+        var none = sigset_t()
+        var every = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&every)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &every)
+        let signals = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        posix_spawnattr_setflags(&attributes, Self.setSession | signals)
+        let path = AttacheProgram.folder + "/attache"
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var started: pid_t = 0
+        guard posix_spawn(&started, path, &actions, &attributes, &words, environ) == 0 else { throw Failure() }
+        process = started
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        close(screen)
+    }
+
+    /// Waits until the screen shows a text behind what was waited for before; false when the program ends first.
+    func awaits(_ text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        while true {
+            if let found = shown.firstRange(of: wanted) {
+                shown.removeSubrange(..<found.upperBound)
+                return true
+            }
+            guard readMore() else { return false }
+        }
+    }
+
+    func type(_ text: String) {
+        _ = write(screen, text, text.utf8.count)
+    }
+
+    /// What the screen shows from here to the end of the program, and how that ended (128 + n after signal n).
+    func finish() -> (text: String, status: Int32) {
+        while readMore() {}
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        let signal = status & 0x7F
+        return (String(decoding: shown, as: UTF8.self), signal == 0 ? (status >> 8) & 0xFF : 128 + signal)
+    }
+
+    private func readMore() -> Bool {
+        var event = pollfd(fd: screen, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, 20_000) > 0 else { return false }
+        var piece = [UInt8](repeating: 0, count: 1024)
+        let count = read(screen, &piece, piece.count)
+        guard count > 0 else { return false }
+        shown += piece[..<count]
+        return true
+    }
+}

@@ -29,7 +29,7 @@ run: build
 build: swift
 	@echo 'Building the release binary'
 	@$(PACKAGES) build
-	@$(BUILD) -c release --product attache
+	@$(BUILD) -c release --static-swift-stdlib --product attache
 
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'

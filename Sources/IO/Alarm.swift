@@ -9,8 +9,6 @@ public final class Alarm: Timed {
         super.init(on: loop)
     }
 
-    deinit { loop.wheel.remove(self) }
-
     /// Rings `milliseconds` from now, forgetting an earlier setting.
     public func set(after milliseconds: Int) {
         hasRung = false

@@ -13,6 +13,10 @@ open class Timed {
 
     init(on loop: EventLoop) { self.loop = loop }
 
+    /// The wheel does not keep its entries alive, so the last reference is dropped on the loop's thread, as everything
+    /// else about them is done there.
+    deinit { loop.wheel.remove(self) }
+
     /// Called on the loop once the deadline has passed; the entry is in no slot by then.
     func expire() {}
 

@@ -65,6 +65,25 @@ import Testing
         #expect(outcome.1 == 1)
     }
 
+    @Test func `a deadline set on a closed socket does not outlive it`() async throws {
+        let isWell = try await onLoop { loop in
+            for _ in 0..<200 {
+                let (near, far) = try await connectedPair(on: loop)
+                near.close()
+                far.close()
+                near.setDeadline(after: 60)
+                far.setDeadline(after: 60)
+            }
+            // The slots of all those deadlines come round, while other things use the memory.
+            let wakeup = Wakeup()
+            let alarms = (0..<200).map { _ in Alarm(on: loop) { wakeup.signal() } }
+            for alarm in alarms { alarm.set(after: 150) }
+            while !alarms.allSatisfy(\.hasRung) { await wakeup.wait() }
+            return true
+        }
+        #expect(isWell)
+    }
+
     @Test func `closing a socket wakes the task that waits for it`() async throws {
         let error: IOError? = try await onLoop { loop in
             let (near, _) = try await connectedPair(on: loop)

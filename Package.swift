@@ -10,13 +10,14 @@ let instrumented: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])
 
 /// Every target: warnings are errors, and the language modes that make imports and existentials explicit.
 /// Release builds optimise across modules, so that layer borders cost nothing and nothing is `@inlinable`.
-let house: [SwiftSetting] = instrumented + [
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-]
+let house: [SwiftSetting] =
+    instrumented + [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .unsafeFlags(["-cross-module-optimization", "-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    ]
 
 /// Targets that own no C library and are neither `IO` nor `Bytes`: every unsafe expression is marked.
 let safe: [SwiftSetting] = house + [.strictMemorySafety()]
@@ -29,11 +30,13 @@ let tests: [Target] = [
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
-    .testTarget(name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "TransportTests", dependencies: ["Transport", "IO", "Bytes"], swiftSettings: house),
-    .testTarget(name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
+    .testTarget(
+        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
     .testTarget(name: "ProxyTests", dependencies: ["Proxy", "HTTP", "IO", "Rules", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "AdminTests", dependencies: ["Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
@@ -43,22 +46,30 @@ let tests: [Target] = [
 ]
 
 /// Built only for `make fuzz`, which sets the variable.
-let fuzzers: [Target] = !fuzzing ? [] : [
-    ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]), ("FuzzChallenge", ["Authentication", "Bytes"]),
-    ("FuzzRules", ["Rules", "Bytes"]),
-].map { (name: String, dependencies: [String]) in
-    .executableTarget(
-        name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) }, path: "Tests/Fuzz/\(name)",
-        swiftSettings: house + [.unsafeFlags(["-parse-as-library"])],
-        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
-} + [.target(name: "FuzzDriver", path: "Tests/Fuzz/Driver")]
+let fuzzers: [Target] =
+    !fuzzing
+    ? []
+    : [
+        ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
+        ("FuzzChallenge", ["Authentication", "Bytes"]),
+        ("FuzzRules", ["Rules", "Bytes"]),
+    ].map { (name: String, dependencies: [String]) in
+        .executableTarget(
+            name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },
+            path: "Tests/Fuzz/\(name)",
+            swiftSettings: house + [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+    } + [.target(name: "FuzzDriver", path: "Tests/Fuzz/Driver")]
 
 /// Built only for `make bench`, which sets the variable: nothing that a user gets.
-let benchmarks: [Target] = Context.environment["ATTACHE_BENCH"] == nil ? [] : [
-    .executableTarget(
-        name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
-        exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house),
-]
+let benchmarks: [Target] =
+    Context.environment["ATTACHE_BENCH"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
+            exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
+    ]
 
 let package = Package(
     name: "attache",
@@ -108,7 +119,10 @@ let package = Package(
         // Layer 6: the command line.
         .executableTarget(
             name: "attache",
-            dependencies: ["Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules", "Telemetry"],
+            dependencies: [
+                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules",
+                "Telemetry",
+            ],
             swiftSettings: safe),
     ] + tests + fuzzers + benchmarks,
     swiftLanguageModes: [.v6]

@@ -66,7 +66,8 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         switch Int32(storage.ss_family) {
         case AF_INET:
             let system = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in.self) }
-            self.init(IPAddress(v4: UInt32(bigEndian: system.sin_addr.s_addr)), port: UInt16(bigEndian: system.sin_port))
+            self.init(
+                IPAddress(v4: UInt32(bigEndian: system.sin_addr.s_addr)), port: UInt16(bigEndian: system.sin_port))
         case AF_INET6:
             let system = withUnsafeBytes(of: &storage) { $0.loadUnaligned(as: sockaddr_in6.self) }
             let address = withUnsafeBytes(of: system.sin6_addr) { bytes in

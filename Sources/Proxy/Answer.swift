@@ -64,7 +64,9 @@ struct Answer {
     private var canKeep: Bool {
         guard exchange.request.keepAlive, !session.worker.isDraining else { return false }
         if exchange.body.isRead { return true }
-        guard !exchange.request.expectsContinue, case .length(let length) = exchange.request.framing else { return false }
+        guard !exchange.request.expectsContinue, case .length(let length) = exchange.request.framing else {
+            return false
+        }
         return length <= Self.discardLimit
     }
 

@@ -266,7 +266,8 @@ struct ChallengeLoop {
             return .cancel(
                 Refusal(
                     .badGateway, .httpProtocolError,
-                    "the origin could not prove that it knows the password (rspauth): it is not the one that was asked"))
+                    "the origin could not prove that it knows the password (rspauth): it is not the one that was asked")
+            )
         }
         if answer.challenge != nil {
             shared.spaces.remember(authenticator, for: answer)

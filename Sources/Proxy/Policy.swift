@@ -60,6 +60,7 @@ extension Duration {
     /// Whole milliseconds, at least one for what is not zero.
     public var milliseconds: Int {
         let (seconds, attoseconds) = components
-        return Int(clamping: seconds) &* 1000 &+ Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return Int(clamping: seconds) &* 1000
+            &+ Int(clamping: (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 }

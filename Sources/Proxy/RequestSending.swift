@@ -84,7 +84,8 @@ struct RequestSending {
         let method = request.methodName
         let target = exchange.target
         if exchange.challenges?.authorize(
-            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value) == true
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
+            == true
         {
             writer.field("Authorization", value.readable)
         }

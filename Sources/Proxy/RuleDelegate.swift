@@ -31,9 +31,11 @@ struct RuleDelegate {
             Authentication.Decision(disposition, attempts: rule.attempts, reason: reason)
         }
         switch rule.answer {
-        case .performDefault: return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
+        case .performDefault:
+            return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
         case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
-        case .cancel: return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: nil)
+        case .cancel:
+            return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: nil)
         case .use(let name):
             do throws(CredentialError) {
                 let credential = try await current(name, for: challenge)

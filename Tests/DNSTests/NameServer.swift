@@ -58,9 +58,12 @@ final class NameServer: Sendable {
         log.withLock { $0.append("\(name)/\(type)") }
         let question = query[12..<(place + 5)]
         let known = answer(name)
-        let header: (UInt8, [UInt8]) -> [UInt8] = { code, counts in query[0..<2] + [0x81, 0x80 | code] + [0, 1] + counts }
+        let header: (UInt8, [UInt8]) -> [UInt8] = { code, counts in
+            query[0..<2] + [0x81, 0x80 | code] + [0, 1] + counts
+        }
         guard let known else { return header(3, [0, 0, 0, 0, 0, 0]) + question }
         guard type == 1 else { return header(0, [0, 0, 0, 0, 0, 0]) + question }
-        return header(0, [0, 1, 0, 0, 0, 0]) + question + [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, known.ttl, 0, 4] + known.address
+        return header(0, [0, 1, 0, 0, 0, 0]) + question + [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, known.ttl, 0, 4]
+            + known.address
     }
 }

@@ -36,7 +36,8 @@ import Testing
             var place = 0
             while try await far.read(into: received) > 0 {
                 let bytes = received.readable
-                for offset in 0..<bytes.count where bytes[offset] != UInt8(truncatingIfNeeded: (place + offset) / 4096) {
+                for offset in 0..<bytes.count where bytes[offset] != UInt8(truncatingIfNeeded: (place + offset) / 4096)
+                {
                     return -1
                 }
                 place += bytes.count

@@ -1,6 +1,6 @@
 import Bytes
-import HTTP
 import Foundation
+import HTTP
 import Telemetry
 import Testing
 

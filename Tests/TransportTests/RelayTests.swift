@@ -24,7 +24,9 @@ import Testing
                 let buffer = ByteBuffer(capacity: 65536)
                 while let read = try? await stream.read(into: buffer), read > 0 {
                     for offset in buffer.readable.indices {
-                        if buffer.readable[offset] != pattern(shared.value.0.count + offset) { shared.value.0.wrong += 1 }
+                        if buffer.readable[offset] != pattern(shared.value.0.count + offset) {
+                            shared.value.0.wrong += 1
+                        }
                     }
                     shared.value.0.count += read
                     buffer.clear()

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
 import Glibc
-#endif
 
 /// A contiguous buffer with a read and a write position: what a socket fills and a parser eats.
 ///

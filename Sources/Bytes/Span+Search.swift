@@ -1,6 +1,4 @@
-#if canImport(Glibc)
 import Glibc
-#endif
 
 extension Span<UInt8> {
     /// The offset of the first `byte` at or after `start`, or nil.

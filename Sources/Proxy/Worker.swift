@@ -99,6 +99,8 @@ final class Worker {
         self.policy = policy
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
+        // What was allowed to be reached may no longer be.
+        origins.closeIdle()
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()
     }

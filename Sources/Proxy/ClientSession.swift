@@ -115,7 +115,7 @@ final class ClientSession: ChannelObserver {
             }
             let plan = try planning.plan()
             guard case .forward(let destination) = plan else { return serve(exchange, from: .planned(plan)) }
-            let forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
+            var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
             guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
                 return serve(exchange, from: .planned(plan))
             }

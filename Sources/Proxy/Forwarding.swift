@@ -8,10 +8,10 @@ import Transport
 
 /// Sends one request to its origin and the response back, through as many challenges as it takes.
 struct Forwarding {
-    private let session: ClientSession
-    private let exchange: Exchange
-    private let destination: Destination
     private var sending: RequestSending
+    private let destination: Destination
+    private var session: ClientSession { sending.session }
+    private var exchange: Exchange { sending.exchange }
     private var policy: Policy { exchange.policy }
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
@@ -19,18 +19,15 @@ struct Forwarding {
     private static let discardMilliseconds = 5000
 
     init(session: ClientSession, exchange: Exchange, destination: Destination) {
-        self.session = session
-        self.exchange = exchange
-        self.destination = destination
         sending = RequestSending(session: session, exchange: exchange)
+        self.destination = destination
     }
 
     /// Sends a request that has no body on a kept connection, if that takes no waiting, not even for what answers its
     /// challenges. False: nothing was done.
-    func sendAtOnce() -> Bool {
+    mutating func sendAtOnce() -> Bool {
         guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return false }
         noteTarget()
-        var sending = sending
         if mayAnswer {
             var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
             guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }

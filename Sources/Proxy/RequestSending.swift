@@ -7,8 +7,8 @@ import Transport
 
 /// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time.
 struct RequestSending {
-    private let session: ClientSession
-    private let exchange: Exchange
+    let session: ClientSession
+    let exchange: Exchange
     private var policy: Policy { exchange.policy }
     private var rewrite = RequestRewrite()
     /// The proxy asks for `100 Continue` where the client did not.

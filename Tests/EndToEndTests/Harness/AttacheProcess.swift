@@ -10,6 +10,8 @@ final class AttacheProcess: Sendable {
         var threads = 2
         var log = "json file @/access.log"
         var environment: [String: String] = [:]
+        /// The limit on open descriptors; nil leaves it as it is.
+        var descriptors: Int?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
         var files: [String: String] = ["password": Account.password + "\n"]
     }
@@ -26,9 +28,15 @@ final class AttacheProcess: Sendable {
         for (name, text) in setting.files { try Scratch.write(text, to: "\(folder)/\(name)", mode: 0o600) }
         let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
         try Scratch.write(text, to: folder + "/proxy.conf")
-        child = try Subprocess(
-            AttacheBinary.path, ["run", "--config", folder + "/proxy.conf"], environment: setting.environment,
-            directory: folder)
+        let arguments = ["run", "--config", folder + "/proxy.conf"]
+        if let descriptors = setting.descriptors {
+            child = try Subprocess(
+                "sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", AttacheBinary.path] + arguments,
+                environment: setting.environment, directory: folder)
+        } else {
+            child = try Subprocess(
+                AttacheBinary.path, arguments, environment: setting.environment, directory: folder)
+        }
         try Socket.awaitListener(on: port, of: child)
     }
 

@@ -113,15 +113,17 @@ final class ClientSession: ChannelObserver {
             if let authentication = exchange.policy.clientAuthentication, !authentication.hasProved(exchange) {
                 return serve(exchange, from: .admitted)
             }
-            let plan = try planning.plan()
-            guard case .forward(let destination) = plan else { return serve(exchange, from: .planned(plan)) }
-            var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
-            guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
-                return serve(exchange, from: .planned(plan))
+            switch try planning.plan() {
+            case .forward(let destination):
+                var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
+                guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
+                    return serve(exchange, from: .planned(.forward(destination)))
+                }
+                phase = .awaitingResponse(exchange, destination)
+                stream.setDeadline(after: nil)
+                upstream.socket.observer = self
+            case let other: serve(exchange, from: .planned(other))
             }
-            phase = .awaitingResponse(exchange, destination)
-            stream.setDeadline(after: nil)
-            upstream.socket.observer = self
         } catch { serve(exchange, from: .failed(error)) }
     }
 

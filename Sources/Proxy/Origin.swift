@@ -16,14 +16,10 @@ final class Origin: ChannelObserver {
     /// The same server as authentication knows it.
     let authority: Authentication.Origin
     private var idle: [ByteStream] = []
-    private var judged: Judged?
-
-    /// What the rules say of this origin, as long as they are these rules.
-    private struct Judged {
-        let rules: RuleSet
-        let route: RouteDecision
-        let mayAnswer: Bool
-    }
+    /// What these rules say of this origin.
+    private var judge: RuleSet?
+    private var route = RouteDecision.none
+    private var mayAnswer = false
 
     private static let idleLimit = 128
 
@@ -35,19 +31,22 @@ final class Origin: ChannelObserver {
     }
 
     /// How requests to this origin travel.
-    func route(by rules: RuleSet) -> RouteDecision { judge(by: rules).route }
+    func route(by rules: RuleSet) -> RouteDecision {
+        if judge !== rules { bring(before: rules) }
+        return route
+    }
 
     /// Whether any rule could answer a challenge of this origin.
-    func mayAnswer(by rules: RuleSet) -> Bool { judge(by: rules).mayAnswer }
+    func mayAnswer(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return mayAnswer
+    }
 
-    private func judge(by rules: RuleSet) -> Judged {
-        if let judged, judged.rules === rules { return judged }
+    private func bring(before rules: RuleSet) {
         let host = host
-        let fresh = Judged(
-            rules: rules, route: rules.route(host: host.span, port: port),
-            mayAnswer: rules.mayAnswer(host: host.span, port: port))
-        judged = fresh
-        return fresh
+        route = rules.route(host: host.span, port: port)
+        mayAnswer = rules.mayAnswer(host: host.span, port: port)
+        judge = rules
     }
 
     /// Whether that is the host, in any case.

@@ -24,8 +24,9 @@ let safe: [SwiftSetting] = house + [.strictMemorySafety()]
 
 /// Fast tests, one target beside each of ours; `EndToEndTests` drives the built binary against real servers and clients.
 let tests: [Target] = [
+    .target(name: "TestSupport", dependencies: ["Bytes", "IO"], path: "Tests/Support", swiftSettings: house),
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
-    .testTarget(name: "IOTests", dependencies: ["IO", "Bytes"], swiftSettings: house),
+    .testTarget(name: "IOTests", dependencies: ["TestSupport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
@@ -33,13 +34,15 @@ let tests: [Target] = [
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "DNSTests", dependencies: ["DNS", "IO", "Bytes"], swiftSettings: house),
-    .testTarget(name: "TransportTests", dependencies: ["Transport", "IO", "Bytes"], swiftSettings: house),
+    .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "TransportTests", dependencies: ["TestSupport", "Transport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
     .testTarget(name: "ProxyTests", dependencies: ["Proxy", "HTTP", "IO", "Rules", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "AdminTests", dependencies: ["Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
+        name: "AdminTests",
+        dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
         swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(name: "EndToEndTests", dependencies: ["attache"], swiftSettings: house),

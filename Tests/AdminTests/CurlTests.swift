@@ -1,6 +1,7 @@
 import Bytes
 import Foundation
 import IO
+import TestSupport
 import Testing
 
 @testable import Admin

@@ -2,6 +2,7 @@ import Bytes
 import DNS
 import Foundation
 import IO
+import TestSupport
 import Testing
 
 @Suite struct ResolverTests {
@@ -38,18 +39,5 @@ import Testing
             return errors
         }
         #expect(errors == [.noSuchName("gone.test"), .noAnswer("gone.test")])
-    }
-}
-
-/// A loop of its own for a test: runs `body` there and hands back what it returns.
-private func onLoop<Value: Sendable>(
-    _ body: @escaping @Sendable (EventLoop) async throws -> Value
-) async throws -> Value {
-    let loop = try EventLoop(index: 0)
-    loop.start()
-    return try await withCheckedThrowingContinuation { continuation in
-        loop.spawn {
-            do { continuation.resume(returning: try await body(loop)) } catch { continuation.resume(throwing: error) }
-        }
     }
 }

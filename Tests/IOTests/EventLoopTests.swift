@@ -1,6 +1,7 @@
 import Bytes
 import IO
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct EventLoopTests {

@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import TestSupport
 import Testing
 
 @testable import Transport

@@ -1,7 +1,9 @@
 import IO
 
 /// A loop of its own for a test: runs `body` there and hands back what it returns.
-func onLoop<Value: Sendable>(_ body: @escaping @Sendable (EventLoop) async throws -> Value) async throws -> Value {
+public func onLoop<Value: Sendable>(
+    _ body: @escaping @Sendable (EventLoop) async throws -> Value
+) async throws -> Value {
     let loop = try EventLoop(index: 0)
     loop.start()
     return try await withCheckedThrowingContinuation { continuation in

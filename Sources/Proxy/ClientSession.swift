@@ -104,6 +104,9 @@ final class ClientSession: ChannelObserver {
             switch try RequestReading(session: self, exchange: exchange).readAtOnce() {
             case .complete: break
             case .incomplete: return serve(exchange, from: .reading)
+            case .nothing:
+                worker.give(exchange)
+                return awaitRequest()
             case .ended:
                 worker.give(exchange)
                 return end()

@@ -8,6 +8,8 @@ struct RequestReading {
     enum Progress {
         case complete
         case incomplete
+        /// Not a byte of a request is there.
+        case nothing
         /// The client has ended, with or without a part of a request.
         case ended
     }
@@ -20,7 +22,7 @@ struct RequestReading {
         if !exchange.inbound.isEmpty, try parse() { return .complete }
         switch session.stream.tryRead(into: exchange.inbound) {
         case .moved: return try parse() ? .complete : .incomplete
-        case .wouldBlock: return .incomplete
+        case .wouldBlock: return exchange.inbound.isEmpty ? .nothing : .incomplete
         case .endOfStream, .failed: return .ended
         }
     }

@@ -108,6 +108,8 @@ final class ClientSession: ChannelObserver {
                 worker.give(exchange)
                 return awaitRequest()
             case .ended:
+                // Half a head may be there, and the next to borrow the exchange is another client.
+                exchange.reset()
                 worker.give(exchange)
                 return end()
             }

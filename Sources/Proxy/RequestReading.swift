@@ -19,8 +19,13 @@ struct RequestReading {
 
     /// Most heads come whole, in one piece or behind the request before.
     func readAtOnce() throws(ExchangeFailure) -> Progress {
-        if !exchange.inbound.isEmpty, try parse() { return .complete }
-        switch session.stream.tryRead(into: exchange.inbound) {
+        let inbound = exchange.inbound
+        if !inbound.isEmpty {
+            if try parse() { return .complete }
+            // Behind many requests the last one's beginning may fill the buffer to its end.
+            if inbound.writableCount == 0 { inbound.reserve(1) }
+        }
+        switch session.stream.tryRead(into: inbound) {
         case .moved: return try parse() ? .complete : .incomplete
         case .wouldBlock: return exchange.inbound.isEmpty ? .nothing : .incomplete
         case .endOfStream, .failed: return .ended

@@ -91,9 +91,18 @@ final class ClientSession: ChannelObserver {
         worker.close(exchange.record)
         exchange.reset()
         let mayGoOn = goesOn && !worker.isDraining && !stream.isClosed
-        if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(exchange) }
+        if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
         worker.give(exchange)
         if mayGoOn { awaitRequest() } else { end() }
+    }
+
+    /// The exchange for the client's next request: after a reload another, which follows the new policy.
+    private func renewed(_ exchange: Exchange) -> Exchange {
+        if exchange.policy === worker.policy { return exchange }
+        let fresh = lend()
+        fresh.inbound.append(exchange.inbound.readable)
+        worker.give(exchange)
+        return fresh
     }
 
     // MARK: - The plain exchange

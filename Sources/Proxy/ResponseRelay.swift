@@ -50,7 +50,7 @@ struct ResponseRelay {
         out.append(inbound.readable.extracting(first: count))
         inbound.consume(count)
         exchange.record.bytesOut = count
-        upstream.release(to: destination.origin, keptFor: Self.keptFor)
+        leaveUpstream()
         _ = session.stream.writeAtOnce(out)
         return keeps
     }
@@ -82,13 +82,15 @@ struct ResponseRelay {
         } else {
             try await relayBody()
         }
-        // A body that was not wanted may still be on its way: that connection is no use to anyone.
-        if exchange.body.isRead {
-            upstream.release(to: destination.origin, keptFor: Self.keptFor)
-        } else {
-            upstream.reset()
-        }
+        leaveUpstream()
         return keeps
+    }
+
+    /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
+    /// reload may have forbidden meanwhile.
+    private func leaveUpstream() {
+        guard exchange.body.isRead, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
+        exchange.upstream.release(to: destination.origin, keptFor: Self.keptFor)
     }
 
     // MARK: - Head

@@ -157,3 +157,10 @@ extension Authority {
         return port
     }
 }
+
+extension Authority {
+    /// The host; an IPv6 address with its brackets.
+    public var bracketedHost: Range<Int> {
+        form == .ipv6 ? host.lowerBound - 1..<host.upperBound + 1 : host
+    }
+}

@@ -59,7 +59,7 @@ struct RequestPlanning {
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
         exchange.record.setTarget(
             method: head.readable.extracting(request.methodName), form: form,
-            host: head.readable.extracting(isPath ? 0..<0 : authority?.host ?? 0..<0),
+            host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
             port: Int(port(of: authority)),
             path: head.readable.extracting(isPath ? request.target.text : request.target.path))
     }

@@ -100,7 +100,8 @@ final class ClientSession: ChannelObserver {
     private func renewed(_ exchange: Exchange) -> Exchange {
         if exchange.policy === worker.policy { return exchange }
         let fresh = lend()
-        fresh.inbound.append(exchange.inbound.readable)
+        let inbound = exchange.inbound
+        fresh.inbound.append(inbound.readable)
         worker.give(exchange)
         return fresh
     }

@@ -3,11 +3,15 @@
 #   docker build -t attache --target minimal .     the binary and its libraries, nothing else
 #
 # Neither holds a rule file or a secret. Mount proxy.conf at /etc/attache and secrets as files that user 65532 may
-# read; replay and temporary files go to /tmp, so give it a tmpfs and keep the root read-only:
-#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --tmpfs /tmp \
-#       -v ./proxy.conf:/etc/attache/proxy.conf:ro -v ./secrets:/run/secrets:ro -p 127.0.0.1:3128:3128 attache
-# A rule file for a published port listens on 0.0.0.0:3128; one for a sidecar, in its application's network, on
-# 127.0.0.1:3128.
+# read. The root stays read-only; bodies held for a second try go to /tmp, or are not held where it cannot be written:
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --memory 64m --tmpfs /tmp:size=16m \
+#       --stop-timeout 35 -v ./proxy.conf:/etc/attache/proxy.conf:ro -v ./secrets:/run/secrets:ro \
+#       -p 127.0.0.1:3128:3128 attache
+# What lies on a tmpfs counts as memory: its size belongs well below the limit. A stop may take as long as
+# `timeouts { drain }`, 30 s, which is more than Docker waits unasked. The health check wants the rule file's `admin`.
+#
+# A sidecar in its application's network runs with proxy.conf.example as it is. Behind a published port the proxy is
+# not on the loopback interface of its clients: `listen 0.0.0.0:3128`, and `clients { allow … }` for their addresses.
 
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 ARG DEBIAN_IMAGE=debian:bookworm-slim
@@ -17,7 +21,8 @@ SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /src
 COPY Tests/packages Tests/packages
 RUN sh Tests/packages build && rm -rf /var/lib/apt/lists/*
-COPY Package.swift ./
+COPY LICENSE Package.swift ./
+# Not compiled, but the package description wants the folder of every target that it names.
 COPY Tests Tests
 COPY Sources Sources
 # The Swift library is linked in; what is left to load comes from Debian and must all be there.
@@ -27,7 +32,18 @@ RUN swift build -c release --static-swift-stdlib --explicit-target-dependency-im
     && if grep -E 'libswift|libFoundation|not found' /tmp/libraries; then exit 1; fi \
     && grep -oE '/[^ ]+\.so[^ ]*' /tmp/libraries | sort -u | xargs cp -L --parents -t /out \
     && install -d /out/etc/attache /out/run/secrets /out/var/lib/attache \
-    && install -d -m 1777 /out/tmp
+    && install -d -m 1777 /out/tmp \
+    && install -D -m 644 LICENSE /out/usr/share/doc/attache/copyright
+# The libraries' licences (those of GCC share theirs), and what tells a scanner which packages they are from.
+RUN install -d /out/var/lib/dpkg/status.d \
+    && install -D -m 644 -t /out/etc /etc/os-release \
+    && cp --parents -t /out /usr/share/doc/gcc-*-base/copyright \
+    && find /out -name '*.so*' -printf '*/%f\n' | xargs dpkg-query -S | cut -d : -f 1 | sort -u > /tmp/packages \
+    && while read -r package; do \
+        dpkg-query -s "$package" > "/out/var/lib/dpkg/status.d/$package" \
+        && licence="/usr/share/doc/$package/copyright" \
+        && if [ -e "$licence" ]; then install -D -m 644 "$licence" "/out$licence"; fi || exit 1; \
+    done < /tmp/packages
 
 FROM scratch AS minimal
 LABEL org.opencontainers.image.title="attache" \
@@ -49,7 +65,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets /var/lib/attache
 COPY --from=build /out/usr/local/bin/attache /usr/local/bin/attache
+COPY --from=build /out/usr/share/doc/attache /usr/share/doc/attache
 USER 65532:65532
+# Fails here, not at the first start, when a library above is missing.
+RUN ["/usr/local/bin/attache", "version"]
 EXPOSE 3128
 HEALTHCHECK --interval=10s --timeout=3s --start-period=2s CMD ["/usr/local/bin/attache", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/attache"]

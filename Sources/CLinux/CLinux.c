@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,11 @@ int linux_temporary_file(const char *directory) {
     if (descriptor < 0) return -errno;
     (void)unlink(path);
     return descriptor;
+}
+
+int linux_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
 void linux_name_thread(const char *name) { (void)pthread_setname_np(pthread_self(), name); }

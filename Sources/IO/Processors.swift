@@ -1,7 +1,7 @@
-import Glibc
+import CLinux
 
 /// The processors that this process may use.
 public enum Processors {
     /// Cores by the scheduler's affinity mask, which a container's cpuset narrows; at least 1.
-    public static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    public static var count: Int { max(1, Int(linux_processor_count())) }
 }

@@ -88,7 +88,8 @@ final class ClientSession: ChannelObserver {
     /// An exchange is over. What the client has sent behind it is taken at once.
     private func finish(_ exchange: Exchange, goesOn: Bool) {
         exchange.record.milliseconds = Int(clamping: worker.loop.now &- exchange.startedAt)
-        worker.close(exchange.record)
+        // A client that left before its request was whole made none.
+        if exchange.record.status > 0 || !exchange.headBytes.isEmpty { worker.close(exchange.record) }
         exchange.reset()
         let mayGoOn = goesOn && !worker.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }

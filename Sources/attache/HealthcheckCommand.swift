@@ -10,7 +10,13 @@ struct HealthcheckCommand: Command {
         options: [
             CommandOption(
                 name: "config", value: "FILE",
-                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(
+                name: "address", value: "ADDRESS",
+                summary: [
+                    "the admin listener's, with its port: no rule file is read then, and a broken",
+                    "one fails no probe",
+                ]),
         ],
         details: """
             Asks /healthz on the address that 'admin' names in the rule file and waits at most two seconds.
@@ -18,23 +24,35 @@ struct HealthcheckCommand: Command {
             nobody to ask.
             """)
 
-    let path: String
+    /// Who is asked.
+    private let admin: Endpoint
 
     private static let milliseconds = 2000
     /// Enough for any status line and head that the admin listener writes.
     private static let answerLimit = 16 * 1024
 
     init(_ arguments: Arguments) throws(CommandError) {
-        path = try RuleFilePath.choose(arguments.value(of: "config"))
+        if let address = arguments.value(of: "address") {
+            guard let named = Endpoint(address), named.port != 0 else {
+                throw arguments.error("'\(address)' is not an address and a port such as 127.0.0.1:3127")
+            }
+            admin = named
+        } else {
+            admin = try Self.adminListener(of: RuleFilePath.choose(arguments.value(of: "config")))
+        }
     }
 
-    func run() throws(CommandError) -> Int32 {
+    private static func adminListener(of path: String) throws(CommandError) -> Endpoint {
         guard let admin = try RuleFile.read(path).valid().admin else {
             throw .configuration("\(path) has no 'admin' line, so there is nobody to ask; write: admin 127.0.0.1:3127")
         }
         guard admin.port != 0 else {
             throw .configuration("'admin' of \(path) leaves the port to the system, so nobody knows where to ask")
         }
+        return admin
+    }
+
+    func run() throws(CommandError) -> Int32 {
         let status = try ask(SocketAddress(admin.address, port: admin.port))
         guard status == .ok else { throw .failed("not healthy: \(admin) answers with status \(status.rawValue)") }
         Console.print("healthy: \(admin) answers with status 200")

@@ -25,6 +25,8 @@ ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);
 int linux_open_spare(void);
+/// The processors that this process may run on, by its affinity mask; 0 when the system does not say.
+int linux_processor_count(void);
 void linux_name_thread(const char *name);
 /// The system's words for an errno, in `room`.
 void linux_error_text(int error, char *room, size_t size);

@@ -2,11 +2,11 @@ import Bytes
 
 /// One field line, as offsets from the start of its head.
 public struct Field: Sendable {
-    public let known: KnownField
-    /// A `Connection` option names it: it ends at this hop.
-    public let isNominated: Bool
-    let parts: FieldLine
+    private let parts: FieldLine
 
+    public var known: KnownField { KnownField(rawValue: parts.ordinal) ?? .other }
+    /// A `Connection` option names it: it ends at this hop.
+    public var isNominated: Bool { parts.isMarked }
     /// The whole line with its line end.
     public var line: Range<Int> { parts.line }
     public var name: Range<Int> { parts.name }
@@ -15,12 +15,15 @@ public struct Field: Sendable {
 }
 
 extension Field {
+    init(_ parts: FieldLine) { self.parts = parts }
+
     /// Reads the line whose text is `line`, free of control characters; its line end stands behind it.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
-        guard let parts = bytes.fieldLine(at: line.lowerBound) else { throw Self.defect(bytes, line: line) }
-        self.parts = parts
-        known = KnownField(bytes, in: parts.name)
-        isNominated = false
+        var lines = FieldLines(recognising: KnownField.names)
+        guard lines.read(bytes, from: line.lowerBound, limit: bytes.count, most: 1) > line.lowerBound else {
+            throw Self.defect(bytes, line: line)
+        }
+        parts = lines[0]
     }
 
     /// Why the line is none (RFC 9112 section 5.1: white space before the colon was used to smuggle requests).

@@ -46,36 +46,4 @@ import Testing
         #expect(bytes.span.firstOutsideTarget(in: 10..<19) == 19)
         #expect(bytes.span.endOfHostName(in: 19..<21) == 20)
     }
-
-    @Test(arguments: [
-        ("A: b\r\n", "A", "b"), ("A:b\r\n", "A", "b"), ("A:\r\n", "A", ""), ("A: \t \r\n", "A", ""),
-        ("A_1:  b c\t\r\nB: c\r\n", "A_1", "b c"), ("Content-Disposition-Of: b\r\n", "Content-Disposition-Of", "b"),
-    ])
-    func `a field line is taken apart`(text: String, name: String, value: String) throws {
-        let bytes = Array(text.utf8)
-        let found = bytes.span.fieldLine(at: 0)
-        let line = try #require(found)
-        #expect(String(decoding: bytes[line.name], as: UTF8.self) == name)
-        #expect(String(decoding: bytes[line.value], as: UTF8.self) == value)
-        #expect(line.line.lowerBound == 0 && bytes[line.line.upperBound - 1] == .lineFeed)
-    }
-
-    @Test(arguments: [
-        "", "A", "A:", "A: b", "A: b\r", "A: b\n", "A: b\rc\r\n", ": b\r\n", "A : b\r\n", "A\r\n", " A: b\r\n", "\r\n",
-        "A: \u{0}\r\n",
-    ])
-    func `anything else is no field line`(text: String) {
-        let bytes = Array(text.utf8)
-        #expect(bytes.span.fieldLine(at: 0)?.line == nil)
-    }
-
-    @Test func `field lines are read up to the first that is none, the limit, or the end of the room`() {
-        let bytes = Array("A: 1\r\nB: 2\r\nC: 3\r\n\r\n".utf8)
-        var lines = [FieldLine](repeating: FieldLine(), count: 4)
-        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 0) == 3)
-        #expect(bytes.span.fieldLines(from: 0, limit: 12, into: &lines, first: 0) == 2)
-        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 3) == 4)
-        #expect(bytes.span.fieldLines(from: 0, limit: 100, into: &lines, first: 4) == 4)
-        #expect(lines[3].line == 0..<6)
-    }
 }

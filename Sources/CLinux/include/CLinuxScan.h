@@ -31,6 +31,11 @@ static inline __m128i linux_controls(__m128i bytes) {
     return _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
 }
 
+/// Controls, tab included, and all that is not ASCII: one more than each is, as signed numbers, not above the space.
+static inline __m128i linux_unusual(__m128i bytes) {
+    return _mm_cmplt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
+}
+
 /// All but letters and the hyphen, which nearly every field name is made of: what it finds is looked at again.
 static inline __m128i linux_no_tokens(__m128i bytes) {
     __m128i usual = _mm_or_si128(linux_letters(bytes), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
@@ -85,3 +90,33 @@ LINUX_FIND(linux_find_token_end, linux_no_tokens, linux_is_no_token)
 LINUX_FIND(linux_find_outside_target, linux_outside_target, linux_is_outside_target)
 /// A byte that a host name may not hold: letters, digits, `-`, `.`, `_` and `~` it may.
 LINUX_FIND(linux_find_host_end, linux_outside_host, linux_is_outside_host)
+
+/// Names to be recognised in either case, in one piece: `LINUX_NAME_SLOTS` bytes, of which `linux_name_slot` tells the
+/// one with a name's row, then the rows of 32 bytes each, lower case and filled with zeros. A name is letters, digits and
+/// hyphens, at most 31 of them; no two have both length and first letter in common, so that one comparison decides. The
+/// first row is for what has no name.
+enum { LINUX_NAME_SLOTS = 1024, LINUX_NAME_ROW = 32 };
+
+static inline size_t linux_name_slot(uint8_t first, size_t length) { return length << 5 | (first & 0x1F); }
+
+/// The row of the name that stands from `start` to `end`, all of it token bytes, or 0.
+uint8_t linux_recognise(const uint8_t *names, const uint8_t *bytes, size_t start, size_t end);
+
+/// A field line: offsets of `name` `:` `value` CR LF, the row of the name, and a mark for the caller's use.
+struct linux_line {
+    uint32_t start, name_end, value_start, value_end, end;
+    uint8_t row;
+    bool marked;
+};
+
+/// Field lines, with room for more, and the rows of their names, one bit each: of all, and of those that come again.
+struct linux_lines {
+    struct linux_line *lines;
+    size_t filled, room;
+    uint64_t present, repeated;
+};
+
+/// Adds the field lines that stand whole and faultless one behind the other from `start`, none that ends behind `limit`,
+/// until the room is filled. Returns where the last of them ends. Less than 4 GiB of bytes.
+size_t linux_read_lines(
+    struct linux_lines *lines, const uint8_t *names, const uint8_t *bytes, size_t start, size_t count, size_t limit);

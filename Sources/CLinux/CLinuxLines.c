@@ -1,0 +1,119 @@
+#include "CLinux.h"
+
+#include <string.h>
+
+// Nearly every line needs one block for its name and a few for its value. What the blocks cannot tell, and what stands
+// too near the end for a block, goes to the searches that are exact.
+
+struct name {
+    size_t end, row;
+};
+
+static bool is_blank(uint8_t byte) { return byte <= ' ' && (byte == ' ' || byte == '\t'); }
+static bool is_line_end(const uint8_t *bytes) { return memcmp(bytes, "\r\n", 2) == 0; }
+
+#ifdef __SSE2__
+static __m128i load(const uint8_t *bytes) { return _mm_loadu_si128((const __m128i *)bytes); }
+static unsigned mask_of(__m128i bytes) { return (unsigned)_mm_movemask_epi8(bytes); }
+
+/// How many of the 16 bytes, all of a token up to there, are those of `name`: among token bytes, setting bit 5 makes no
+/// other byte a letter, digit or hyphen.
+static inline size_t count_same(__m128i bytes, const uint8_t *name) {
+    __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    return (unsigned)__builtin_ctz(~mask_of(_mm_cmpeq_epi8(folded, load(name))));
+}
+#endif
+
+static inline const uint8_t *name_of(const uint8_t *names, size_t row) {
+    return names + LINUX_NAME_SLOTS + row * LINUX_NAME_ROW;
+}
+
+uint8_t linux_recognise(const uint8_t *names, const uint8_t *bytes, size_t start, size_t end) {
+    if (end <= start || end - start >= LINUX_NAME_ROW) return 0;
+    uint8_t row = names[linux_name_slot(bytes[start], end - start)];
+    if (row == 0) return 0;
+    const uint8_t *name = name_of(names, row);
+    bytes += start;
+    size_t same = 0;
+#ifdef __SSE2__
+    if (end - start >= 16) same = count_same(load(bytes), name);
+    if (same % 16 != 0) return 0;
+#endif
+    while (same < end - start && linux_lower(bytes[same]) == name[same]) same++;
+    return same == end - start ? row : 0;
+}
+
+/// Where the name ends that a colon follows; `start` if there is none.
+static __attribute__((noinline)) struct name find_any_name(
+    const uint8_t *names, const uint8_t *bytes, size_t start, size_t count) {
+    if (start == count || bytes[start] == '\r') return (struct name){start, 0};
+    size_t end = linux_find_token_end(bytes, start, count);
+    if (end == count || bytes[end] != ':') return (struct name){start, 0};
+    return (struct name){end, linux_recognise(names, bytes, start, end)};
+}
+
+static __attribute__((noinline)) size_t find_any_control(const uint8_t *bytes, size_t start, size_t count) {
+    return linux_find_control(bytes, start, count);
+}
+
+static inline struct name find_name(const uint8_t *names, const uint8_t *bytes, size_t start, size_t count) {
+#ifdef __SSE2__
+    if (start + 17 <= count) {
+        __m128i block = load(bytes + start);
+        size_t length = (unsigned)__builtin_ctz(mask_of(linux_no_tokens(block)) | 0x10000);
+        if (bytes[start + length] == ':') {
+            size_t row = names[linux_name_slot(bytes[start], length)];
+            bool is_known = row != 0 && count_same(block, name_of(names, row)) >= length;
+            return (struct name){start + length, is_known ? row : 0};
+        }
+    }
+#endif
+    return find_any_name(names, bytes, start, count);
+}
+
+/// A carriage return, or where the exact search has to begin.
+static inline size_t skip_value(const uint8_t *bytes, size_t start, size_t count) {
+#ifdef __SSE2__
+    for (; start + 16 <= count; start += 16) {
+        unsigned mask = mask_of(linux_unusual(load(bytes + start)));
+        if (mask != 0) return start + (unsigned)__builtin_ctz(mask);
+    }
+#endif
+    return start;
+}
+
+size_t linux_read_lines(
+    struct linux_lines *lines, const uint8_t *names, const uint8_t *bytes, size_t start, size_t count, size_t limit) {
+    if (limit > count) limit = count;
+    struct linux_line *line = lines->lines + lines->filled;
+    struct linux_line *room_end = lines->lines + lines->room;
+    uint64_t present = lines->present, repeated = lines->repeated;
+    for (; line < room_end; line++) {
+        struct name name = find_name(names, bytes, start, count);
+        if (name.end == start) break;
+        size_t value_end = skip_value(bytes, name.end + 1, count);
+        if (value_end + 2 > limit || !is_line_end(bytes + value_end)) {
+            value_end = find_any_control(bytes, value_end, count);
+            if (value_end + 2 > limit || !is_line_end(bytes + value_end)) break;
+        }
+        line->start = (uint32_t)start;
+        start = value_end + 2;
+        line->end = (uint32_t)start;
+        line->name_end = (uint32_t)name.end;
+        line->row = (uint8_t)name.row;
+        line->marked = false;
+        uint64_t row = (uint64_t)1 << name.row & ~(uint64_t)1;
+        repeated |= present & row;
+        present |= row;
+        // The carriage return ends the first search, the value's first byte the second.
+        size_t value_start = name.end + 1;
+        while (is_blank(bytes[value_start])) value_start++;
+        while (value_end > value_start && is_blank(bytes[value_end - 1])) value_end--;
+        line->value_start = (uint32_t)value_start;
+        line->value_end = (uint32_t)value_end;
+    }
+    lines->filled = (size_t)(line - lines->lines);
+    lines->present = present;
+    lines->repeated = repeated;
+    return start;
+}

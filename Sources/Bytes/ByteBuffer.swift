@@ -50,8 +50,14 @@ public final class ByteBuffer {
     }
 
     /// Makes room for `count` more bytes: by moving what is there to the front if that is enough, else by growing.
+    @inline(__always)
     public func reserve(_ count: Int) {
-        if capacity - writer >= count { return }
+        if capacity &- writer < count { makeRoom(for: count) }
+    }
+
+    /// Out of line, so that what nearly always happens is one comparison.
+    @inline(never)
+    private func makeRoom(for count: Int) {
         let held = writer - reader
         if capacity - held >= count {
             memmove(base, base.advanced(by: reader), held)
@@ -88,24 +94,26 @@ public final class ByteBuffer {
     public func append(_ byte: UInt8) {
         reserve(1)
         base.storeBytes(of: byte, toByteOffset: writer, as: UInt8.self)
-        writer += 1
+        writer &+= 1
     }
 
     public func append(_ bytes: Span<UInt8>) {
-        let count = bytes.count
-        if count == 0 { return }
-        reserve(count)
         bytes.withUnsafeBufferPointer { source in
-            if let start = source.baseAddress { memcpy(base.advanced(by: writer), start, count) }
+            if let start = source.baseAddress { append(start, count: source.count) }
         }
-        writer += count
     }
 
+    /// Of a literal the compiler makes a few stores.
+    @inline(__always)
     public func append(_ text: StaticString) {
-        let count = text.utf8CodeUnitCount
+        append(text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+
+    @inline(__always)
+    private func append(_ start: UnsafePointer<UInt8>, count: Int) {
         reserve(count)
-        memcpy(base.advanced(by: writer), text.utf8Start, count)
-        writer += count
+        memcpy(base.advanced(by: writer), start, count)
+        writer &+= count
     }
 
     public func append(_ text: String) {

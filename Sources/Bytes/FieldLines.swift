@@ -2,12 +2,9 @@ import CLinux
 
 /// The field lines of a head, in the order they came. It keeps its room when emptied.
 public struct FieldLines: ~Copyable {
-    private let names: NameTable
     private var list = linux_lines()
 
-    public init(recognising names: NameTable) {
-        self.names = names
-    }
+    public init() {}
 
     deinit { list.lines?.deallocate() }
 
@@ -27,7 +24,9 @@ public struct FieldLines: ~Copyable {
 
     /// Adds the lines that stand whole and faultless one behind the other from `start`, until there are `most` or one
     /// would end behind `limit`. Returns where the first thing begins that was not taken. Less than 4 GiB of bytes.
-    public mutating func read(_ bytes: Span<UInt8>, from start: Int, limit: Int, most: Int) -> Int {
+    public mutating func read(
+        _ bytes: Span<UInt8>, from start: Int, limit: Int, most: Int, recognising names: borrowing NameTable
+    ) -> Int {
         precondition(start >= 0 && start <= bytes.count && limit >= 0, "offset outside the span")
         var next = start
         repeat {
@@ -35,24 +34,26 @@ public struct FieldLines: ~Copyable {
                 if list.filled >= most { break }
                 grow(to: most)
             }
-            next = fill(bytes, from: next, limit: limit)
+            next = fill(bytes, from: next, limit: limit, recognising: names)
         } while list.filled == list.room
         return next
     }
 
     /// The first line at or after `index` whose name is in `ordinals`, a bit each; `count` when there is none.
     public func firstIndex(from index: Int, of ordinals: UInt64) -> Int {
-        var index = max(index, 0)
-        while index < count, !self[placeOf: index].pointee.isOne(of: ordinals) { index &+= 1 }
+        precondition(index >= 0)
+        guard let lines = list.lines else { return index }
+        var index = index
+        while index < list.filled, !lines[index].isOne(of: ordinals) { index &+= 1 }
         return index
     }
 
     /// The same, or that is marked.
     public func firstIndex(from index: Int, markedOr ordinals: UInt64) -> Int {
-        var index = max(index, 0)
-        while index < count, !self[placeOf: index].pointee.isOne(of: ordinals), !self[placeOf: index].pointee.marked {
-            index &+= 1
-        }
+        precondition(index >= 0)
+        guard let lines = list.lines else { return index }
+        var index = index
+        while index < list.filled, !lines[index].isOne(of: ordinals), !lines[index].marked { index &+= 1 }
         return index
     }
 
@@ -63,7 +64,9 @@ public struct FieldLines: ~Copyable {
         return list.lines.unsafelyUnwrapped + index
     }
 
-    private mutating func fill(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int {
+    private mutating func fill(
+        _ bytes: Span<UInt8>, from start: Int, limit: Int, recognising names: borrowing NameTable
+    ) -> Int {
         names.withUnsafeNames { names in
             bytes.withUnsafeBufferPointer {
                 linux_read_lines(&list, names, $0.baseAddress, start, $0.count, limit)
@@ -84,5 +87,5 @@ public struct FieldLines: ~Copyable {
 }
 
 extension linux_line {
-    fileprivate func isOne(of ordinals: UInt64) -> Bool { ordinals >> UInt64(row) & 1 != 0 }
+    fileprivate func isOne(of ordinals: UInt64) -> Bool { ordinals &>> UInt64(row) & 1 != 0 }
 }

@@ -23,6 +23,13 @@ extension Span<UInt8> {
         scan(range, linux_find_host_end)
     }
 
+    /// Where the dotted quad ends that begins at the range's start; nil when there is none: four decimal numbers below
+    /// 256 without leading zeros.
+    public func endOfDottedQuad(in range: Range<Int>) -> Int? {
+        let end = scan(range, linux_find_quad_end)
+        return end > range.lowerBound ? end : nil
+    }
+
     @inline(__always)
     private func scan(_ range: Range<Int>, _ find: (UnsafePointer<UInt8>?, Int, Int) -> Int) -> Int {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range outside the span")

@@ -63,6 +63,20 @@ void linux_error_text(int error, char *room, size_t size) {
 
 int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
+size_t linux_find_quad_end(const uint8_t *bytes, size_t start, size_t count) {
+    size_t end = start;
+    for (int number = 0;; number++) {
+        size_t first = end;
+        unsigned value = 0;
+        for (uint8_t digit; end < count && end - first < 4 && (digit = bytes[end] - '0') < 10; end++)
+            value = value * 10 + digit;
+        if (end == first || value > 255 || (bytes[first] == '0' && end - first > 1)) return start;
+        if (number == 3) return end;
+        if (end == count || bytes[end] != '.') return start;
+        end++;
+    }
+}
+
 const unsigned char linux_token_table[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 1, 0, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0,

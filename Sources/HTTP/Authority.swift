@@ -52,28 +52,32 @@ extension Authority {
         }
     }
 
-    /// What stands between `start` and the path, the query or `end`, when it is a host name with or without a port;
-    /// nil for anything else, good or bad.
+    /// What stands between `start` and the path, the query or `end`, when it is a host name or dotted quad with or
+    /// without a port; nil for anything else, good or bad.
     init?(plainAt start: Int, to end: Int, of bytes: Span<UInt8>) {
-        let hostEnd = bytes.endOfHostName(in: start..<end)
-        guard hostEnd > start, hostEnd &- start <= Self.longestHost else { return nil }
+        let hostEnd: Int
+        if bytes[start].isDigit, let quadEnd = bytes.endOfDottedQuad(in: start..<end) {
+            hostEnd = quadEnd
+            form = .ipv4
+        } else {
+            hostEnd = bytes.endOfHostName(in: start..<end)
+            guard hostEnd > start, hostEnd &- start <= Self.longestHost,
+                let form = try? Self.form(ofName: bytes, in: start..<hostEnd)
+            else { return nil }
+            self.form = form
+        }
         var next = hostEnd
+        var port: UInt32 = 0
         if next < end, bytes[next] == .colon {
             next &+= 1
-            var port: UInt32 = 0
             while next < end, bytes[next].isDigit, port < 10_000 {
                 port = port &* 10 &+ UInt32(bytes[next] &- 0x30)
                 next &+= 1
             }
             guard port > 0, port <= UInt16.max, next &- hostEnd <= 6 else { return nil }
-            explicitPort = UInt16(truncatingIfNeeded: port)
-        } else {
-            explicitPort = nil
         }
-        guard next == end || bytes[next] == .slash || bytes[next] == UInt8(ascii: "?"),
-            let form = try? Self.form(ofName: bytes, in: start..<hostEnd)
-        else { return nil }
-        self.form = form
+        guard next == end || bytes[next] == .slash || bytes[next] == UInt8(ascii: "?") else { return nil }
+        explicitPort = port == 0 ? nil : UInt16(truncatingIfNeeded: port)
         host = start..<hostEnd
         text = start..<next
     }
@@ -101,7 +105,7 @@ extension Authority {
             throw .malformedHost
         }
         guard bytes[end &- 1].hexValue != nil else { return .name }
-        if bytes[host.lowerBound].isDigit, isDottedQuad(bytes, in: host) { return .ipv4 }
+        if bytes.endOfDottedQuad(in: host) == host.upperBound { return .ipv4 }
         var label = end
         while label > host.lowerBound, bytes[label &- 1] != dot { label &-= 1 }
         if isNumber(bytes, in: label..<end) { throw .malformedHost }
@@ -117,31 +121,6 @@ extension Authority {
             while offset < label.upperBound, bytes[offset].isDigit { offset &+= 1 }
         }
         return offset == label.upperBound
-    }
-
-    /// Four decimal numbers below 256 without leading zeros.
-    private static func isDottedQuad(_ bytes: Span<UInt8>, in host: Range<Int>) -> Bool {
-        guard host.count <= 15 else { return false }
-        var dots = 0
-        var digits = 0
-        var value = 0
-        var offset = host.lowerBound
-        while offset < host.upperBound {
-            let digit = Int(bytes[offset]) &- 0x30
-            if digit >= 0, digit < 10 {
-                if digits > 0, value == 0 { return false }
-                value = value &* 10 &+ digit
-                digits &+= 1
-                if value > 255 { return false }
-            } else {
-                guard bytes[offset] == UInt8(ascii: "."), digits > 0 else { return false }
-                dots &+= 1
-                digits = 0
-                value = 0
-            }
-            offset &+= 1
-        }
-        return dots == 3 && digits > 0
     }
 
     private static func port(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) -> UInt16 {

@@ -58,6 +58,17 @@ public enum BodyFraming: Equatable, Sendable {
     private static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         guard !value.isEmpty else { throw .malformedContentLength }
         var length = 0
+        if value.count <= 18 {
+            // Too few digits to overflow.
+            var offset = value.lowerBound
+            while offset < value.upperBound {
+                let digit = bytes[offset] &- 0x30
+                guard digit < 10 else { throw .malformedContentLength }
+                length = length &* 10 &+ Int(digit)
+                offset &+= 1
+            }
+            return length
+        }
         for offset in value {
             guard bytes[offset].isDigit else { throw .malformedContentLength }
             let (scaled, overflow) = length.multipliedReportingOverflow(by: 10)

@@ -20,7 +20,7 @@ extension ConnectionOptions {
     /// A name that is essential is a gadget: whoever sends it wants a hop to lose the field. A request that does so is
     /// refused; in a response, where the server harms itself alone, the field is simply kept.
     /// `Transfer-Encoding`, `TE` and their like are hop-by-hop in any case, and naming them changes nothing.
-    init(_ bytes: Span<UInt8>, fields: FieldTable, refusingEssential: Bool) throws(Defect) {
+    init(_ bytes: Span<UInt8>, fields: borrowing FieldTable, refusingEssential: Bool) throws(Defect) {
         self = []
         guard fields.present.contains(.connection) else { return }
         var count = 0
@@ -77,7 +77,7 @@ extension ConnectionOptions {
         case 7: bytes.foldedWord(at: token.lowerBound, count: 7) == word("upgrade") ? .upgrade : nil
         case 10:
             bytes.foldedWord(at: token.lowerBound, count: 8) == word("keep-ali")
-                && bytes.foldedWord(at: token.lowerBound &+ 8, count: 2) == word("ve") ? .keepAlive : nil
+                && bytes.foldedWord(at: token.upperBound &- 8, count: 8) == word("ep-alive") ? .keepAlive : nil
         default: nil
         }
     }

@@ -19,10 +19,10 @@ extension Field {
 
     /// Reads the line whose text is `line`, free of control characters; its line end stands behind it.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
-        var lines = FieldLines(recognising: KnownField.names)
-        guard lines.read(bytes, from: line.lowerBound, limit: bytes.count, most: 1) > line.lowerBound else {
-            throw Self.defect(bytes, line: line)
-        }
+        var lines = FieldLines()
+        let end = lines.read(
+            bytes, from: line.lowerBound, limit: bytes.count, most: 1, recognising: KnownField.names)
+        if end == line.lowerBound { throw Self.defect(bytes, line: line) }
         parts = lines[0]
     }
 

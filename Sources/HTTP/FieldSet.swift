@@ -4,14 +4,14 @@ public struct FieldSet: OptionSet, Sendable {
 
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    public init(_ field: KnownField) { rawValue = (1 as UInt64) << UInt64(field.rawValue) & ~1 }
+    public init(_ field: KnownField) { rawValue = 1 &<< UInt64(field.rawValue) & ~1 }
 
     public init(_ fields: KnownField...) {
         rawValue = fields.reduce(0) { $0 | FieldSet($1).rawValue }
     }
 
     public func contains(_ field: KnownField) -> Bool {
-        rawValue >> UInt64(field.rawValue) & 1 != 0
+        rawValue &>> UInt64(field.rawValue) & 1 != 0
     }
 
     public mutating func insert(_ field: KnownField) { self = union(FieldSet(field)) }

@@ -3,7 +3,7 @@ import Bytes
 /// The fields of a head in the order they came, as offsets. It keeps its room when emptied, so a kept connection
 /// allocates nothing for its second message. A class, since it is handed about and only its head changes it.
 public final class FieldTable {
-    private var lines = FieldLines(recognising: KnownField.names)
+    private var lines = FieldLines()
     /// Whether a `Connection` option took any field out.
     public private(set) var hasNominated = false
 
@@ -16,6 +16,7 @@ public final class FieldTable {
     public var repeated: FieldSet { FieldSet(rawValue: lines.repeated) }
 
     /// The first line of that field.
+    @inline(__always)
     public func first(_ name: KnownField) -> Field? {
         firstIndex(of: name).map { self[$0] }
     }
@@ -25,6 +26,7 @@ public final class FieldTable {
         first { bytes.extracting($0.name).equalsIgnoringCase(lowercaseName) }
     }
 
+    @inline(__always)
     public func firstIndex(of name: KnownField) -> Int? {
         present.contains(name) ? lines.firstIndex(from: 0, of: FieldSet(name).rawValue) : nil
     }
@@ -55,8 +57,12 @@ extension FieldTable {
     /// Takes the field lines that stand whole and faultless from `start`, within the limits. Returns where the first
     /// thing begins that is none.
     func readLines(_ bytes: Span<UInt8>, from start: Int, limits: Limits) -> Int {
-        lines.read(bytes, from: start, limit: limits.head, most: limits.fields)
+        lines.read(
+            bytes, from: start, limit: limits.head, most: limits.fields, recognising: KnownField.names)
     }
+
+    /// Where the last line ends; 0 when there is none.
+    var end: Int { count > 0 ? lines[count &- 1].line.upperBound : 0 }
 
     /// The first line at or after `index` that is in `dropping` or nominated; `count` when there is none.
     func firstDropped(from index: Int, dropping: FieldSet) -> Int {

@@ -19,7 +19,14 @@ enum HeadState {
     ) throws(Defect) -> Bool {
         var reader = reader
         while true {
-            if reader.isAtStart { reader.advance(to: fields.readLines(bytes, from: reader.start, limits: limits)) }
+            if reader.isAtStart {
+                let next = fields.readLines(bytes, from: reader.start, limits: limits)
+                if bytes.isLineEnd(at: next), next &+ 2 <= limits.head {
+                    self = .complete(length: next &+ 2)
+                    return true
+                }
+                reader.advance(to: next)
+            }
             // Not a field line that is whole and good: what else, or what is wrong with it?
             guard let line = try reader.next(bytes, limit: limits.head, or: .headTooLarge(limit: limits.head)) else {
                 self = .fields(reader)

@@ -72,7 +72,6 @@ extension HeadWriter {
     /// Copies the lines that are neither in `dropping` nor nominated, each run of neighbours at once. `start` is where
     /// the first run begins: behind the start line, or inside it.
     func copy(_ fields: FieldTable, of bytes: Span<UInt8>, from start: Int, dropping: FieldSet) {
-        guard let end = fields.last?.line.upperBound else { return }
         var start = start
         if fields.hasNominated || !fields.present.isDisjoint(with: dropping) {
             var index = fields.firstDropped(from: 0, dropping: dropping)
@@ -80,9 +79,9 @@ extension HeadWriter {
                 let line = fields[index].line
                 if line.lowerBound > start { buffer.append(bytes.extracting(start..<line.lowerBound)) }
                 start = line.upperBound
-                index = fields.firstDropped(from: index + 1, dropping: dropping)
+                index = fields.firstDropped(from: index &+ 1, dropping: dropping)
             }
         }
-        if end > start { buffer.append(bytes.extracting(start..<end)) }
+        if fields.end > start { buffer.append(bytes.extracting(start..<fields.end)) }
     }
 }

@@ -46,6 +46,10 @@ public final class ResponseHead {
     private func advance(_ bytes: Span<UInt8>, _ method: Method) throws(Defect) -> HeadProgress {
         switch state {
         case .startLine(var reader, _):
+            if reader.isAtStart, let end = readWholeStatusLine(bytes) {
+                reader.advance(to: end)
+                return try finish(bytes, method, from: reader)
+            }
             let tooLong = Defect.startLineTooLong(limit: limits.startLine)
             guard let line = try reader.next(bytes, limit: limits.startLine &+ 2, or: tooLong) else {
                 state = .startLine(reader, emptyLines: 0)
@@ -71,6 +75,24 @@ public final class ResponseHead {
             framing != .untilClose && !options.contains(.close)
             && (version >= .http11 || options.contains(.keepAlive))
         return .complete(length: length)
+    }
+
+    /// The usual status line, when it is there to its end, in one go. Returns where the next line begins; nil when the
+    /// line has to be looked at more closely.
+    private func readWholeStatusLine(_ bytes: Span<UInt8>) -> Int? {
+        guard bytes.holds("HTTP/1.1", at: 0), bytes.count >= 16 else { return nil }
+        // " 200 OK\r"
+        let word = bytes.word(at: 8)
+        guard word & 0xFF == 0x20, word >> 32 & 0xFF == 0x20 else { return nil }
+        let (hundreds, tens, ones) = (word >> 8 & 0xFF &- 0x30, word >> 16 & 0xFF &- 0x30, word >> 24 & 0xFF &- 0x30)
+        guard 1...5 ~= hundreds, tens < 10, ones < 10 else { return nil }
+        let end = bytes.firstControl(from: 13)
+        guard bytes.isLineEnd(at: end), end <= limits.startLine else { return nil }
+        version = .http11
+        status = Status(rawValue: UInt16(truncatingIfNeeded: hundreds &* 100 &+ tens &* 10 &+ ones))
+        reason = 13..<end
+        statusLineRest = 8..<end &+ 2
+        return end &+ 2
     }
 
     /// RFC 9112 section 4. The space behind the code is required, but servers without a phrase leave it out, and

@@ -17,18 +17,15 @@ extension Span<UInt8> {
     /// The number of the `count` bytes at `offset`, 1 to 8, as they are.
     @inline(__always)
     func word(at offset: Int, count: Int) -> UInt64 {
-        let mask = UInt64.max >> UInt64(truncatingIfNeeded: 64 &- count &* 8)
-        if offset &+ 8 <= self.count {
-            // "Unsafe" for types with invalid bit patterns, of which this is none; the load itself checks its bounds.
-            return unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian & mask
-        }
+        let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
+        if offset &+ 8 <= self.count { return word(at: offset) & mask }
         return lastWord(at: offset, count: count)
     }
 
     /// The same with letters folded; there is no control among the bytes.
     @inline(__always)
     func foldedWord(at offset: Int, count: Int) -> UInt64 {
-        let mask = UInt64.max >> UInt64(truncatingIfNeeded: 64 &- count &* 8)
+        let mask = UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
         return (word(at: offset, count: count) | caseBits) & mask
     }
 
@@ -39,6 +36,12 @@ extension Span<UInt8> {
         return offset &+ length <= count && word(at: offset, count: length) == HTTP.word(text)
     }
 
+    @inline(__always)
+    func isLineEnd(at offset: Int) -> Bool {
+        offset &+ 2 <= count && self[offset] == .carriageReturn && self[offset &+ 1] == .lineFeed
+    }
+
+    @inline(never)
     private func lastWord(at offset: Int, count: Int) -> UInt64 {
         var word: UInt64 = 0
         for place in 0..<count { word |= UInt64(self[offset + place]) << UInt64(place * 8) }

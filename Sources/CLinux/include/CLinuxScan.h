@@ -31,9 +31,14 @@ static inline __m128i linux_controls(__m128i bytes) {
     return _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
 }
 
-/// Controls, tab included, and all that is not ASCII: one more than each is, as signed numbers, not above the space.
+/// Controls, tab included, and all that is not ASCII: as signed numbers, one more than each is at most 0x20.
 static inline __m128i linux_unusual(__m128i bytes) {
     return _mm_cmplt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
+}
+
+/// The same and the space.
+static inline __m128i linux_invisible(__m128i bytes) {
+    return _mm_cmplt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(1)), _mm_set1_epi8(0x22));
 }
 
 /// All but letters and the hyphen, which nearly every field name is made of: what it finds is looked at again.
@@ -43,10 +48,7 @@ static inline __m128i linux_no_tokens(__m128i bytes) {
 }
 
 static inline __m128i linux_outside_target(__m128i bytes) {
-    // Compared as signed numbers, a byte from 0x80 up is below the space.
-    __m128i found = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21));
-    found = _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
-    return _mm_or_si128(found, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#')));
+    return _mm_or_si128(linux_invisible(bytes), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#')));
 }
 
 /// `_` and `~` it finds too.
@@ -90,6 +92,10 @@ LINUX_FIND(linux_find_token_end, linux_no_tokens, linux_is_no_token)
 LINUX_FIND(linux_find_outside_target, linux_outside_target, linux_is_outside_target)
 /// A byte that a host name may not hold: letters, digits, `-`, `.`, `_` and `~` it may.
 LINUX_FIND(linux_find_host_end, linux_outside_host, linux_is_outside_host)
+
+/// Where the dotted quad ends that begins at `start`, four decimal numbers below 256 without leading zeros; `start` when
+/// there is none.
+size_t linux_find_quad_end(const uint8_t *bytes, size_t start, size_t count);
 
 /// Names to be recognised in either case, in one piece: `LINUX_NAME_SLOTS` bytes, of which `linux_name_slot` tells the
 /// one with a name's row, then the rows of 32 bytes each, lower case and filled with zeros. A name is letters, digits and

@@ -100,9 +100,8 @@ final class ClientSession: ChannelObserver {
     /// The exchange for the client's next request: after a reload another, which follows the new policy.
     private func renewed(_ exchange: Exchange) -> Exchange {
         if exchange.policy === worker.policy { return exchange }
-        let fresh = lend()
-        let inbound = exchange.inbound
-        fresh.inbound.append(inbound.readable)
+        let (fresh, behind) = (lend(), exchange.inbound)
+        fresh.inbound.append(behind.readable)
         worker.give(exchange)
         return fresh
     }

@@ -103,8 +103,6 @@ public final class ByteBuffer {
         }
     }
 
-    /// Of a literal the compiler makes a few stores.
-    @inline(__always)
     public func append(_ text: StaticString) {
         append(text.utf8Start, count: text.utf8CodeUnitCount)
     }

@@ -2,9 +2,13 @@ import CLinux
 
 /// The field lines of a head, in the order they came. It keeps its room when emptied.
 public struct FieldLines: ~Copyable {
+    private let most: Int
     private var list = linux_lines()
 
-    public init() {}
+    /// Takes at most that many lines.
+    public init(most: Int) {
+        self.most = most
+    }
 
     deinit { list.lines?.deallocate() }
 
@@ -22,17 +26,17 @@ public struct FieldLines: ~Copyable {
         list.repeated = 0
     }
 
-    /// Adds the lines that stand whole and faultless one behind the other from `start`, until there are `most` or one
-    /// would end behind `limit`. Returns where the first thing begins that was not taken. Less than 4 GiB of bytes.
+    /// Adds the lines that stand whole and faultless one behind the other from `start`, until it is full or one would
+    /// end behind `limit`. Returns where the first thing begins that was not taken. Less than 4 GiB of bytes.
     public mutating func read(
-        _ bytes: Span<UInt8>, from start: Int, limit: Int, most: Int, recognising names: borrowing NameTable
+        _ bytes: Span<UInt8>, from start: Int, limit: Int, recognising names: borrowing NameTable
     ) -> Int {
         precondition(start >= 0 && start <= bytes.count && limit >= 0, "offset outside the span")
         var next = start
         repeat {
             if list.filled == list.room {
                 if list.filled >= most { break }
-                grow(to: most)
+                grow()
             }
             next = fill(bytes, from: next, limit: limit, recognising: names)
         } while list.filled == list.room
@@ -41,7 +45,7 @@ public struct FieldLines: ~Copyable {
 
     /// The first line at or after `index` whose name is in `ordinals`, a bit each; `count` when there is none.
     public func firstIndex(from index: Int, of ordinals: UInt64) -> Int {
-        precondition(index >= 0)
+        precondition(index >= 0, "index before the first line")
         guard let lines = list.lines else { return index }
         var index = index
         while index < list.filled, !lines[index].isOne(of: ordinals) { index &+= 1 }
@@ -50,7 +54,7 @@ public struct FieldLines: ~Copyable {
 
     /// The same, or that is marked.
     public func firstIndex(from index: Int, markedOr ordinals: UInt64) -> Int {
-        precondition(index >= 0)
+        precondition(index >= 0, "index before the first line")
         guard let lines = list.lines else { return index }
         var index = index
         while index < list.filled, !lines[index].isOne(of: ordinals), !lines[index].marked { index &+= 1 }
@@ -75,7 +79,7 @@ public struct FieldLines: ~Copyable {
     }
 
     /// Room for 16 lines, which is what most heads have, then twice as many.
-    private mutating func grow(to most: Int) {
+    private mutating func grow() {
         let room = min(max(16, list.room * 2), most)
         let larger = UnsafeMutablePointer<linux_line>.allocate(capacity: room)
         if let lines = list.lines {

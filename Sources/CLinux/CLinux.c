@@ -66,11 +66,13 @@ int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 size_t linux_find_quad_end(const uint8_t *bytes, size_t start, size_t count) {
     size_t end = start;
     for (int number = 0;; number++) {
-        size_t first = end;
-        unsigned value = 0;
-        for (uint8_t digit; end < count && end - first < 4 && (digit = bytes[end] - '0') < 10; end++)
-            value = value * 10 + digit;
-        if (end == first || value > 255 || (bytes[first] == '0' && end - first > 1)) return start;
+        unsigned value = end < count ? (uint8_t)(bytes[end] - '0') : 10;
+        if (value > 9) return start;
+        // A digit behind a leading zero makes no number.
+        for (uint8_t digit; ++end < count && (digit = bytes[end] - '0') < 10;) {
+            value = value == 0 ? 256 : value * 10 + digit;
+            if (value > 255) return start;
+        }
         if (number == 3) return end;
         if (end == count || bytes[end] != '.') return start;
         end++;

@@ -19,9 +19,8 @@ extension Field {
 
     /// Reads the line whose text is `line`, free of control characters; its line end stands behind it.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
-        var lines = FieldLines()
-        let end = lines.read(
-            bytes, from: line.lowerBound, limit: bytes.count, most: 1, recognising: KnownField.names)
+        var lines = FieldLines(most: 1)
+        let end = lines.read(bytes, from: line.lowerBound, limit: bytes.count, recognising: KnownField.names)
         if end == line.lowerBound { throw Self.defect(bytes, line: line) }
         parts = lines[0]
     }

@@ -3,11 +3,14 @@ import Bytes
 /// The fields of a head in the order they came, as offsets. It keeps its room when emptied, so a kept connection
 /// allocates nothing for its second message. A class, since it is handed about and only its head changes it.
 public final class FieldTable {
-    private var lines = FieldLines()
+    private let names = KnownField.names
+    private var lines: FieldLines
     /// Whether a `Connection` option took any field out.
     public private(set) var hasNominated = false
 
-    init() {}
+    init(limits: Limits) {
+        lines = FieldLines(most: limits.fields)
+    }
 
     public var count: Int { lines.count }
     /// The known fields that occur.
@@ -57,10 +60,11 @@ extension FieldTable {
     /// Takes the field lines that stand whole and faultless from `start`, within the limits. Returns where the first
     /// thing begins that is none.
     func readLines(_ bytes: Span<UInt8>, from start: Int, limits: Limits) -> Int {
-        lines.read(
-            bytes, from: start, limit: limits.head, most: limits.fields, recognising: KnownField.names)
+        lines.read(bytes, from: start, limit: limits.head, recognising: names)
     }
 
+    /// Where the first line begins; 0 when there is none.
+    var start: Int { count > 0 ? lines[0].line.lowerBound : 0 }
     /// Where the last line ends; 0 when there is none.
     var end: Int { count > 0 ? lines[count &- 1].line.upperBound : 0 }
 

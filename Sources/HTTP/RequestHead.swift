@@ -12,12 +12,11 @@ public final class RequestHead {
     public private(set) var methodName = 0..<0
     public private(set) var target = RequestTarget()
     public private(set) var version = Version.http11
-    public let fields = FieldTable()
+    public let fields: FieldTable
     /// The Host line says what the target says, byte for byte.
     private(set) var keepsHostLine = false
-    /// From the target, else from the Host field: whom the request is for. Nil only for HTTP/1.0 in origin-form or
-    /// asterisk-form without Host.
-    public private(set) var authority: Authority?
+    /// What the Host field says, where the target names no authority.
+    private var host: Authority?
     public private(set) var framing = BodyFraming.none
     public private(set) var options: ConnectionOptions = []
     /// Whether the client can send another request on this connection (RFC 9112 section 9.3).
@@ -29,8 +28,13 @@ public final class RequestHead {
     /// `Connection: upgrade` with an Upgrade field came, in HTTP/1.1.
     public private(set) var upgrade: Upgrade?
 
+    /// From the target, else from the Host field: whom the request is for. Nil only for HTTP/1.0 in origin-form or
+    /// asterisk-form without Host.
+    public var authority: Authority? { target.authority ?? host }
+
     public init(limits: Limits = .request) {
         self.limits = limits
+        fields = FieldTable(limits: limits)
     }
 
     /// Forgets the head that was read and makes ready for the next.
@@ -38,7 +42,7 @@ public final class RequestHead {
         state = .initial
         fields.removeAll()
         target = RequestTarget()
-        authority = nil
+        host = nil
         keepsHostLine = false
         framing = .none
         options = []
@@ -145,7 +149,7 @@ public final class RequestHead {
 
     /// What takes the whole head to know.
     private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
-        authority = try readAuthority(bytes)
+        try readHost(bytes)
         if fields.present.isDisjoint(with: .concludingRequest), method != .options, method != .trace {
             keepAlive = version >= .http11
             return
@@ -163,25 +167,25 @@ public final class RequestHead {
     /// RFC 9112 section 3.2. A Host that differs from the target is refused rather than overridden, as an upstream or
     /// a log could have believed the other. CONNECT of HTTP/1.1 without Host is let through: some text browsers send
     /// it, its target is whole, and nothing of it is forwarded.
-    private func readAuthority(_ bytes: Span<UInt8>) throws(Defect) -> Authority? {
+    private func readHost(_ bytes: Span<UInt8>) throws(Defect) {
         if fields.repeated.contains(.host) { throw .repeatedHost }
         guard let field = fields.first(.host) else {
             if version >= .http11, method != .connect { throw .missingHost }
-            return target.authority
+            return
         }
         guard let named = target.authority else {
             let host = try Authority(bytes, in: field.value)
             keepsHostLine = host.text == field.value
-            return host
+            self.host = host
+            return
         }
         if bytes.extracting(named.text).equals(bytes.extracting(field.value)) {
             keepsHostLine = true
-            return named
+            return
         }
         let host = try Authority(bytes, in: field.value)
         let defaultPort = method == .connect ? named.explicitPort : target.scheme?.defaultPort
         guard named.agrees(with: host, in: bytes, defaultPort: defaultPort) else { throw .conflictingHost }
-        return named
     }
 
     /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us

@@ -40,8 +40,8 @@ extension RequestHead {
     /// ends it. `bytes` are those that were parsed.
     ///
     /// The Host line is made from the target (RFC 9112 section 3.2.2) and stands first, unless the client's is the
-    /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their Max-Forwards. Whether any is left,
-    /// and whether the request has been here before, the caller has asked already.
+    /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their
+    /// Max-Forwards. Whether any is left, and whether the request has been here before, the caller has asked already.
     public func write(
         _ bytes: Span<UInt8>, as rewrite: RequestRewrite, via: Via, into buffer: ByteBuffer
     ) -> HeadWriter {
@@ -52,9 +52,7 @@ extension RequestHead {
             buffer.append(bytes.extracting(authority.text))
             buffer.append(literal: "\r\n")
         }
-        if let first = fields.first {
-            writer.copy(fields, of: bytes, from: first.line.lowerBound, dropping: dropped(by: rewrite))
-        }
+        writer.copy(fields, of: bytes, from: fields.start, dropping: dropped(by: rewrite))
         via.append(received: version, to: buffer)
         if let maxForwards { writer.field("Max-Forwards", decimal: max(maxForwards - 1, 0)) }
         switch rewrite.body {

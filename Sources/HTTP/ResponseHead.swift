@@ -13,7 +13,7 @@ public final class ResponseHead {
     public private(set) var reason = 0..<0
     /// The status line from behind the version to its end, with its line end.
     private(set) var statusLineRest = 0..<0
-    public let fields = FieldTable()
+    public let fields: FieldTable
     public private(set) var framing = BodyFraming.none
     public private(set) var options: ConnectionOptions = []
     /// Whether the upstream's connection can carry another request once this body has been read to its end.
@@ -21,6 +21,7 @@ public final class ResponseHead {
 
     public init(limits: Limits = .response) {
         self.limits = limits
+        fields = FieldTable(limits: limits)
     }
 
     /// Forgets the head that was read and makes ready for the next.

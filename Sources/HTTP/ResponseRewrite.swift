@@ -30,7 +30,8 @@ extension ResponseHead {
         _ bytes: Span<UInt8>, as rewrite: ResponseRewrite, via: Via, into buffer: ByteBuffer
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
-        buffer.append(literal: "HTTP/1.1")
+        let isOurVersion = bytes.holds("HTTP/1.1", at: 0)
+        if !isOurVersion || reason.isEmpty || fields.isEmpty { buffer.append(literal: "HTTP/1.1") }
         let dropped = dropped(by: rewrite)
         if reason.isEmpty || fields.isEmpty {
             buffer.append(bytes.extracting(statusLineRest.lowerBound..<statusLineRest.lowerBound &+ 4))
@@ -39,7 +40,8 @@ extension ResponseHead {
             buffer.append(literal: "\r\n")
             writer.copy(fields, of: bytes, from: statusLineRest.upperBound, dropping: dropped)
         } else {
-            writer.copy(fields, of: bytes, from: statusLineRest.lowerBound, dropping: dropped)
+            let start = isOurVersion ? 0 : statusLineRest.lowerBound
+            writer.copy(fields, of: bytes, from: start, dropping: dropped)
         }
         if repeatsLength, case .asReceived = rewrite.body, case .length(let length) = framing {
             writer.field("Content-Length", decimal: length)

@@ -12,8 +12,8 @@ import Testing
     }
 
     private func read(_ bytes: [UInt8], limit: Int = .max, most: Int = 100) -> Result {
-        var lines = FieldLines()
-        let next = lines.read(bytes.span, from: 0, limit: limit, most: most, recognising: Self.names)
+        var lines = FieldLines(most: most)
+        let next = lines.read(bytes.span, from: 0, limit: limit, recognising: Self.names)
         var copy: [FieldLine] = []
         for index in 0..<lines.count { copy.append(lines[index]) }
         return Result(lines: copy, next: next, present: lines.present, repeated: lines.repeated)
@@ -99,9 +99,9 @@ import Testing
     }
 
     @Test func `a line is found by its name or its mark`() {
-        var lines = FieldLines()
+        var lines = FieldLines(most: 9)
         let bytes = Array("A: 1\r\nHost: 1\r\nB: 1\r\nHost: 1\r\n".utf8)
-        _ = lines.read(bytes.span, from: 0, limit: bytes.count, most: 9, recognising: Self.names)
+        _ = lines.read(bytes.span, from: 0, limit: bytes.count, recognising: Self.names)
         lines.mark(2)
         let found = [
             lines.firstIndex(from: 0, of: 1 << 5), lines.firstIndex(from: 2, of: 1 << 5),

@@ -46,4 +46,16 @@ import Testing
         #expect(bytes.span.firstOutsideTarget(in: 10..<19) == 19)
         #expect(bytes.span.endOfHostName(in: 19..<21) == 20)
     }
+
+    @Test(arguments: [
+        ("1.2.3.4", 7), ("0.0.0.0", 7), ("255.249.199.99", 14), ("1.2.3.4:80", 7), ("1.2.3.4.5", 7), ("1.2.3.4a", 7),
+        ("1.2.3", nil), ("1.2.3.", nil), ("", nil), ("1", nil), ("256.2.3.4", nil), ("1.2.3.256", nil),
+        ("01.2.3.4", nil), ("1.2.3.04", nil), ("1.2.3.00", nil), ("1..3.4", nil), (".1.2.3", nil), ("a.2.3.4", nil),
+        ("1.2.3.99999999999999999999", nil), ("1:2.3.4", nil),
+    ])
+    func `a dotted quad is four numbers below 256 without leading zeros`(text: String, end: Int?) {
+        let bytes = Array((text + "9").utf8)
+        let found = bytes.span.endOfDottedQuad(in: 0..<text.utf8.count)
+        #expect(found == end)
+    }
 }

@@ -100,7 +100,7 @@ struct Forwarding {
     /// Frees the connection of the challenge's body, or gives the connection up.
     private func disposeOfResponse() async {
         let upstream = exchange.upstream
-        guard exchange.body.isRead, upstream.head.keepAlive else { return upstream.reset() }
+        guard exchange.body.isSent, upstream.head.keepAlive else { return upstream.reset() }
         await upstream.discardBody(
             upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
     }

@@ -16,7 +16,7 @@ final class RequestBody {
     enum Outcome {
         /// The upstream has all of it.
         case sent
-        /// The upstream began to answer before it had all of it.
+        /// The upstream has something to say before it has all of it; `send` goes on from there.
         case interrupted
     }
 
@@ -27,6 +27,10 @@ final class RequestBody {
     private var isGone = false
     /// Bytes read from the client.
     private(set) var count = 0
+    /// Those of them that the upstream was given since `rewind`.
+    private var sent = 0
+    /// Those of them that still stand at the front of the client's buffer, since the upstream does not take them.
+    private var held = 0
 
     func begin(_ framing: BodyFraming, limits: Limits) {
         self.framing = framing
@@ -39,15 +43,17 @@ final class RequestBody {
         copy = nil
         isGone = false
         count = 0
+        sent = 0
+        held = 0
     }
 
     var isEmpty: Bool { framing == .none || framing == .length(0) }
 
     /// Whether every byte has been read from the client, so that its next request can follow.
-    var isRead: Bool { progress.isEnded }
+    var isRead: Bool { progress.isEnded && held == 0 }
 
-    /// Whether nothing of it has been read yet.
-    var isUntouched: Bool { count == 0 && !isEmpty }
+    /// Whether the upstream was given every byte, so that another request can follow on its connection.
+    var isSent: Bool { progress.isEnded && sent == count }
 
     /// Whether the upstream can be given the whole body, from the first byte.
     var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
@@ -58,7 +64,14 @@ final class RequestBody {
         copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
     }
 
-    /// Sends the body from its first byte.
+    /// From now on sends the body from its first byte: it goes to another connection, or with another request.
+    func rewind(_ inbound: ByteBuffer) {
+        inbound.consume(held)
+        held = 0
+        sent = 0
+    }
+
+    /// Sends the body, or what is left of it after an interruption.
     ///
     /// - Parameters:
     ///   - inbound: what came from the client; what is behind the body's end stays in it.
@@ -66,21 +79,26 @@ final class RequestBody {
     func send(
         to upstream: ByteStream, from client: ByteStream, inbound: ByteBuffer, idle: Int, on loop: EventLoop
     ) async throws(Failure) -> Outcome {
-        if let copy, copy.count > 0, case .interrupted = try await resend(copy, to: upstream, idle: idle, on: loop) {
+        if held == 0, let copy, sent < copy.count,
+            case .interrupted = try await resend(copy, to: upstream, idle: idle, on: loop)
+        {
             return .interrupted
         }
-        while !progress.isEnded {
+        while true {
+            if held > 0, try await !writeHeld(inbound, to: upstream, idle: idle) { return .interrupted }
+            if progress.isEnded { return .sent }
             if upstream.isReadable { return .interrupted }
-            if inbound.isEmpty, copy == nil, let rest = progress.remainingLength, rest > inbound.capacity {
+            if inbound.isEmpty, copy?.isWhole != true, let rest = progress.remainingLength, rest > inbound.capacity {
                 isGone = true
                 return try await relay(rest, to: upstream, from: client, idle: idle, on: loop)
             }
-            let taken = try await next(from: client, inbound: inbound, idle: idle)
+            guard let taken = try await next(from: client, inbound: inbound, idle: idle, unless: upstream) else {
+                return .interrupted
+            }
             if let copy { await copy.add(inbound, count: taken) } else { isGone = true }
             count += taken
-            try await write(taken, of: inbound, to: upstream, idle: idle)
+            held = taken
         }
-        return .sent
     }
 
     private func relay(
@@ -91,6 +109,7 @@ final class RequestBody {
                 .move(rest, unless: upstream)
             progress.skip(moved)
             count += moved
+            sent += moved
         } catch {
             switch error {
             case .source(let error): throw .client(error)
@@ -100,8 +119,11 @@ final class RequestBody {
         return progress.isEnded ? .sent : .interrupted
     }
 
-    /// Sees to it that `inbound` has bytes of the body at its front, and says how many.
-    private func next(from client: ByteStream, inbound: ByteBuffer, idle: Int) async throws(Failure) -> Int {
+    /// Sees to it that `inbound` has bytes of the body at its front, and says how many; nil when the other stream has
+    /// something to say before they come.
+    private func next(
+        from client: ByteStream, inbound: ByteBuffer, idle: Int, unless other: ByteStream? = nil
+    ) async throws(Failure) -> Int? {
         while true {
             if !inbound.isEmpty {
                 do throws(HTTPError) {
@@ -110,9 +132,9 @@ final class RequestBody {
                 } catch { throw .invalid(error) }
                 if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
             }
-            client.setDeadline(after: idle)
             do throws(IOError) {
-                guard try await client.read(into: inbound) > 0 else { throw IOError.endOfStream }
+                guard let count = try await client.read(into: inbound, unless: other, idle: idle) else { return nil }
+                if count == 0 { throw IOError.endOfStream }
             } catch { throw .client(error) }
         }
     }
@@ -122,27 +144,36 @@ final class RequestBody {
     ) async throws(Failure) -> Outcome {
         let buffer = loop.buffers.takeLarge()
         defer { loop.buffers.give(buffer) }
-        var offset = 0
-        while offset < copy.count {
+        while sent < copy.count {
             if upstream.isReadable { return .interrupted }
-            guard let count = await copy.read(from: offset, into: buffer) else { throw .copyLost }
-            offset += count
-            try await write(count, of: buffer, to: upstream, idle: idle)
+            guard let count = await copy.read(from: sent, into: buffer) else { throw .copyLost }
+            if try await !write(count, of: buffer, to: upstream, idle: idle) { return .interrupted }
         }
         return .sent
     }
 
+    private func writeHeld(_ inbound: ByteBuffer, to upstream: ByteStream, idle: Int) async throws(Failure) -> Bool {
+        let before = inbound.count
+        defer { held -= before - inbound.count }
+        return try await write(held, of: inbound, to: upstream, idle: idle)
+    }
+
+    /// - Returns: whether all was written; false when the upstream has something to say.
     private func write(
         _ count: Int, of buffer: ByteBuffer, to upstream: ByteStream, idle: Int
-    ) async throws(Failure) {
+    ) async throws(Failure) -> Bool {
+        let before = buffer.count
+        // Also after an error: some of it may have gone.
+        defer { sent += before - buffer.count }
         do throws(IOError) {
-            try await upstream.write(count, from: buffer, idle: idle)
+            return try await upstream.write(count, from: buffer, idle: idle)
         } catch { throw .upstream(error) }
     }
 
     /// Reads what the client still sends of a body that nobody wants, up to `limit` bytes.
     /// - Returns: whether the body was read to its end.
     func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Int) async -> Bool {
+        rewind(inbound)
         while !progress.isEnded {
             guard count < limit, let taken = try? await next(from: client, inbound: inbound, idle: idle) else {
                 return false
@@ -160,7 +191,7 @@ final class RequestBody {
     ) async throws(Failure) -> Bool {
         guard canBeSent else { return false }
         while !progress.isEnded {
-            let taken = try await next(from: client, inbound: inbound, idle: idle)
+            guard let taken = try await next(from: client, inbound: inbound, idle: idle) else { break }
             await copy?.add(inbound, count: taken)
             count += taken
             inbound.consume(taken)

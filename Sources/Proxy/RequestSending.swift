@@ -59,6 +59,7 @@ struct RequestSending {
     /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
     mutating func send() async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+        exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         if let algorithm = exchange.challenges?.bodyDigest { digest = try await bodyDigest(algorithm) }
         writeHead(bodyDigest: digest)
@@ -122,20 +123,30 @@ struct RequestSending {
 
     // MARK: - Body
 
+    /// Sends the body, as long as the upstream has nothing final to say.
     private mutating func sendBody(to stream: ByteStream) async throws(ExchangeFailure) {
-        do throws(RequestBody.Failure) {
-            _ = try await exchange.body.send(
-                to: stream, from: session.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
-                on: session.worker.loop)
-        } catch {
-            switch error {
-            // As in `flush`.
-            case .upstream: break
-            case .client, .invalid, .copyLost: throw failure(for: error)
-            }
+        sending: while case .interrupted = try await passOnBody(to: stream) {
+            // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
+            repeat {
+                try await receiveHead()
+                guard exchange.upstream.head.status.isInterim else { break sending }
+                try await passInterimHead()
+            } while !exchange.upstream.inbound.isEmpty
         }
         exchange.record.bytesIn = exchange.body.count
         stream.setDeadline(after: policy.timeouts.response)
+    }
+
+    private func passOnBody(to stream: ByteStream) async throws(ExchangeFailure) -> RequestBody.Outcome {
+        do throws(RequestBody.Failure) {
+            return try await exchange.body.send(
+                to: stream, from: session.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                on: session.worker.loop)
+        } catch {
+            // As in `flush`.
+            if case .upstream = error { return .sent }
+            throw failure(for: error)
+        }
     }
 
     private func failure(for error: RequestBody.Failure) -> ExchangeFailure {
@@ -161,7 +172,7 @@ struct RequestSending {
         let alarm = Alarm(on: session.worker.loop) { [wakeup = session.wakeup] in wakeup.signal() }
         alarm.set(after: Self.continueMilliseconds)
         while true {
-            if stream.isReadable {
+            if stream.isReadable || !exchange.upstream.inbound.isEmpty {
                 try await receiveHead()
                 if !exchange.upstream.head.status.isInterim { return true }
                 if exchange.upstream.head.status == .continue {

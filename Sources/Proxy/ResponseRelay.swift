@@ -89,7 +89,7 @@ struct ResponseRelay {
     /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
     /// reload may have forbidden meanwhile.
     private func leaveUpstream() {
-        guard exchange.body.isRead, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
+        guard exchange.body.isSent, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
         exchange.upstream.release(to: destination.origin, keptFor: Self.keptFor)
     }
 

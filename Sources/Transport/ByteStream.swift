@@ -50,10 +50,35 @@ public final class ByteStream {
     /// Writes all that `buffer` holds.
     public func write(from buffer: ByteBuffer) async throws(IOError) { try await socket.write(from: buffer) }
 
-    /// Writes the first `count` bytes that `buffer` holds, and consumes them.
+    /// Reads at least one byte, unless `other`, which has the same wake-up, becomes readable first.
+    /// - Parameter idle: milliseconds in which a byte must come.
+    /// - Returns: the count; 0 is the peer's end, nil the other's turn.
+    public func read(
+        into buffer: ByteBuffer, unless other: ByteStream?, idle: Int
+    ) async throws(IOError) -> Int? {
+        setDeadline(after: idle)
+        while true {
+            try check()
+            switch socket.tryRead(into: buffer) {
+            case .moved(0): continue
+            case .moved(let count): return count
+            case .endOfStream: return 0
+            case .failed(let errno): throw .system(errno: errno, operation: "cannot read")
+            case .wouldBlock:
+                if let other, other.isReadable { return nil }
+                await socket.waitForEvent()
+            }
+        }
+    }
+
+    /// Writes the first `count` bytes that `buffer` holds, and consumes them, unless the peer has something to say
+    /// while it takes none.
     /// - Parameter idle: milliseconds in which the peer must take a byte, should it not take them at once.
-    public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) {
+    /// - Returns: whether all were written; false when the peer has something to say.
+    public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) -> Bool {
         var rest = count
+        // What the deadline was for has passed.
+        setDeadline(after: nil)
         while rest > 0 {
             try check()
             switch socket.tryWrite(from: buffer, limit: rest) {
@@ -61,10 +86,12 @@ public final class ByteStream {
             case .endOfStream: continue
             case .failed(let errno): throw .system(errno: errno, operation: "cannot write")
             case .wouldBlock:
+                if isReadable { return false }
                 setDeadline(after: idle)
                 await socket.waitForEvent()
             }
         }
+        return true
     }
 
     public func untilReadable() async throws(IOError) { try await socket.untilReadable() }

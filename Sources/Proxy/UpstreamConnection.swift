@@ -18,7 +18,7 @@ final class UpstreamConnection {
     /// What came from the upstream: the head at its front until `consumeHead`, then body.
     let inbound: ByteBuffer
     private(set) var stream: ByteStream?
-    /// Whether the connection has served before: it may have been closed under us.
+    /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
 
@@ -96,7 +96,8 @@ final class UpstreamConnection {
         do throws(IOError) {
             return try await stream.read(into: inbound)
         } catch {
-            throw error == .timedOut ? .timedOut : .died
+            if error == .timedOut { throw .timedOut }
+            throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
         }
     }
 
@@ -144,10 +145,13 @@ final class UpstreamConnection {
             guard let taken = try? progress.take(inbound.readable) else { return reset() }
             inbound.consume(taken)
             discarded += taken
-            if progress.isEnded { return }
+            if progress.isEnded { break }
             if discarded > limit || head.framing == .untilClose { return reset() }
-            if taken == 0, inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
             guard let count = try? await stream.read(into: inbound), count > 0 else { return reset() }
         }
+        // What else there is, an end or a response nobody asked for, makes it useless.
+        if stream.isReadable || !inbound.isEmpty { return reset() }
+        isReused = true
     }
 }

@@ -52,7 +52,12 @@ struct RequestSending {
 
     /// Reads the final response head to a request that was sent already.
     mutating func receive() async throws(ExchangeFailure) {
-        if let stream = exchange.upstream.stream, !exchange.outbound.isEmpty { try await flush(to: stream) }
+        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+        // The time began with the request, and may have been over before a task was there to see it.
+        do throws(IOError) { try stream.check() } catch {
+            throw .upstreamFailed(error == .timedOut ? .timedOut : .died)
+        }
+        if !exchange.outbound.isEmpty { try await flush(to: stream) }
         try await receiveFinalHead()
     }
 

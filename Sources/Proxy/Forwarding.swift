@@ -50,6 +50,9 @@ struct Forwarding {
         if !isSent {
             noteTarget()
             if mayAnswer { await beginChallenges() }
+        } else if exchange.challenges != nil {
+            // Should it go out again, then as it went out at first.
+            sending.prepareForChallenge(isAnswered: true)
         }
         while true {
             try await send(isSent: isSent)

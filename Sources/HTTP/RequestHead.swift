@@ -41,6 +41,9 @@ public final class RequestHead {
     public func reset() {
         state = .initial
         fields.removeAll()
+        method = .get
+        methodName = 0..<0
+        version = .http11
         target = RequestTarget()
         host = nil
         keepsHostLine = false

@@ -12,7 +12,7 @@ final class ReplayCopy {
 
     private let memory: ByteBuffer
     private let memoryLimit: Int
-    private let diskLimit: Int
+    private var diskLimit: Int
     private var place = Place.memory
     /// Bytes kept, in memory and in the file.
     private(set) var count = 0
@@ -22,6 +22,9 @@ final class ReplayCopy {
         self.memoryLimit = memoryLimit
         self.diskLimit = diskLimit
     }
+
+    /// Lets the file grow further than was said at first.
+    func raise(disk: Int) { diskLimit = max(diskLimit, disk) }
 
     /// Whether everything that was added is still there.
     var isWhole: Bool {
@@ -34,21 +37,19 @@ final class ReplayCopy {
         switch place {
         case .givenUp: return
         case .memory:
-            if memory.count + added <= memoryLimit {
-                memory.append(buffer.readable.extracting(0..<added))
-                count += added
-                return
-            }
+            let kept = min(added, memoryLimit - memory.count)
+            memory.append(buffer.readable.extracting(first: kept))
+            count += kept
+            if kept == added { return }
             guard diskLimit > 0, let file = TemporaryFile() else { return giveUp() }
             place = .file(file)
-            fallthrough
-        case .file:
-            await addToFile(buffer.readable.extracting(0..<added).array)
+            await append(buffer.readable.extracting(kept..<added).array, to: file)
+        case .file(let file):
+            await append(buffer.readable.extracting(0..<added).array, to: file)
         }
     }
 
-    private func addToFile(_ bytes: [UInt8]) async {
-        guard case .file(let file) = place else { return }
+    private func append(_ bytes: [UInt8], to file: TemporaryFile) async {
         guard count - memory.count + bytes.count <= diskLimit, await file.append(bytes) else { return giveUp() }
         count += bytes.count
     }

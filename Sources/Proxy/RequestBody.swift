@@ -11,6 +11,8 @@ final class RequestBody {
         case upstream(IOError)
         /// The copy that was to be sent again cannot be read back.
         case copyLost
+        /// More of it had to be kept than may be.
+        case tooLarge
     }
 
     enum Outcome {
@@ -58,8 +60,9 @@ final class RequestBody {
     /// Whether the upstream can be given the whole body, from the first byte.
     var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
 
-    /// From now on keeps a copy of what is sent, within the limits.
+    /// From now on keeps a copy of what is sent, within the limits; they only grow.
     func keepCopy(memory: Int, disk: Int) {
+        copy?.raise(disk: disk)
         guard copy == nil, !isEmpty, !isGone else { return }
         copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
     }
@@ -189,14 +192,13 @@ final class RequestBody {
     func readAll(
         from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
-        guard canBeSent else { return false }
-        while !progress.isEnded {
+        while !progress.isEnded, canBeSent {
             guard let taken = try await next(from: client, inbound: inbound, idle: idle) else { break }
             await copy?.add(inbound, count: taken)
             count += taken
             inbound.consume(taken)
         }
-        guard let copy, copy.isWhole else { return isEmpty }
+        guard let copy, canBeSent else { return false }
         let buffer = ByteBuffer(capacity: BufferPool.large)
         var content = BodyContent(framing, limits: limits)
         var offset = 0

@@ -98,19 +98,21 @@ struct RequestSending {
         writer.end()
     }
 
-    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`). Nil also when the body is too
-    /// large to be kept: then the challenge stays unanswered.
+    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`). Nil when the body is known to
+    /// be too large to be kept: then the challenge stays unanswered.
     private mutating func bodyDigest(_ algorithm: DigestAlgorithm) async throws(ExchangeFailure) -> [UInt8]? {
         var digest = MessageDigest(algorithm)
         let body = exchange.body
         if !body.isEmpty {
+            let limits = policy.limits
+            if case .length(let length) = body.framing, length > limits.replayMemory + limits.replayDisk { return nil }
             try await letClientContinue()
-            body.keepCopy(memory: policy.limits.replayMemory, disk: policy.limits.replayDisk)
+            body.keepCopy(memory: limits.replayMemory, disk: limits.replayDisk)
             do throws(RequestBody.Failure) {
                 let isWhole = try await body.readAll(
                     from: session.stream, inbound: exchange.inbound, limits: policy.limits.request,
                     idle: policy.timeouts.idle, each: { digest.update($0) })
-                if !isWhole { return nil }
+                if !isWhole { throw RequestBody.Failure.tooLarge }
             } catch { throw failure(for: error) }
             addsExpectation = false
         }
@@ -160,6 +162,12 @@ struct RequestSending {
         case .client: .clientLost
         case .invalid(let error): .refused(Refusal(error))
         case .upstream: .upstreamFailed(.died)
+        case .tooLarge:
+            .refused(
+                Refusal(
+                    .contentTooLarge, .httpRequestError,
+                    "the origin's challenge covers the request body, which is larger than this proxy keeps "
+                        + "(limits replay-memory and replay-disk)"))
         case .copyLost:
             .refused(
                 Refusal(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// 1xx responses and `Expect` (RFC 9110 sections 10.1.1 and 15.2).
@@ -80,6 +81,35 @@ struct InterimTests {
             while answered.status == 100 { answered = try wire.readResponse() }
             #expect(answered.status == 200)
             #expect(answered.text == "content")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `100 Continue that comes late does not stop the content`(isChallengeable: Bool) throws {
+        let (started, continued) = (Gate(), Gate())
+        let origin = try RecordingOrigin { connection in
+            guard let request = try connection.requestHead() else { return }
+            var content = try connection.wire.read(3)
+            started.open()
+            try connection.wire.send("HTTP/1.1 100 Continue\r\n\r\n")
+            continued.open()
+            content += try connection.wire.read(try #require(request["Content-Length"].flatMap { Int($0) }) - 3)
+            try connection.reply(body: String(decoding: content, as: UTF8.self))
+        }
+        let body = { (proxy: AttacheProcess) throws in
+            let wire = try proxy.connect()
+            try wire.send(head(origin, "Expect: 100-continue", "Content-Length: 9") + "con")
+            #expect(started.wait() && continued.wait())
+            for piece in ["te", "nt", "ed"] {
+                usleep(100_000)
+                try wire.send(piece)
+            }
+            #expect(try wire.readResponse().text == "contented")
+        }
+        if isChallengeable {
+            try AttacheProcess.answering(origin.port) { try body($0) }
+        } else {
+            try AttacheProcess.running("", body)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// A kept connection that dies under a request: one more try where that can do no harm (RFC 9110 section 9.2.2).
@@ -95,6 +96,68 @@ struct RetryTests {
             wire.abort()
             gate.open()
             for _ in 1...5 { #expect(try proxy.get(origin.url("/after")).text == "clean") }
+        }
+    }
+
+    @Test func `a request that is sent again carries our answer alone`() throws {
+        let sentry = DigestGuard()
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.request() {
+                if connection.number == 1, request.target == "/second" { return connection.wire.abort() }
+                switch try sentry.judge(request) {
+                case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+                case .accepted: try connection.reply(body: "ok")
+                }
+            }
+        }
+        let setting = AttacheProcess.Setting(threads: 1)
+        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url("/first")).status == 200)
+            #expect(try proxy.get(origin.url("/second"), "-H", "Authorization: Bearer mine").status == 200)
+            let sent = origin.messages.filter { $0.target == "/second" }.map { $0.values("Authorization") }
+            #expect(sent.count == 2)
+            #expect(sent.allSatisfy { $0.count == 1 && $0[0].hasPrefix("Digest ") }, "\(sent)")
+        }
+    }
+
+    @Test func `a challenge of a request that went out at once is answered alone`() throws {
+        let sentry = DigestGuard(.init(usesPerNonce: 1))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let setting = AttacheProcess.Setting(threads: 1)
+        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) { proxy throws in
+            for _ in 1...3 { #expect(try proxy.get(origin.url(), "-H", "Authorization: Bearer mine").status == 200) }
+            #expect(origin.messages.allSatisfy { $0.values("Authorization").count <= 1 })
+            #expect(origin.messages.allSatisfy { $0["Authorization"]?.contains("mine") != true })
+        }
+    }
+
+    @Test func `a response that had begun is not asked for again`() throws {
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.request() {
+                guard connection.number == 1, request.target == "/second" else {
+                    try connection.reply(body: "ok")
+                    continue
+                }
+                try connection.wire.send("HTTP/1.1 20")
+                usleep(200_000)
+                return connection.wire.abort()
+            }
+        }
+        try AttacheProcess.running(setting: .init(threads: 1)) { proxy throws in
+            #expect(try proxy.get(origin.url("/first")).status == 200)
+            #expect(try proxy.get(origin.url("/second")).status == 502)
+            #expect(origin.messages.filter { $0.target == "/second" }.count == 1)
+        }
+    }
+
+    @Test func `a response on a kept connection has its time once`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/slow" { usleep(1_600_000) }
+            try connection.reply(body: "ok")
+        }
+        try AttacheProcess.running("timeouts { response 1s }", setting: .init(threads: 1)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(try proxy.get(origin.url("/slow")).status == 504)
         }
     }
 }

@@ -122,4 +122,75 @@ struct UploadTests {
             #expect(sent.text == "received 3000000", "\(sent)")
         }
     }
+
+    @Test(arguments: [true, false])
+    func `an answer before the content is passed on while the client is silent`(isChallengeable: Bool) throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.requestHead()
+            _ = try connection.wire.read(4)
+            try connection.reply("413 Content Too Large", ["Connection: close"], "no")
+            _ = try connection.wire.readToEnd()
+        }
+        let body = { (proxy: AttacheProcess) throws in
+            let wire = try proxy.connect()
+            let fields = "Host: 127.0.0.1:\(origin.port)\r\nContent-Length: 100\r\n\r\n"
+            try wire.send("POST \(origin.url()) HTTP/1.1\r\n\(fields)some")
+            #expect(try wire.readResponse().status == 413)
+        }
+        if isChallengeable {
+            try AttacheProcess.answering(origin.port) { try body($0) }
+        } else {
+            try AttacheProcess.running("", body)
+        }
+    }
+
+    @Test func `content may come more slowly than the response is awaited`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in try connection.reply(body: request.text) }
+        try AttacheProcess.running("timeouts { response 1s }") { proxy throws in
+            let wire = try proxy.connect()
+            let fields = "Host: 127.0.0.1:\(origin.port)\r\nTransfer-Encoding: chunked\r\n\r\n"
+            try wire.send("POST \(origin.url()) HTTP/1.1\r\n\(fields)")
+            for _ in 1...4 {
+                try wire.send("4\r\nslow\r\n")
+                usleep(400_000)
+            }
+            try wire.send("0\r\n\r\n")
+            #expect(try wire.readResponse().text == "slowslowslowslow")
+        }
+    }
+
+    /// A file of text, which the guard reads as such.
+    private static func text(bytes: Int) throws -> String {
+        let path = Scratch.folder("text") + "/text"
+        try Scratch.write(String(repeating: "text", count: bytes / 4), to: path)
+        return path
+    }
+
+    @Test(arguments: [true, false])
+    func `content under auth-int arrives in a known space`(isChunked: Bool) throws {
+        let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(qop: "auth-int")))
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "ok")
+            let file = try Self.text(bytes: 200_000)
+            let framing = isChunked ? ["-H", "Transfer-Encoding: chunked"] : []
+            let options = ["-x", proxy.address, "-H", "Expect:", "--data-binary", "@" + file] + framing
+            #expect(try Curl.fetch(origin.url(), options).text == "ok")
+            #expect(origin.messages.last?.body.count == 200_000)
+            #expect(origin.messages.count == 3)
+        }
+    }
+
+    @Test(arguments: [(true, 413), (false, 401)])
+    func `content under auth-int that cannot be kept is not cut`(isChunked: Bool, status: Int) throws {
+        let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(qop: "auth-int")))
+        try AttacheProcess.answering(origin.port, rules: Self.smallLimits) { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "ok")
+            let file = try Self.text(bytes: 200_000)
+            let framing = isChunked ? ["-H", "Transfer-Encoding: chunked"] : []
+            let options = ["-x", proxy.address, "-H", "Expect:", "--data-binary", "@" + file, "--max-time", "15"]
+            let sent = try Curl.fetch(origin.url(), options + framing)
+            #expect(sent.status == status, "\(sent)")
+            #expect(sent["Proxy-Status"]?.isEmpty == false)
+        }
+    }
 }

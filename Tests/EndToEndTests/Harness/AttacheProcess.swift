@@ -95,8 +95,10 @@ final class AttacheProcess: Sendable {
 
     // MARK: Steering it
 
-    /// Replaces the rule file's rules and sends SIGHUP.
-    func reload(_ rules: String) throws {
+    /// Replaces the rule file's rules, and its egress where that is given, and sends SIGHUP.
+    func reload(_ rules: String, egress: String? = nil) throws {
+        var setting = setting
+        if let egress { setting.egress = egress }
         let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
         try Scratch.write(text, to: folder + "/proxy.conf")
         child.signal(SIGHUP)

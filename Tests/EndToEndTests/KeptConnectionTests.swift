@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// What was left on a connection, or by a client, belongs to nobody else.
+struct KeptConnectionTests {
+    private let oneLoop = AttacheProcess.Setting(threads: 1)
+
+    private func get(_ origin: RecordingOrigin, _ path: String = "/", _ fields: String...) -> String {
+        let lines = ["GET \(origin.url(path)) HTTP/1.1", "Host: 127.0.0.1:\(origin.port)"] + fields
+        return lines.joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    @Test func `half a request of one client is not the beginning of another's`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let first = try proxy.connect()
+            try first.send(get(origin, "/first") + "GET \(origin.url("/left")) HTTP/1.1\r\nX-Left: behind\r\n")
+            first.finishSending()
+            #expect(try first.readResponse().status == 200)
+            #expect(try first.isEnded())
+            let second = try proxy.connect()
+            try second.send(get(origin, "/a-much-longer-path-for-the-second-client", "Connection: close"))
+            #expect(try second.readResponse().status == 200)
+            #expect(origin.messages.map(\.target) == ["/first", "/a-much-longer-path-for-the-second-client"])
+            #expect(origin.messages.allSatisfy { $0["X-Left"] == nil })
+        }
+    }
+
+    @Test func `pipelined requests that fill every buffer are all answered`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in try connection.reply(body: request.target) }
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            let paths = (0..<400).map { "/\($0)/\(String(repeating: "x", count: 97))" }
+            try wire.send(paths.map { get(origin, $0) }.joined())
+            for path in paths { #expect(try wire.readResponse().text == path) }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a connection that is owed content serves no other request`(isResent: Bool) throws {
+        let sentry = DigestGuard()
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.requestHead() {
+                guard request.method == "POST" else {
+                    try connection.reply(body: request.target)
+                    continue
+                }
+                switch try sentry.judge(request) {
+                case .challenged(let value):
+                    if request["Expect"] != nil { try connection.wire.send("HTTP/1.1 100 Continue\r\n\r\n") }
+                    _ = try connection.wire.readContent(of: request)
+                    try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+                case .accepted:
+                    // The content is not read: what follows on this connection would be taken for it.
+                    try connection.reply("403 Forbidden", [], "no")
+                    _ = try connection.wire.readToEnd()
+                    return
+                }
+            }
+        }
+        // Over the memory limit the answer is tried with Expect; below, the content follows at once.
+        let limits = "limits { replay-memory \(isResent ? "8m" : "1k"); replay-disk 64m }"
+        let setting = AttacheProcess.Setting(threads: 1)
+        try AttacheProcess.answering(origin.port, rules: limits, setting: setting) { proxy throws in
+            let wire = try proxy.connect()
+            let content = String(repeating: "c", count: 6_000_000)
+            let fields = "Host: 127.0.0.1:\(origin.port)\r\nContent-Length: \(content.utf8.count)\r\n\r\n"
+            try wire.send("POST \(origin.url("/upload")) HTTP/1.1\r\n\(fields)\(content)")
+            #expect(try wire.readResponse().status == 403)
+            #expect(try proxy.get(origin.url("/next"), "--max-time", "10").text == "/next")
+        }
+    }
+
+    @Test func `content that the origin did not take is not the client's next request`() throws {
+        let answered = Gate()
+        let origin = try RecordingOrigin { connection in
+            guard let request = try connection.requestHead(), request.method == "POST" else { return }
+            try connection.reply("413 Content Too Large", [], "no")
+            usleep(100_000)
+            connection.wire.abort()
+            answered.open()
+        }
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            let content = get(origin, "/smuggled")
+            let fields = "Host: 127.0.0.1:\(origin.port)\r\nContent-Length: \(content.utf8.count)\r\n\r\n"
+            try wire.send("POST \(origin.url("/upload")) HTTP/1.1\r\n\(fields)")
+            answered.wait()
+            try wire.send(content)
+            #expect([413, 502].contains(try wire.readResponse().status))
+            #expect(try wire.isEnded())
+            #expect(origin.messages.map(\.target) == ["/upload"])
+        }
+    }
+
+    @Test func `what stands behind a challenge is not the answer to the next request`() throws {
+        let sentry = DigestGuard()
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.request() {
+                switch try sentry.judge(request) {
+                case .challenged(let value):
+                    let fields = "WWW-Authenticate: \(value)\r\nContent-Length: 0\r\n\r\n"
+                    try connection.wire.send(
+                        "HTTP/1.1 401 Unauthorized\r\n\(fields)HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+                case .accepted: try connection.reply(body: "genuine")
+                }
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "genuine")
+        }
+    }
+
+    @Test func `a connection that ends with its challenge costs a new one, not the request`() throws {
+        let sentry = DigestGuard()
+        let origin = try RecordingOrigin { connection in
+            guard let request = try connection.request() else { return }
+            switch try sentry.judge(request) {
+            case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+            case .accepted: try connection.reply(body: request.text)
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            for _ in 1...5 { #expect(try proxy.get(origin.url()).status == 200) }
+        }
+    }
+
+    @Test func `a destination that a reload forbids is not reached on kept connections`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            try proxy.reload("", egress: "deny 127.0.0.1:\(origin.port)")
+            let isForbidden = try Wait.until { try proxy.get(origin.url()).status == 403 }
+            #expect(isForbidden, "\(proxy.errorOutput)")
+        }
+    }
+
+    @Test func `a request that waited behind another follows the rules of its own time`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/held" { gate.wait() }
+            try connection.reply(body: request.target)
+        }
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send(get(origin, "/held") + get(origin, "/behind"))
+            #expect(Wait.until { !origin.requests.isEmpty })
+            try proxy.reload("", egress: "deny 127.0.0.1:\(origin.port)")
+            let isForbidden = try Wait.until { try proxy.get(origin.url("/other")).status == 403 }
+            gate.open()
+            #expect(isForbidden)
+            #expect(try wire.readResponse().text == "/held")
+            #expect(try wire.readResponse().status == 403)
+        }
+    }
+
+    @Test func `a request line of HEAD leaves no trace in the refusal of the next`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send(get(origin).replacing("GET", with: "HEAD"))
+            #expect(try wire.readResponse(to: "HEAD").status == 200)
+            try wire.send("BAD\r\n\r\n")
+            let refused = try wire.readResponse()
+            #expect(refused.status == 400)
+            #expect(!refused.body.isEmpty)
+        }
+    }
+}

@@ -39,7 +39,13 @@ let tests: [Target] = [
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
-    .testTarget(name: "ProxyTests", dependencies: ["Proxy", "HTTP", "IO", "Rules", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "ProxyTests",
+        dependencies: [
+            "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Proxy", "Rules",
+            "Telemetry", "Transport",
+        ],
+        swiftSettings: house),
     .testTarget(
         name: "AdminTests",
         dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],

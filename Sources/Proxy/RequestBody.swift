@@ -133,7 +133,7 @@ final class RequestBody {
                     let taken = try progress.take(inbound.readable)
                     if taken > 0 || progress.isEnded { return taken }
                 } catch { throw .invalid(error) }
-                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+                if inbound.writableCount == 0 { inbound.reserve(1) }
             }
             do throws(IOError) {
                 guard let count = try await client.read(into: inbound, unless: other, idle: idle) else { return nil }
@@ -208,7 +208,7 @@ final class RequestBody {
             do throws(HTTPError) {
                 buffer.consume(try content.visit(buffer.readable, each))
             } catch { throw .invalid(error) }
-            if buffer.writableCount == 0 { buffer.reserve(buffer.capacity) }
+            if buffer.writableCount == 0 { buffer.reserve(1) }
         }
         return true
     }

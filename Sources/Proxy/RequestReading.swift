@@ -38,7 +38,7 @@ struct RequestReading {
         let inbound = exchange.inbound
         session.stream.setDeadline(after: exchange.policy.timeouts.head)
         while true {
-            if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            if inbound.writableCount == 0 { inbound.reserve(1) }
             do throws(IOError) {
                 guard try await session.stream.read(into: inbound) > 0 else { return .ended }
             } catch {

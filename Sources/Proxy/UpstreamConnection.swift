@@ -84,7 +84,7 @@ final class UpstreamConnection {
                         return
                     }
                 } catch { throw .invalid(error) }
-                if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+                if inbound.writableCount == 0 { inbound.reserve(1) }
             }
             guard try await read(from: stream) > 0 else {
                 throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
@@ -105,7 +105,7 @@ final class UpstreamConnection {
     /// - Returns: the count; 0 is the end of the connection.
     func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
         guard let stream else { return 0 }
-        if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+        if inbound.writableCount == 0 { inbound.reserve(1) }
         stream.setDeadline(after: limit)
         do throws(IOError) {
             return try await stream.read(into: inbound)
@@ -147,7 +147,7 @@ final class UpstreamConnection {
             discarded += taken
             if progress.isEnded { break }
             if discarded > limit || head.framing == .untilClose { return reset() }
-            if inbound.writableCount == 0 { inbound.reserve(inbound.capacity) }
+            if inbound.writableCount == 0 { inbound.reserve(1) }
             guard let count = try? await stream.read(into: inbound), count > 0 else { return reset() }
         }
         // What else there is, an end or a response nobody asked for, makes it useless.

@@ -84,8 +84,10 @@ let package = Package(
     name: "attache",
     products: [.executable(name: "attache", targets: ["attache"])],
     targets: [
-        // Layer 0: C libraries of the distribution; a module map, and a shim only where C has macros or varargs.
+        // Layer 0: C libraries of the distribution; a module map, and a shim only where C has macros or varargs. CScan is
+        // ours: searches with the vector unit, whose types Swift 6.3 compiles to loops over their lanes.
         .target(name: "CLinux"),
+        .target(name: "CScan"),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
@@ -93,7 +95,7 @@ let package = Package(
 
         // Layer 1: buffers, cursors, encodings.
         .target(
-            name: "Bytes", dependencies: ["CLinux"],
+            name: "Bytes", dependencies: ["CScan"],
             swiftSettings: house + [.enableExperimentalFeature("Lifetimes")]),
 
         // Layer 2: one concern each; HTTP is pure.

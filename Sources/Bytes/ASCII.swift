@@ -1,4 +1,4 @@
-import CLinux
+import CScan
 
 extension UInt8 {
     public static let tab: UInt8 = 0x09
@@ -15,10 +15,10 @@ extension UInt8 {
     public static let delete: UInt8 = 0x7F
 
     /// A byte of a token (RFC 9110 section 5.6.2).
-    public var isTokenByte: Bool { linux_is_token(self) }
+    public var isTokenByte: Bool { scan_is_token(self) }
 
     /// ASCII lower case; bytes outside A–Z stay as they are.
-    public var asciiLowercased: UInt8 { linux_lower(self) }
+    public var asciiLowercased: UInt8 { scan_lower(self) }
 
     public var isDigit: Bool { self &- 0x30 < 10 }
 

@@ -1,8 +1,8 @@
-import CLinux
+import CScan
 
 /// Where the parts of a field line stand (RFC 9112 section 5): `name` `:` `value` CR LF, blanks around the value.
 public struct FieldLine: Sendable {
-    let parts: linux_line
+    let parts: scan_line
 
     /// The whole line with its line end.
     public var line: Range<Int> { Self.range(parts.start, parts.end) }

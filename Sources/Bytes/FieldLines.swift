@@ -1,9 +1,9 @@
-import CLinux
+import CScan
 
 /// The field lines of a head, in the order they came. It keeps its room when emptied.
 public struct FieldLines: ~Copyable {
     private let most: Int
-    private var list = linux_lines()
+    private var list = scan_lines()
 
     /// Takes at most that many lines.
     public init(most: Int) {
@@ -63,7 +63,7 @@ public struct FieldLines: ~Copyable {
 
     public func mark(_ index: Int) { self[placeOf: index].pointee.marked = true }
 
-    private subscript(placeOf index: Int) -> UnsafeMutablePointer<linux_line> {
+    private subscript(placeOf index: Int) -> UnsafeMutablePointer<scan_line> {
         precondition(index >= 0 && index < list.filled, "index behind the last line")
         return list.lines.unsafelyUnwrapped + index
     }
@@ -73,7 +73,7 @@ public struct FieldLines: ~Copyable {
     ) -> Int {
         names.withUnsafeNames { names in
             bytes.withUnsafeBufferPointer {
-                linux_read_lines(&list, names, $0.baseAddress, start, $0.count, limit)
+                scan_read_lines(&list, names, $0.baseAddress, start, $0.count, limit)
             }
         }
     }
@@ -81,7 +81,7 @@ public struct FieldLines: ~Copyable {
     /// Room for 16 lines, which is what most heads have, then twice as many.
     private mutating func grow() {
         let room = min(max(16, list.room * 2), most)
-        let larger = UnsafeMutablePointer<linux_line>.allocate(capacity: room)
+        let larger = UnsafeMutablePointer<scan_line>.allocate(capacity: room)
         if let lines = list.lines {
             larger.initialize(from: lines, count: list.filled)
             lines.deallocate()
@@ -90,6 +90,6 @@ public struct FieldLines: ~Copyable {
     }
 }
 
-extension linux_line {
+extension scan_line {
     fileprivate func isOne(of ordinals: UInt64) -> Bool { ordinals &>> UInt64(row) & 1 != 0 }
 }

@@ -1,32 +1,32 @@
-import CLinux
+import CScan
 
 extension Span<UInt8> {
     /// The offset of the first control character other than tab at or after `start`; `count` when there is none.
     public func firstControl(from start: Int) -> Int {
-        scan(start..<count, linux_find_control)
+        scan(start..<count, scan_find_control)
     }
 
     /// Where the token that begins at the range's start ends (RFC 9110 section 5.6.2); the range's end if all of it is
     /// one.
     public func endOfToken(in range: Range<Int>) -> Int {
-        scan(range, linux_find_token_end)
+        scan(range, scan_find_token_end)
     }
 
     /// The offset of the first byte in `range` that no request target may hold, anything but visible ASCII, and `#`;
     /// the range's end when there is none.
     public func firstOutsideTarget(in range: Range<Int>) -> Int {
-        scan(range, linux_find_outside_target)
+        scan(range, scan_find_outside_target)
     }
 
     /// Where the host name that begins at the range's start ends: letters, digits, `-`, `.`, `_` and `~`.
     public func endOfHostName(in range: Range<Int>) -> Int {
-        scan(range, linux_find_host_end)
+        scan(range, scan_find_host_end)
     }
 
     /// Where the dotted quad ends that begins at the range's start; nil when there is none: four decimal numbers below
     /// 256 without leading zeros.
     public func endOfDottedQuad(in range: Range<Int>) -> Int? {
-        let end = scan(range, linux_find_quad_end)
+        let end = scan(range, scan_find_quad_end)
         return end > range.lowerBound ? end : nil
     }
 

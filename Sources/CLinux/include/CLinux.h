@@ -30,12 +30,3 @@ int linux_processor_count(void);
 void linux_name_thread(const char *name);
 /// The system's words for an errno, in `room`.
 void linux_error_text(int error, char *room, size_t size);
-
-/// `1` for each byte that RFC 9110 section 5.6.2 allows in a token. A C table needs no lazy initialisation.
-extern const unsigned char linux_token_table[256];
-/// ASCII lower case of each byte; all other bytes map to themselves.
-extern const unsigned char linux_lower_table[256];
-static inline bool linux_is_token(uint8_t byte) { return linux_token_table[byte]; }
-static inline uint8_t linux_lower(uint8_t byte) { return linux_lower_table[byte]; }
-
-#include "CLinuxScan.h"

@@ -7,6 +7,7 @@ public enum Refusal: Sendable, Hashable {
     case proceed
     /// The credential was refused.
     case refused
-    /// The response challenges for another space: the answer was never judged.
+    /// The response does not challenge for the answer's space: one that was sent unasked was never judged, one that was
+    /// asked for is as good as refused.
     case unrelated
 }

@@ -98,12 +98,16 @@ public enum ChallengeTask: Sendable {
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             self = .awaitingResponse(history, answer)
             return .resend(answer)
-        case (let answer?, .refused):
+        case (let answer?, .unrelated) where answer.challenge == nil:
+            return consider(round, history)
+        case (let answer?, .refused), (let answer?, .unrelated):
+            // The space that was answered is the one that asked for this very request. That it now has another name,
+            // or none, does not make the password any better, and the account's lock counts it.
             history.failures += 1
             history.refused.append(answer.credential)
             self = .parking(history, round)
             return .park(answer)
-        case (_?, .unrelated), (_?, nil), (nil, _):
+        case (_?, nil), (nil, _):
             return consider(round, history)
         }
     }

@@ -13,7 +13,8 @@ import Testing
         // Dot segments lead elsewhere.
         ("/a/b", "/a/../x", false), ("/a/b", "/a/%2E%2e/x", false), ("/a/b", "/a/./x", false), ("/a/b", "/a/..", false),
         ("/a/b", "/a/.%2e?x", false), ("/a/b", "/a/.well-known", true), ("/a/b", "/a/...", true),
-        ("/a/b", "/a/x?y=/../", true), ("/a/b", "/a/%2", true),
+        ("/a/b", "/a/x?y=/../", true), ("/a/b", "/a/%2", true), ("/a/b", "/a/..;v=1/x", false),
+        ("/a/b", "/a/..%2fx", false), ("/a/b", #"/a/..\x"#, false), ("/a/b", "/a/x;v=1/y", true),
     ])
     func `basic reaches the challenged directory and below`(challenged: String, target: String, within: Bool) throws {
         let extent = try BasicScheme().authenticator(#"Basic realm="r""#, target: challenged).extent

@@ -74,7 +74,8 @@ public enum Extent: Sendable, Hashable {
         return false
     }
 
-    /// Whether a segment that begins here could be `.` or `..`, spelled plainly or with `%2e`.
+    /// Whether a segment that begins here could be `.` or `..`, spelled plainly or with `%2e`. What follows may be what
+    /// some servers end a segment with before they resolve it: `;` with its parameters, a backslash, an encoded slash.
     private static func isDot(_ target: Span<UInt8>, at start: Int, before end: Int) -> Bool {
         var offset = start
         var dots = 0
@@ -90,6 +91,10 @@ public enum Extent: Sendable, Hashable {
             }
             dots += 1
         }
-        return dots > 0 && (offset == end || target[offset] == .slash)
+        if dots == 0 || offset == end { return dots > 0 }
+        return switch target[offset] {
+        case .slash, .semicolon, .backslash, UInt8(ascii: "%"): true
+        default: false
+        }
     }
 }

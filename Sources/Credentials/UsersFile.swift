@@ -14,7 +14,9 @@ public final class UsersFile: Sendable {
 
     private struct State {
         var text: [UInt8] = []
-        var hashes: [String: String] = [:]
+        var problems: [UsersFileProblem] = []
+        /// By the name's bytes: strings that differ in their bytes can be equal, and rules compare bytes.
+        var hashes: [[UInt8]: String] = [:]
         var proven: Set<UInt128> = []
         var generation = 0
     }
@@ -38,10 +40,11 @@ public final class UsersFile: Sendable {
         } catch {
             return [UsersFileProblem(path: path, line: nil, reason: .unreadable(error))]
         }
+        if let known = state.withLock({ $0.text == text ? $0.problems : nil }) { return known }
         let (hashes, problems) = parse(text)
         state.withLock { state in
-            guard state.text != text else { return }
             state.text = text
+            state.problems = problems
             state.hashes = hashes
             state.proven = []
             state.generation += 1
@@ -60,7 +63,7 @@ public final class UsersFile: Sendable {
     /// loop.
     public func verify(user: String, password: Secret) -> Bool {
         let (hash, anyHash, generation) = state.withLock { state in
-            (state.hashes[user], state.hashes.values.first, state.generation)
+            (state.hashes[Array(user.utf8)], state.hashes.values.first, state.generation)
         }
         guard let hash else {
             if let anyHash { _ = PasswordHash.verify(password, against: anyHash) }
@@ -86,13 +89,13 @@ public final class UsersFile: Sendable {
         return code.code(of: message).prefix128
     }
 
-    private func parse(_ text: [UInt8]) -> (hashes: [String: String], problems: [UsersFileProblem]) {
-        var hashes: [String: String] = [:]
+    private func parse(_ text: [UInt8]) -> (hashes: [[UInt8]: String], problems: [UsersFileProblem]) {
+        var hashes: [[UInt8]: String] = [:]
         var problems: [UsersFileProblem] = []
         for (index, bytes) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             switch UsersFileLine(bytes) {
             case .empty: continue
-            case .user(let user, let hash) where hashes[user] == nil: hashes[user] = hash
+            case .user(let user, let hash) where hashes[Array(user.utf8)] == nil: hashes[Array(user.utf8)] = hash
             case .user: problems.append(UsersFileProblem(path: path, line: index + 1, reason: .duplicate))
             case .refused(let reason): problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason))
             }

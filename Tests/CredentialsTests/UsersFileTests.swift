@@ -31,6 +31,14 @@ import Testing
         #expect(users.verify(user: "alice", password: Secret("new")))
     }
 
+    @Test func `a user is known by the bytes of its name, as rules are`() throws {
+        let file = try TemporaryFile("jos\u{E9}:\(try hash("a"))\n")
+        let users = try UsersFile(path: file.path)
+        #expect(users.refresh().isEmpty)
+        #expect(users.verify(user: "jos\u{E9}", password: Secret("a")))
+        #expect(!users.verify(user: "jose\u{301}", password: Secret("a")))
+    }
+
     @Test(arguments: [
         ("u:$apr1$r31.....$HqJZimcKQFAMYayBlzkrA/", "Apache's MD5 is too weak"),
         ("u:$1$salt$qJH7.N4xYta3aEG/dfqo/0", "MD5 is too weak"),

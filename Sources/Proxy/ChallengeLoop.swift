@@ -244,7 +244,7 @@ struct ChallengeLoop {
             return .parked(credential: version.name)
         }
         do throws(AuthenticationError) {
-            if let known = shared.spaces.authenticator(for: answer.space, version: version) {
+            if let known = shared.spaces.authenticator(for: answer) {
                 take(known, for: answer)
             } else {
                 take(try policy.order.authenticator(for: answer, at: target.readable), for: answer)

@@ -95,8 +95,22 @@ import Testing
         try remember(alice)
         let space = answer(alice).space
         #expect(!spaces.refuse(alice.version, for: space))
-        #expect(spaces.authenticator(for: space, version: alice.version) == nil)
+        #expect(spaces.authenticator(for: answer(alice)) == nil)
         #expect(spaces.refuse(alice.version, for: space))
+    }
+
+    @Test func `an answer is made anew when its realm asks in another way`() throws {
+        let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest)
+        let digest = { (algorithm: String) in
+            Answer(
+                space: space,
+                challenge: challenges("Digest realm=\"r\", nonce=\"n\", algorithm=\(algorithm)").first, credential: alice)
+        }
+        let first = try ChallengeOrder().authenticator(for: digest("MD5"), at: "/".utf8Span.span)
+        spaces.remember(first, for: digest("MD5"))
+        #expect(spaces.authenticator(for: digest("MD5")) === first)
+        #expect(spaces.authenticator(for: digest("SHA-256")) == nil)
+        #expect(spaces.authenticator(for: Answer(space: space, challenge: nil, credential: alice)) === first)
     }
 
     @Test func `the oldest is forgotten at the limits`() throws {

@@ -12,6 +12,9 @@ public protocol Authenticator: AnyObject, Sendable {
     /// The digest of the whole body that `authorize` needs next; nil when it needs none.
     var bodyDigest: DigestAlgorithm? { get }
 
+    /// Whether the challenge is one of those it answers: of its space, and in Digest of its algorithm.
+    func answers(_ challenge: HeaderChallenge) -> Bool
+
     /// Appends the value of `Authorization` or `Proxy-Authorization`, without allocating.
     ///
     /// - Parameters:

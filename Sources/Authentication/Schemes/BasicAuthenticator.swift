@@ -16,6 +16,10 @@ final class BasicAuthenticator: Authenticator {
 
     var bodyDigest: DigestAlgorithm? { nil }
 
+    func answers(_ challenge: HeaderChallenge) -> Bool {
+        challenge.scheme == "basic" && challenge["realm"] == realm
+    }
+
     func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> AuthorizationTicket {
@@ -24,7 +28,7 @@ final class BasicAuthenticator: Authenticator {
     }
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
-        challenges.contains { $0.scheme == "basic" && $0["realm"] == realm } ? .refused : .unrelated
+        challenges.contains { answers($0) } ? .refused : .unrelated
     }
 
     func accepted(_ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>) -> Acceptance {

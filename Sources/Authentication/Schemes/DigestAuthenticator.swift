@@ -48,6 +48,10 @@ final class DigestAuthenticator: Authenticator {
         current.challenge.protection == .authInt ? algorithm : nil
     }
 
+    func answers(_ challenge: HeaderChallenge) -> Bool {
+        DigestChallenge(challenge).map(isOurs) ?? false
+    }
+
     func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> AuthorizationTicket {
@@ -59,8 +63,7 @@ final class DigestAuthenticator: Authenticator {
     }
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
-        let ours = challenges.lazy.compactMap { DigestChallenge($0) }
-            .first { $0.realm == self.realm && $0.algorithm == self.algorithm }
+        let ours = challenges.lazy.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else { return .unrelated }
         return state.withLock { state in
             if ticket.generation != state.current.generation { return .retry }
@@ -83,6 +86,10 @@ final class DigestAuthenticator: Authenticator {
         session.prove()
         if let nonce = parameters["nextnonce"] { adopt(nextNonce: nonce, after: session) }
         return verdict
+    }
+
+    private func isOurs(_ challenge: DigestChallenge) -> Bool {
+        challenge.realm == realm && challenge.algorithm == algorithm
     }
 
     private var current: DigestSession {

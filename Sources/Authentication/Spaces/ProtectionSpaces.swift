@@ -55,9 +55,12 @@ public final class ProtectionSpaces: Sendable {
         }
     }
 
-    /// What answers a space with this version of a credential, wherever in the space.
-    public func authenticator(for space: ProtectionSpace, version: CredentialVersion) -> (any Authenticator)? {
-        known(space.origin)?.space(space)?.authenticator(for: version)
+    /// What gave this answer before, wherever in the space. Nil when the server now asks in a way that it cannot answer:
+    /// a realm may change from one Digest algorithm to another.
+    public func authenticator(for answer: Answer) -> (any Authenticator)? {
+        let known = known(answer.space.origin)?.space(answer.space)?.authenticator(for: answer.credential.version)
+        guard let known, answer.challenge.map({ known.answers($0) }) ?? true else { return nil }
+        return known
     }
 
     /// An answer was accepted: from now on it is given before it is asked for.

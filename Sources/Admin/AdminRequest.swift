@@ -10,6 +10,8 @@ struct AdminRequest {
     var path: [UInt8]
     /// Whom an absolute target names; nil for the other forms.
     var authority: NamedAuthority?
+    /// The host that the request names, in its target or its Host field, in lower case; nil in HTTP/1.0.
+    var host: String?
     /// The values of all `Authorization` lines.
     var authorization: [[UInt8]]
 
@@ -34,6 +36,7 @@ extension AdminRequest {
                 isHTTP: head.target.scheme == .http, host: bytes.extracting(named.host).text.lowercased(),
                 port: named.explicitPort ?? 80)
         }
+        host = head.authority.map { bytes.extracting($0.host).text.lowercased() }
         authorization = []
         for field in head.fields where field.known == .authorization {
             authorization.append(bytes.extracting(field.value).array)

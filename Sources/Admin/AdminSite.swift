@@ -21,6 +21,9 @@ final class AdminSite {
         if let authority = request.authority, !Self.isOurs(authority, at: local) {
             return .text(.misdirectedRequest, "this is the proxy's admin listener, not the proxy")
         }
+        guard Self.isDirect(request.host, at: local) else {
+            return .text(.misdirectedRequest, "on this machine the admin listener is named by its address or localhost")
+        }
         guard request.method == .get || request.method == .head else {
             return .text(
                 .methodNotAllowed, "only GET and HEAD are answered here", [.init(name: "Allow", value: "GET, HEAD")])
@@ -42,6 +45,15 @@ final class AdminSite {
     private static func isOurs(_ authority: AdminRequest.NamedAuthority, at local: SocketAddress?) -> Bool {
         guard let local, authority.isHTTP, authority.port == local.port else { return false }
         return authority.host == "localhost" || IPAddress(authority.host)?.unmapped == local.address.unmapped
+    }
+
+    /// Whether the name in the request is one that nobody else can point here. A web page may have its own name
+    /// resolve to a loopback address, and its scripts would read this listener in the browser of whoever visits it.
+    /// Elsewhere names are what clients know the listener by.
+    private static func isDirect(_ host: String?, at local: SocketAddress?) -> Bool {
+        guard let host, let local = local?.address.unmapped else { return true }
+        let isLoopback = local.family == .v4 ? local.low >> 24 == 127 : local.high == 0 && local.low == 1
+        return !isLoopback || host == "localhost" || IPAddress(host) != nil
     }
 
     private var readiness: AdminResponse {

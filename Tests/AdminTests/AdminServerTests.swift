@@ -22,23 +22,24 @@ import Transport
     }
 
     @Test(arguments: [
-        ("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "\r\n\r\nok\n"),
-        ("HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "Content-Length: 3\r\n"),
+        ("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "\r\n\r\nok\n"),
+        ("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "Content-Length: 3\r\n"),
         ("GET /readyz HTTP/1.0\r\n\r\n", "200 OK", "\r\n\r\nready\n"),
-        ("GET /metrics?x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "200 OK", "attache_requests_total 7\n"),
-        ("GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "404 Not Found", "nothing is here"),
+        ("GET /metrics?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "attache_requests_total 7\n"),
+        ("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "404 Not Found", "nothing is here"),
         (
             "GET /practice/basic HTTP/1.0\r\n\r\n", "401 Unauthorized",
             "WWW-Authenticate: Basic realm=\"practice basic\""
         ),
-        ("DELETE / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed", "Connection: close"),
+        ("DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed", "Connection: close"),
         ("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ", "not the proxy"),
+        ("GET /metrics HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n", "421 ", "localhost"),
         ("GET /healthz HTTP/1.1\r\n\r\n", "400 Bad Request", "there is no Host field"),
-        ("GET /healthz HTTP/1.1\nHost: a\n\n", "400 Bad Request", "a line feed alone"),
+        ("GET /healthz HTTP/1.1\nHost: localhost\n\n", "400 Bad Request", "a line feed alone"),
         ("GET /healthz HTTP/2.0\r\n\r\n", "505 ", "not supported"),
         ("GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n", "414 ", "start line"),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 20_000))", "431 ", "header section"),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 20_000))", "431 ", "header section"),
     ])
     func `a request gets its answer, and what the parser refuses gets its status`(
         sent: String, status: String, part: String
@@ -49,14 +50,14 @@ import Transport
     }
 
     @Test func `a HEAD request gets no body`() async throws {
-        let text = try await answers(to: "HEAD /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let text = try await answers(to: "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
     @Test func `requests sent at once are answered in their order on one connection`() async throws {
         let text = try await answers(
-            to: "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
-                + "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            to: "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                + "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         let bodies = text.components(separatedBy: "HTTP/1.1 200 OK\r\n").dropFirst().map { answer in
             answer.components(separatedBy: "\r\n\r\n").last
         }
@@ -66,7 +67,7 @@ import Transport
     @Test func `what follows a body is not taken for a request`() async throws {
         let text = try await answers(
             to:
-                "GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+                "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhelloGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         )
         #expect(text.hasSuffix("\r\n\r\nok\n"))
         #expect(text.contains("Connection: close\r\n"))
@@ -104,11 +105,11 @@ import Transport
             defer { server.close() }
             let first = try await Connector.connect(
                 to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
-            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", on: first)
+            try await send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", on: first)
             _ = try await first.read(into: ByteBuffer(capacity: 1024))
             let second = try await Connector.connect(
                 to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
-            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", on: second)
+            try await send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", on: second)
             second.setDeadline(after: 100)
             let early = ByteBuffer(capacity: 1024)
             do throws(IOError) {
@@ -128,7 +129,7 @@ import Transport
                 address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, sources: sources())
             let address = server.address
             let client = try await Connector.connect(to: [address], within: 2000, on: loop, wakeup: Wakeup())
-            try await send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", on: client)
+            try await send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", on: client)
             _ = try await client.read(into: ByteBuffer(capacity: 1024))
             server.close()
             let read = try await client.read(into: ByteBuffer(capacity: 1024))

@@ -17,10 +17,10 @@ func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: UInt64 = 
 
 func request(
     _ path: String, method: HTTP.Method = .get, authorization: [String] = [],
-    authority: AdminRequest.NamedAuthority? = nil
+    authority: AdminRequest.NamedAuthority? = nil, host: String? = nil
 ) -> AdminRequest {
     AdminRequest(
-        method: method, target: Array(path.utf8), path: Array(path.utf8), authority: authority,
+        method: method, target: Array(path.utf8), path: Array(path.utf8), authority: authority, host: host,
         authorization: authorization.map { Array($0.utf8) })
 }
 

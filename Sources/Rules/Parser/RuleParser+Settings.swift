@@ -84,10 +84,9 @@ extension RuleParser {
 
     private func usersFile(_ value: Value) -> ValueSource? {
         switch value.origin {
-        case .written:
+        case .written, .environment:
             refuse(value, "users are read from a file: 'users file' and its path")
             return nil
-        case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         }
     }

@@ -2,8 +2,11 @@ import IO
 
 /// What a person at the terminal reads: results on standard output, everything else on standard error.
 enum Console {
-    /// One message, which reads well after the program's name.
-    static func error(_ sentence: String) { OutputFile.standardError.write(Array("attache: \(sentence)\n".utf8)) }
+    /// One message, which reads well after the program's name. It is one line whatever a client, an origin or a file
+    /// name put into it.
+    static func error(_ sentence: String) {
+        OutputFile.standardError.write(Array("attache: \(printable(sentence))\n".utf8))
+    }
 
     /// Text that is complete in itself, such as diagnostics.
     static func write(_ text: String) { OutputFile.standardError.write(Array(text.utf8)) }

@@ -44,6 +44,11 @@ open class Channel: Timed {
         announce()
     }
 
+    /// It is the channel's turn again.
+    final func resume() {
+        if condition == .open { announce() }
+    }
+
     private final func announce() {
         if let wakeup {
             wakeup.signal()

@@ -18,6 +18,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     public let index: Int
+    /// Bytes that one socket brings in one turn before the others have theirs: a peer that is faster than we are would
+    /// keep the loop to itself.
+    let share: Int
     /// Milliseconds on the monotonic clock, read once per batch of events.
     public private(set) var now: UInt64
     public let buffers = BufferPool()
@@ -31,12 +34,18 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let remote = Mutex(Remote())
     private var jobs = JobRing()
     private var closedInBatch: [Channel] = []
+    /// Channels that have had their share of this turn.
+    private var postponed: [Channel] = []
+    /// Counts how often the loop has asked for events.
+    private(set) var turn: UInt64 = 1
     private let events: UnsafeMutablePointer<epoll_event>
     private static let batch: Int32 = 256
+    public static let usualShare = 1 << 20
 
     /// - Throws: `IOError.system` when the process has no descriptors left.
-    public init(index: Int) throws(IOError) {
+    public init(index: Int, share: Int = EventLoop.usualShare) throws(IOError) {
         self.index = index
+        self.share = share
         now = Self.clock()
         wheel = TimerWheel(now: now)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -114,10 +123,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
             now = Self.clock()
             while let entry = wheel.nextExpired(now: now) { entry.expire() }
-            let timeout = jobs.isEmpty ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0
+            let mayWait = jobs.isEmpty && postponed.isEmpty
+            let timeout = mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0
             let ready = epoll_wait(epoll, events, Self.batch, timeout)
             now = Self.clock()
+            turn &+= 1
             for place in 0..<max(0, Int(ready)) { dispatch(events[place]) }
+            if !postponed.isEmpty { resumePostponed() }
             // An event may name a channel that an earlier event of the same batch closed.
             if !closedInBatch.isEmpty { closedInBatch.removeAll(keepingCapacity: true) }
         }
@@ -126,6 +138,17 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func dispatch(_ event: epoll_event) {
         guard let pointer = event.data.ptr else { return drainRemote() }
         Unmanaged<Channel>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.receive(event.events) }
+    }
+
+    private func resumePostponed() {
+        let channels = postponed
+        postponed.removeAll(keepingCapacity: true)
+        for channel in channels { channel.resume() }
+    }
+
+    /// Wakes the channel's task, or its observer, in the next turn.
+    func postpone(_ channel: Channel) {
+        if postponed.last !== channel { postponed.append(channel) }
     }
 
     private func drainRemote() {

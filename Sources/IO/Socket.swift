@@ -7,6 +7,11 @@ import Glibc
 /// The `try…` calls make one system call at most and never suspend; the `async` ones suspend only after a real
 /// EAGAIN, on the channel's wake-up, which must be set.
 public final class Socket: Channel {
+    /// Bytes of the loop's share that were brought.
+    private var brought = 0
+    /// The turn in which the share was last used up.
+    private var fullTurn: UInt64 = 0
+
     /// Takes ownership of a connected or connecting descriptor.
     public init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
         super.init(descriptor: descriptor, on: loop)
@@ -63,14 +68,17 @@ public final class Socket: Channel {
 
     /// Reads once into the free room of `buffer`, which must have some, and at most `limit` bytes.
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        guard isReadable else { return .wouldBlock }
+        guard isReadable, hasShare else { return .wouldBlock }
         var room = 0
         let count = buffer.withWritable { free in
             room = min(free.count, limit)
             return recv(descriptor, free.baseAddress, room, 0)
         }
         // A short read has drained the socket; only an end that was announced is still to be fetched.
-        if count > 0, count < room, !hasPeerEnded { isReadable = false }
+        if count > 0 {
+            brought &+= count
+            if count < room, !hasPeerEnded { isReadable = false }
+        }
         return transfer(count, readable: true)
     }
 
@@ -86,11 +94,14 @@ public final class Socket: Channel {
 
     /// Moves up to `limit` bytes from this socket into the pipe.
     public func trySplice(into pipe: Pipe, limit: Int) -> Transfer {
-        guard isReadable else { return .wouldBlock }
+        guard isReadable, hasShare else { return .wouldBlock }
         let room = min(limit, pipe.capacity - pipe.held)
         guard room > 0 else { return .moved(0) }
         let count = linux_splice(descriptor, pipe.writeEnd, room, true)
-        if count > 0 { pipe.held += count }
+        if count > 0 {
+            pipe.held += count
+            brought &+= count
+        }
         // EAGAIN may mean a pipe without free slots rather than a socket without bytes.
         if count == -Int(EAGAIN), pipe.held > 0 { return .moved(0) }
         return transfer(count, readable: true, isNegatedErrno: true)
@@ -103,6 +114,18 @@ public final class Socket: Channel {
         let count = linux_splice(pipe.readEnd, descriptor, pipe.held, false)
         if count > 0 { pipe.held -= count }
         return transfer(count, readable: false, isNegatedErrno: true)
+    }
+
+    /// Whether the socket may bring more in this turn; if not, its task is woken in the next.
+    private var hasShare: Bool {
+        if brought < loop.share { return true }
+        if fullTurn == loop.turn {
+            loop.postpone(self)
+            return false
+        }
+        fullTurn = loop.turn
+        brought = 0
+        return true
     }
 
     private func transfer(_ count: Int, readable: Bool, isNegatedErrno: Bool = false) -> Transfer {

@@ -49,6 +49,34 @@ import Testing
         #expect(sum == total)
     }
 
+    @Test func `a socket that brings much lets the others have their turn, and then goes on`() async throws {
+        let sent = 48 * 1024
+        let (atOnce, isReadable, all) = try await onLoop(share: 16 * 1024) { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            let out = ByteBuffer(capacity: sent)
+            for _ in 0..<sent / 8 { out.append("8 bytes." as StaticString) }
+            try await near.write(from: out)
+            near.shutdownWrite()
+            while !far.hasPeerEnded { await far.waitForEvent() }
+            let buffer = ByteBuffer(capacity: 4096)
+            var all = 0
+            while case .moved(let count) = far.tryRead(into: buffer) {
+                all += count
+                buffer.clear()
+            }
+            let (atOnce, isReadable) = (all, far.isReadable)
+            while true {
+                let count = try await far.read(into: buffer)
+                if count == 0 { return (atOnce, isReadable, all) }
+                all += count
+                buffer.clear()
+            }
+        }
+        #expect(atOnce < sent)
+        #expect(isReadable)
+        #expect(all == sent)
+    }
+
     @Test func `a deadline that passes ends the wait, and stays until it is cleared`() async throws {
         let outcome = try await onLoop { loop in
             let (near, far) = try await connectedPair(on: loop)

@@ -13,9 +13,21 @@ enum URLCredential {
             var password = PercentEncoding.decode(
                 head.extracting((colon.map { $0 + 1 } ?? userinfo.upperBound)..<userinfo.upperBound))
         else { return nil }
-        // What logs call it: that it came with a request, and for whom.
-        let text = user.span.text
-        return Credential(
-            name: "url:\(text)", user: text, password: Secret(wiping: &password), persistence: .session)
+        let (text, mayBeToken) = (user.span.text, password.isEmpty)
+        let secret = Secret(wiping: &password)
+        let name = mayBeToken ? fingerprint(of: text, secret) : printable(text)
+        return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session)
+    }
+
+    /// What logs call it says that it came with a request, and for whom. But a user without a password is often a
+    /// token, and then the secret itself.
+    private static func fingerprint(of user: String, _ password: Secret) -> String {
+        let version = Credential(name: "url", user: user, password: password).version
+        return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
+    }
+
+    /// A name that can end no line of a log.
+    private static func printable(_ user: String) -> String {
+        String(String.UnicodeScalarView(user.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
     }
 }

@@ -111,7 +111,8 @@ struct RetryTests {
             }
         }
         let setting = AttacheProcess.Setting(threads: 1)
-        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) { proxy throws in
+        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) {
+            proxy throws in
             #expect(try proxy.get(origin.url("/first")).status == 200)
             #expect(try proxy.get(origin.url("/second"), "-H", "Authorization: Bearer mine").status == 200)
             let sent = origin.messages.filter { $0.target == "/second" }.map { $0.values("Authorization") }
@@ -124,7 +125,8 @@ struct RetryTests {
         let sentry = DigestGuard(.init(usesPerNonce: 1))
         let origin = try RecordingOrigin.guarded(by: sentry)
         let setting = AttacheProcess.Setting(threads: 1)
-        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) { proxy throws in
+        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) {
+            proxy throws in
             for _ in 1...3 { #expect(try proxy.get(origin.url(), "-H", "Authorization: Bearer mine").status == 200) }
             #expect(origin.messages.allSatisfy { $0.values("Authorization").count <= 1 })
             #expect(origin.messages.allSatisfy { $0["Authorization"]?.contains("mine") != true })

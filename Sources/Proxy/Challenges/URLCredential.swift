@@ -28,6 +28,7 @@ enum URLCredential {
 
     /// A name that can end no line of a log.
     private static func printable(_ user: String) -> String {
-        String(String.UnicodeScalarView(user.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        let scalars = user.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -1,0 +1,38 @@
+import Authentication
+import Credentials
+import IO
+import Rules
+import Testing
+
+@testable import Proxy
+
+/// A file system that holds one rule file.
+private struct PlayedReader: SourceReader {
+    let text: String
+
+    func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
+        guard path == "proxy.conf" else { throw .notFound }
+        return Array(text.utf8)
+    }
+
+    func environment(_ name: String) -> String? { nil }
+}
+
+/// The policy of a rule file that must have no error. Its clients are those of this machine, and it keeps no log.
+/// - Parameter credentials: by name: user, and where the password comes from.
+func policy(
+    _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
+    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:]
+) throws -> Policy {
+    let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"
+    let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
+    let configuration = try #require(file.configuration, Comment(rawValue: file.report))
+    let configured = credentials.map {
+        ConfiguredCredential(name: $0.key, user: .literal($0.value.user), password: $0.value.password)
+    }
+    let known = ConfiguredCredentials(configured, environment: [:])
+    known.refresh()
+    return Policy(rules: RuleSet(configuration), credentials: known, users: nil, log: nil)
+}
+
+func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

@@ -1,0 +1,35 @@
+import Bytes
+import IO
+import Testing
+
+@testable import Proxy
+
+/// A whole proxy on a port of its own, in this process.
+struct RunningProxy {
+    let server: ProxyServer
+    private let address: SocketAddress
+
+    init(_ policy: Policy) throws {
+        let any = SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0)
+        server = try ProxyServer(threads: 1, listeners: [any], policy: policy, shared: sharedState())
+        address = try #require(server.addresses.first)
+        server.start()
+    }
+
+    /// What comes back on a connection of its own until it ends.
+    func answer(to request: String) async throws -> String {
+        let address = address
+        let answer = await BlockingPool.shared.run {
+            Result { try BlockingExchange.send(Array(request.utf8), to: address, within: 10_000, limit: 1 << 20) }
+        }
+        return String(decoding: try answer.get(), as: UTF8.self)
+    }
+}
+
+/// A port of the loopback on which nothing listens.
+func closedPort() throws -> UInt16 {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
+    defer { listener.close() }
+    return listener.address.port
+}

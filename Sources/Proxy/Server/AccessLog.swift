@@ -5,9 +5,17 @@ import Synchronization
 ///
 /// When the destination is slower than the traffic, lines are dropped and counted rather than the traffic held up.
 public final class AccessLog: Sendable {
+    /// Many lines in one.
+    struct Piece: Sendable {
+        let bytes: [UInt8]
+        let lines: Int
+    }
+
     private struct Queue {
-        var pieces: [[UInt8]] = []
+        var pieces: [Piece] = []
         var bytes = 0
+        /// Lines that the destination did not take, and nobody has counted yet.
+        var lost = 0
         var isBeingWritten = false
     }
 
@@ -18,17 +26,19 @@ public final class AccessLog: Sendable {
 
     public init(to file: OutputFile) { self.file = file }
 
-    /// Takes lines over without blocking; false when too much waits already.
-    func write(_ lines: [UInt8]) -> Bool {
-        let (isTaken, startsWriting) = queue.withLock { queue in
-            guard queue.bytes + lines.count <= Self.pendingLimit else { return (false, false) }
-            queue.pieces.append(lines)
-            queue.bytes += lines.count
+    /// Takes lines over without blocking.
+    /// - Returns: the lines that are lost, because too much waits already, or earlier ones since the last call.
+    func write(_ piece: Piece) -> Int {
+        let (lost, startsWriting) = queue.withLock { queue in
+            defer { queue.lost = 0 }
+            guard queue.bytes + piece.bytes.count <= Self.pendingLimit else { return (queue.lost + piece.lines, false) }
+            queue.pieces.append(piece)
+            queue.bytes += piece.bytes.count
             defer { queue.isBeingWritten = true }
-            return (true, !queue.isBeingWritten)
+            return (queue.lost, !queue.isBeingWritten)
         }
         if startsWriting { Self.writer.submit { self.writeAll() } }
-        return isTaken
+        return lost
     }
 
     /// Whether every line that was taken has been written.
@@ -44,7 +54,7 @@ public final class AccessLog: Sendable {
                 return pieces
             }
             if pieces.isEmpty { return }
-            for piece in pieces { file.write(piece) }
+            for piece in pieces where !file.write(piece.bytes) { queue.withLock { $0.lost += piece.lines } }
         }
     }
 }

@@ -5,6 +5,7 @@ import Telemetry
 /// The access log lines of one loop, handed to the log's thread many at a time.
 final class LineBuffer {
     private let lines = ByteBuffer(capacity: 64 * 1024)
+    private var count = 0
     private let metrics: Metrics
     private var alarm: Alarm?
     private var isArmed = false
@@ -25,6 +26,7 @@ final class LineBuffer {
     /// Adds what `write` appends: one line.
     func add(_ write: (ByteBuffer) -> Void) {
         write(lines)
+        count += 1
         if lines.count >= Self.fullAt {
             flush()
         } else if !isArmed {
@@ -36,7 +38,9 @@ final class LineBuffer {
     func flush() {
         if lines.isEmpty { return }
         let lines = lines
-        if let log, !log.write(lines.readable.array) { metrics.add(to: .logLinesDropped) }
+        let lost = log?.write(AccessLog.Piece(bytes: lines.readable.array, lines: count)) ?? 0
+        if lost > 0 { metrics.add(lost, to: .logLinesDropped) }
         lines.clear()
+        count = 0
     }
 }

@@ -103,8 +103,6 @@ final class Worker {
         origins.closeIdle()
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()
-        // They were opened where the policy before allowed it.
-        origins.closeIdle()
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.

@@ -25,14 +25,23 @@ import Transport
         ("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "\r\n\r\nok\n"),
         ("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "Content-Length: 3\r\n"),
         ("GET /readyz HTTP/1.0\r\n\r\n", "200 OK", "\r\n\r\nready\n"),
-        ("GET /metrics?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK", "attache_requests_total 7\n"),
+        (
+            "GET /metrics?x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200 OK",
+            "attache_requests_total 7\n"
+        ),
         ("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "404 Not Found", "nothing is here"),
         (
             "GET /practice/basic HTTP/1.0\r\n\r\n", "401 Unauthorized",
             "WWW-Authenticate: Basic realm=\"practice basic\""
         ),
-        ("DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "405 Method Not Allowed", "Allow: GET, HEAD\r\n"),
-        ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed", "Connection: close"),
+        (
+            "DELETE / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "405 Method Not Allowed",
+            "Allow: GET, HEAD\r\n"
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed",
+            "Connection: close"
+        ),
         ("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ", "not the proxy"),
         ("GET /metrics HTTP/1.1\r\nHost: rebound.example.com\r\nConnection: close\r\n\r\n", "421 ", "localhost"),
         ("GET /healthz HTTP/1.1\r\n\r\n", "400 Bad Request", "there is no Host field"),

@@ -55,12 +55,13 @@ import Testing
     }
 
     /// A page at a name that resolves to a loopback address has its scripts read what is there.
-    @Test(arguments: [
-        ("127.0.0.1", "localhost", true), ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "::1", true),
-        ("127.0.0.1", nil, true), ("127.0.0.1", "rebound.example.com", false), ("127.8.8.8", "a", false),
-        ("::1", "a", false), ("::ffff:127.0.0.1", "a", false), ("10.0.0.7", "attache.monitoring.svc", true),
-        ("fd00::1", "a", true),
-    ] as [(String, String?, Bool)])
+    @Test(
+        arguments: [
+            ("127.0.0.1", "localhost", true), ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "::1", true),
+            ("127.0.0.1", nil, true), ("127.0.0.1", "rebound.example.com", false), ("127.8.8.8", "a", false),
+            ("::1", "a", false), ("::ffff:127.0.0.1", "a", false), ("10.0.0.7", "attache.monitoring.svc", true),
+            ("fd00::1", "a", true),
+        ] as [(String, String?, Bool)])
     func `at a loopback address only names that nobody can point there are answered`(
         local: String, host: String?, isAnswered: Bool
     ) throws {

@@ -104,7 +104,8 @@ import Testing
         let digest = { (algorithm: String) in
             Answer(
                 space: space,
-                challenge: challenges("Digest realm=\"r\", nonce=\"n\", algorithm=\(algorithm)").first, credential: alice)
+                challenge: challenges("Digest realm=\"r\", nonce=\"n\", algorithm=\(algorithm)").first,
+                credential: alice)
         }
         let first = try ChallengeOrder().authenticator(for: digest("MD5"), at: "/".utf8Span.span)
         spaces.remember(first, for: digest("MD5"))

@@ -1,6 +1,8 @@
 /// Why a configured credential has no value, or not the newest.
 public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadable(credential: String, path: String, cause: String)
+    /// Nothing is in the file, not even a line end: it is about to be written, or never was.
+    case empty(credential: String, path: String)
     case tooLarge(credential: String, path: String)
     case notText(credential: String, source: String)
     case noVariable(credential: String, variable: String)
@@ -10,6 +12,7 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .unreadable(let credential, let path, let cause):
             "credential \(credential): cannot read \(path): \(cause)"
+        case .empty(let credential, let path): "credential \(credential): \(path) is empty"
         case .tooLarge(let credential, let path):
             "credential \(credential): \(path) is larger than \(ValueReader.limit) bytes"
         case .notText(let credential, let source): "credential \(credential): \(source) is not UTF-8 text"

@@ -45,6 +45,8 @@ struct ValueReader: Sendable {
                 throw .unreadable(credential: credential, path: path, cause: IOError.sentence(for: errno))
             }
         }
+        // A shell that writes a new value empties the file first, and an empty password would count as a wrong one.
+        if bytes.isEmpty { throw .empty(credential: credential, path: path) }
         if bytes.last == UInt8(ascii: "\n") {
             bytes.removeLast()
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ConfiguredCredentialsTests {
     @Test(arguments: [
         ("secret\n", "secret"), ("secret", "secret"), ("secret\r\n", "secret"), ("secret\n\n", "secret\n"),
-        (" se cret \n", " se cret "), ("", ""), ("\n", ""), ("secret\r", "secret\r"),
+        (" se cret \n", " se cret "), ("\n", ""), ("secret\r", "secret\r"),
     ])
     func `one newline at the end of a file is dropped, nothing else`(content: String, password: String) throws {
         let file = try TemporaryFile(content)
@@ -34,6 +34,18 @@ import Testing
         try file.write("one\n")
         credentials.refresh()
         #expect(try credentials.credential(named: "ci").version == first)
+    }
+
+    @Test func `a file that is empty while it is written anew changes nothing`() throws {
+        let file = try TemporaryFile("one\n")
+        let credentials = ConfiguredCredentials(
+            [ConfiguredCredential(name: "ci", user: .literal("u"), password: .file(path: file.path))], environment: [:])
+        credentials.refresh()
+        try file.write("")
+        let refresh = credentials.refresh()
+        #expect(refresh.changed.isEmpty)
+        #expect(refresh.errors.map(\.description) == ["credential ci: \(file.path) is empty"])
+        #expect(try credentials.credential(named: "ci").password == Secret("one"))
     }
 
     @Test func `values come from the environment`() throws {

@@ -52,4 +52,31 @@ struct ParkingTests {
             #expect(isAccepted)
         }
     }
+
+    @Test func `a refusal that names a new realm, or none, parks as well`() throws {
+        for isBare in [true, false] {
+            let origin = try RecordingOrigin.answering { request, connection in
+                let isNamed = request["Authorization"] == nil || !isBare
+                let challenge = isNamed ? ["WWW-Authenticate: Basic realm=\"r\(connection.number)\""] : []
+                try connection.reply("401 Unauthorized", challenge + ["Connection: close"])
+            }
+            try AttacheProcess.answering(origin.port) { proxy throws in
+                #expect(try proxy.get(origin.url()).status == 401)
+                let sent = origin.messages.filter { $0["Authorization"] != nil }.count
+                #expect(sent == 1, "the wrong password was sent \(sent) times")
+            }
+        }
+    }
+
+    @Test func `a realm may go over to another Digest algorithm`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            let algorithm = connection.number < 3 ? "MD5" : "SHA-256"
+            let isRight = request["Authorization"]?.contains("algorithm=\(algorithm)") ?? false
+            let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=\(algorithm)"
+            try connection.reply(isRight ? "200 OK" : "401 Unauthorized", [challenge, "Connection: close"])
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            for _ in 1...3 { #expect(try proxy.get(origin.url()).status == 200) }
+        }
+    }
 }

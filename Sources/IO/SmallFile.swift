@@ -1,9 +1,12 @@
 import Glibc
 
-/// Reads small files whole. Blocks.
+/// Reads small files whole. Blocks, but on a pipe that nobody writes to only for a moment.
 public enum SmallFile {
+    /// Milliseconds.
+    private static let patience: Int32 = 2000
+
     public static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .system(errno: errno) }
         defer { close(descriptor) }
         return try readAll(of: descriptor, limit: limit)
@@ -23,11 +26,17 @@ public enum SmallFile {
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count == 0 { return bytes }
             if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(errno: errno)
+                let reason = errno
+                if reason == EINTR || reason == EAGAIN && hasMore(descriptor) { continue }
+                throw .system(errno: reason == EAGAIN ? ETIMEDOUT : reason)
             }
             guard bytes.count + count <= limit else { throw .tooLarge }
             bytes += piece[..<count]
         }
+    }
+
+    private static func hasMore(_ descriptor: Int32) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, patience) > 0
     }
 }

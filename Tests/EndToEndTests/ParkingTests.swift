@@ -53,6 +53,23 @@ struct ParkingTests {
         }
     }
 
+    @Test func `a server in trouble has not accepted the password`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            let isFirst = connection.number < 3
+            if isFirst, request["Authorization"] != nil {
+                try connection.reply("503 Service Unavailable", ["Connection: close"])
+            } else {
+                try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\"", "Connection: close"])
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 503)
+            for _ in 1...4 { #expect(try proxy.get(origin.url()).status == 401) }
+            let sent = origin.messages.filter { $0["Authorization"] != nil }.count
+            #expect(sent == 2, "once with the 503, once until it is parked; it was sent \(sent) times")
+        }
+    }
+
     @Test func `a refusal that names a new realm, or none, parks as well`() throws {
         for isBare in [true, false] {
             let origin = try RecordingOrigin.answering { request, connection in

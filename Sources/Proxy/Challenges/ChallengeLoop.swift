@@ -254,7 +254,14 @@ struct ChallengeLoop {
     }
 
     private mutating func accept(_ upstream: UpstreamConnection, _ target: ByteBuffer) -> Verdict {
-        guard let answer = task.accepted(), let authenticator, let ticket else {
+        let accepted = task.accepted()
+        if upstream.head.status.rawValue >= 500 {
+            // A server in trouble has judged nothing: the next request that waits finds out.
+            originLease = nil
+            spaceLease = nil
+            return .pass(note: nil)
+        }
+        guard let answer = accepted, let authenticator, let ticket else {
             if originLease != nil { shared.spaces.markOpen(origin.authority, target: target.readable) }
             settle(.open)
             return .pass(note: nil)

@@ -28,6 +28,17 @@ struct ResourceTests {
         }
     }
 
+    @Test func `with few descriptors a client that visits many origins is served by each`() throws {
+        let origin = try RecordingOrigin.answering()
+        let setting = AttacheProcess.Setting(threads: 1, descriptors: 100)
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            for number in 1...120 {
+                let url = "http://host\(number).localhost:\(origin.port)/"
+                #expect(try proxy.get(url).status == 200, "origin \(number)")
+            }
+        }
+    }
+
     private static func upload(_ count: Int, to port: UInt16, through proxy: AttacheProcess) throws -> String {
         let wire = try proxy.connect()
         try wire.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")

@@ -9,7 +9,7 @@ struct OriginTableTests {
     }
 
     @Test func `one host is one origin, in any case and with the dot of the root`() {
-        var table = OriginTable()
+        var table = OriginTable(idleLimit: 8)
         let origin = Self.origin(&table, "Example.COM")
         #expect(origin.hostText == "example.com")
         for spelling in ["example.com", "EXAMPLE.com", "example.com."] {
@@ -18,7 +18,7 @@ struct OriginTableTests {
     }
 
     @Test func `another port or host is another origin`() {
-        var table = OriginTable()
+        var table = OriginTable(idleLimit: 8)
         let origin = Self.origin(&table, "example.com")
         for (host, port) in [("example.com", 81), ("example.co", 80), ("example.comm", 80), ("xample.com", 80)] {
             #expect(Self.origin(&table, host, UInt16(port)) !== origin)
@@ -27,13 +27,13 @@ struct OriginTableTests {
     }
 
     @Test func `it grows without losing any`() {
-        var table = OriginTable()
+        var table = OriginTable(idleLimit: 8)
         let origins = (0..<3000).map { Self.origin(&table, "host\($0)") }
         for (number, origin) in origins.enumerated() { #expect(Self.origin(&table, "host\(number)") === origin) }
     }
 
     @Test func `beyond its limit it forgets what has no connections`() {
-        var table = OriginTable()
+        var table = OriginTable(idleLimit: 8)
         let first = Self.origin(&table, "first")
         for number in 0..<5000 { _ = Self.origin(&table, "host\(number)") }
         #expect(Self.origin(&table, "first") !== first)

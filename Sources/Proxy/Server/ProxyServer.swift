@@ -18,8 +18,8 @@ public final class ProxyServer: Sendable {
 
     /// Descriptors that are none of a client's: listeners, loops, logs, name servers.
     private static let reservedDescriptors = 64
-    /// A client's own descriptor, and that of its upstream.
-    private static let descriptorsPerClient = 2
+    /// A client's own descriptor, that of its upstream, and that of a connection kept for later.
+    private static let descriptorsPerClient = 3
 
     /// Binds all addresses and makes ready to serve; `start` serves.
     /// - Throws: one sentence on what this machine or another process does not let us have.

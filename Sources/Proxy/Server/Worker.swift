@@ -10,7 +10,7 @@ final class Worker {
     let resolver: Resolver
     let metrics: Metrics
     private(set) var policy: Policy
-    private var origins = OriginTable()
+    private var origins: OriginTable
     private(set) var isDraining = false
     private var listeners: [Listener] = []
     private var sessions: [ObjectIdentifier: ClientSession] = [:]
@@ -21,7 +21,7 @@ final class Worker {
 
     private static let keptExchanges = 256
 
-    /// - Parameter clientLimit: connections this loop accepts at once.
+    /// - Parameter clientLimit: connections this loop accepts at once, and keeps to origins for later.
     init(
         policy: Policy, shared: SharedState, on loop: EventLoop, clientLimit: Int
     ) throws(ResolutionError) {
@@ -29,6 +29,7 @@ final class Worker {
         self.shared = shared
         self.policy = policy
         self.clientLimit = max(1, clientLimit)
+        origins = OriginTable(idleLimit: self.clientLimit)
         resolver = try Resolver(on: loop)
         metrics = Metrics()
         lines = LineBuffer(on: loop, metrics: metrics)
@@ -62,8 +63,11 @@ final class Worker {
 
     /// At the limit clients wait in the system's queue: better than being accepted and sent away.
     private func pauseOrResume() {
-        let isFull = sessions.count >= clientLimit
-        for listener in listeners where listener.isPaused != isFull { listener.isPaused = isFull }
+        // A listener that goes on may accept the last client there is room for.
+        for listener in listeners {
+            let isFull = sessions.count >= clientLimit
+            if listener.isPaused != isFull { listener.isPaused = isFull }
+        }
     }
 
     // MARK: - Exchanges

@@ -22,8 +22,10 @@ final class Origin: ChannelObserver {
     private var mayAnswer = false
 
     private static let idleLimit = 128
+    private let room: IdleRoom
 
-    init(host: Span<UInt8>, port: UInt16) {
+    init(host: Span<UInt8>, port: UInt16, room: IdleRoom) {
+        self.room = room
         hostText = host.text.lowercased()
         self.host = Array(hostText.utf8)
         self.port = port
@@ -60,6 +62,7 @@ final class Origin: ChannelObserver {
     /// The connection used last, since it is the least likely to have been closed meanwhile.
     func takeIdle(for wakeup: Wakeup) -> ByteStream? {
         guard let stream = idle.popLast() else { return nil }
+        room.places &+= 1
         stream.socket.observer = nil
         stream.wakeup = wakeup
         return stream
@@ -69,7 +72,10 @@ final class Origin: ChannelObserver {
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ stream: ByteStream, for limit: Int) {
         stream.wakeup = nil
-        guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit else { return stream.close() }
+        guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit, room.places > 0 else {
+            return stream.close()
+        }
+        room.places &-= 1
         stream.socket.observer = self
         stream.setDeadline(after: limit)
         idle.append(stream)
@@ -80,6 +86,7 @@ final class Origin: ChannelObserver {
             stream.socket.observer = nil
             stream.close()
         }
+        room.places += idle.count
         idle.removeAll()
     }
 
@@ -89,6 +96,7 @@ final class Origin: ChannelObserver {
         guard let place = idle.firstIndex(where: { $0.socket === channel }) else { return }
         idle.swapAt(place, idle.count - 1)
         let stream = idle.removeLast()
+        room.places += 1
         stream.socket.observer = nil
         stream.close()
     }

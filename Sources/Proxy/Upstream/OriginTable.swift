@@ -4,9 +4,13 @@ import Bytes
 struct OriginTable {
     private var slots: [Origin?] = Array(repeating: nil, count: 64)
     private var count = 0
+    private let room: IdleRoom
 
     /// Above this, origins without connections are forgotten before a new one is added.
     private static let limit = 4096
+
+    /// - Parameter idleLimit: connections kept unused, over all origins.
+    init(idleLimit: Int) { room = IdleRoom(places: idleLimit) }
 
     /// The origin of that host, in any case and without the dot of the root, and port.
     mutating func origin(host: Span<UInt8>, port: UInt16) -> Origin {
@@ -17,7 +21,7 @@ struct OriginTable {
             if origin.port == port, origin.isAt(host) { return origin }
             place = (place + 1) & (slots.count - 1)
         }
-        let origin = Origin(host: host, port: port)
+        let origin = Origin(host: host, port: port, room: room)
         if count >= Self.limit { forgetIdle() }
         if (count + 1) * 2 > slots.count { rebuild(capacity: slots.count * 2, keeping: { _ in true }) }
         insert(origin)

@@ -1,0 +1,66 @@
+import Bytes
+import IO
+import TestSupport
+import Testing
+import Transport
+
+@testable import Proxy
+
+struct OriginTests {
+    private static func origin(_ room: IdleRoom = IdleRoom(places: 8)) -> Origin {
+        Origin(host: "example.com".utf8Span.span, port: 80, room: room)
+    }
+
+    @Test func `the connection used last is used next, once`() async throws {
+        let isRight = try await onLoop { loop in
+            let origin = Self.origin()
+            let first = ByteStream(try await connectedPair(on: loop).0)
+            let second = ByteStream(try await connectedPair(on: loop).0)
+            for stream in [first, second] { origin.keep(stream, for: 10_000) }
+            let taken = (0..<3).map { _ in origin.takeIdle(for: Wakeup()) }
+            return taken[0] === second && taken[1] === first && taken[2] == nil
+        }
+        #expect(isRight)
+    }
+
+    @Test(arguments: ["HTTP/1.1 408 Request Timeout\r\n\r\n", ""])
+    func `a connection on which the origin speaks or ends is closed, and its place is free`(
+        said: String
+    ) async throws {
+        let (isClosed, places) = try await onLoop { loop in
+            let room = IdleRoom(places: 1)
+            let origin = Self.origin(room)
+            let (near, far) = try await connectedPair(on: loop)
+            let stream = ByteStream(near)
+            origin.keep(stream, for: 10_000)
+            let out = ByteBuffer(capacity: 64)
+            out.append(said)
+            try await far.write(from: out)
+            if said.isEmpty { far.shutdownWrite() }
+            // The far end's own wake-up tells when the near one is closed.
+            while !far.hasPeerEnded { await far.waitForEvent() }
+            return (stream.isClosed && origin.takeIdle(for: Wakeup()) == nil, room.places)
+        }
+        #expect(isClosed)
+        #expect(places == 1)
+    }
+
+    @Test func `without room, or with something to read, a connection is not kept`() async throws {
+        let closed = try await onLoop { loop in
+            let room = IdleRoom(places: 1)
+            let origin = Self.origin(room)
+            let streams = [
+                ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
+            ]
+            for stream in streams { origin.keep(stream, for: 10_000) }
+            let (near, far) = try await connectedPair(on: loop)
+            far.shutdownWrite()
+            while !near.isReadable { await near.waitForEvent() }
+            origin.closeIdle()
+            let ended = ByteStream(near)
+            origin.keep(ended, for: 10_000)
+            return [streams[0].isClosed, streams[1].isClosed, ended.isClosed, room.places == 1]
+        }
+        #expect(closed == [true, true, true, true])
+    }
+}

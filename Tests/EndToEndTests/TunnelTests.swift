@@ -104,6 +104,25 @@ struct TunnelTests {
         }
     }
 
+    @Test func `an upgraded connection that breaks is no orderly end`() throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.request()
+            try connection.wire.send(
+                "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+            _ = try connection.wire.read(1)
+            connection.wire.abort()
+        }
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            let fields = "Host: 127.0.0.1:\(origin.port)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+            try wire.send("GET \(origin.url()) HTTP/1.1\r\n\(fields)")
+            #expect(try wire.readResponse().status == 101)
+            try wire.send("x")
+            _ = try wire.readToEnd()
+            #expect(try proxy.records().first?["error"] == "connection_terminated")
+        }
+    }
+
     @Test func `Upgrade goes through, and 101 opens both directions`() throws {
         let origin = try RecordingOrigin { connection in
             guard let request = try connection.request(), request["Upgrade"] == "websocket" else { return }

@@ -206,6 +206,11 @@ struct ResponseRelay {
         exchange.record.bytesIn += totals.up
         exchange.record.bytesOut += totals.down
         upstream.reset()
+        if let error = totals.error {
+            exchange.record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
+            // As in `TunnelOpening`.
+            session.stream.abort()
+        }
         return false
     }
 }

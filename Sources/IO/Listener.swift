@@ -104,8 +104,9 @@ public final class Listener: Channel {
             Glibc.close(spare)
             let descriptor = linux_accept(self.descriptor, nil, nil)
             if descriptor >= 0 { Glibc.close(descriptor) }
-            spare = linux_open_spare()
         }
+        // Another thread may have been quicker: then the next pause tries again.
+        spare = linux_open_spare()
         setDeadline(after: Self.pause)
     }
 

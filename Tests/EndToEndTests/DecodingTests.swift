@@ -13,9 +13,12 @@ struct DecodingTests {
         return Scratch.bytes(path + ".gz")
     }
 
-    private func origin(sending content: [UInt8], coding: String = "gzip") throws -> RecordingOrigin {
+    private func origin(
+        sending content: [UInt8], coding: String = "gzip", more: [String] = []
+    ) throws -> RecordingOrigin {
         try RecordingOrigin.answering { _, connection in
-            let fields = ["Content-Encoding: \(coding)", "Content-Length: \(content.count)", "ETag: \"strong\""]
+            let fields =
+                ["Content-Encoding: \(coding)", "Content-Length: \(content.count)", "ETag: \"strong\""] + more
             try connection.wire.send((["HTTP/1.1 200 OK"] + fields + ["", ""]).joined(separator: "\r\n"))
             try connection.wire.send(content)
         }
@@ -37,6 +40,14 @@ struct DecodingTests {
             let answered = try proxy.get(origin.url(), "--compressed")
             #expect(answered.text == Self.text)
             #expect(answered["Content-Encoding"] == "gzip")
+        }
+    }
+
+    @Test func `content that must not be changed is not decoded`() throws {
+        let origin = try origin(
+            sending: compressed(Self.text), more: ["cache-control: max-age=60", "Cache-Control: private, No-Transform"])
+        try AttacheProcess.running("route 127.0.0.1 { decode }") { proxy throws in
+            #expect(try proxy.get(origin.url(), "-H", "Accept-Encoding:")["Content-Encoding"] == "gzip")
         }
     }
 

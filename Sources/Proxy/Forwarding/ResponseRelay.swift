@@ -130,7 +130,9 @@ struct ResponseRelay {
             !exchange.request.fields.present.contains(.acceptEncoding),
             let field = head.fields.first(.contentEncoding), !head.fields.repeated.contains(.contentEncoding)
         else { return nil }
-        return exchange.upstream.withHeadBytes { bytes in ContentCoding(name: bytes.extracting(field.value)) }
+        return exchange.upstream.withHeadBytes { bytes in
+            head.forbidsTransformation(bytes) ? nil : ContentCoding(name: bytes.extracting(field.value))
+        }
     }
 
     // MARK: - Body

@@ -11,12 +11,19 @@ public final class BlockingPool: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let work: UnsafeMutablePointer<pthread_cond_t>
     private let limit: Int
+    private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
     private var queue: [@Sendable () -> Void] = []
     private var next = 0
     private var started = 0
     private var idle = 0
 
-    public init(threads: Int) {
+    public convenience init(threads: Int) {
+        self.init(threads: threads) { SystemThread.start(name: "blocking", $0) }
+    }
+
+    /// - Parameter startThread: gives a thread, or false; for tests.
+    init(threads: Int, startThread: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool) {
+        self.startThread = startThread
         limit = max(1, threads)
         lock = .allocate(capacity: 1)
         work = .allocate(capacity: 1)
@@ -39,7 +46,20 @@ public final class BlockingPool: @unchecked Sendable {
         if startsThread { started += 1 }
         pthread_cond_signal(work)
         pthread_mutex_unlock(lock)
-        if startsThread { SystemThread.start(name: "blocking") { self.serve() } }
+        if startsThread, !startThread({ self.serve() }) { doWithout() }
+    }
+
+    /// The system gave no thread: those that run do the work, and if there is none, whoever brought it.
+    private func doWithout() {
+        pthread_mutex_lock(lock)
+        started -= 1
+        let orphans = started == 0 ? Array(queue[next...]) : []
+        if started == 0 {
+            queue.removeAll(keepingCapacity: true)
+            next = 0
+        }
+        pthread_mutex_unlock(lock)
+        for body in orphans { body() }
     }
 
     private func serve() -> Never {

@@ -114,7 +114,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Starts the loop's thread. A loop runs as long as the process.
     public func start() {
         hasStarted = true
-        SystemThread.start(name: "loop-\(index)") { self.run() }
+        let hasThread = SystemThread.start(name: "loop-\(index)") { self.run() }
+        precondition(hasThread, "the system gives no thread for an event loop")
     }
 
     private func run() {

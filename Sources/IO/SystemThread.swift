@@ -12,7 +12,8 @@ enum SystemThread {
         }
     }
 
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) {
+    /// - Returns: whether the system gave a thread; a container may have a limit on them.
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
         let result = pthread_create(
@@ -24,7 +25,11 @@ enum SystemThread {
                 start.body()
                 return nil
             }, start.toOpaque())
-        precondition(result == 0, "the system refuses to start a thread")
+        guard result == 0 else {
+            start.release()
+            return false
+        }
         pthread_detach(thread)
+        return true
     }
 }

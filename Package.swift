@@ -34,16 +34,17 @@ let tests: [Target] = [
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
+    .testTarget(name: "TLSTests", dependencies: ["TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "TransportTests", dependencies: ["TestSupport", "Transport", "IO", "Bytes"], swiftSettings: house),
+        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
             "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Proxy", "Rules",
-            "Telemetry", "Transport",
+            "TLS", "Telemetry", "Transport",
         ],
         swiftSettings: house),
     .testTarget(
@@ -104,14 +105,15 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
 
-        // Layer 3: the model, the rule file and the record, all without I/O; names to addresses on the loop.
+        // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
+        .target(name: "TLS", dependencies: ["Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
-        .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS"], swiftSettings: safe),
+        .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
         .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO"], swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
@@ -119,7 +121,7 @@ let package = Package(
             name: "Proxy",
             dependencies: [
                 "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Rules",
-                "Telemetry", "Transport",
+                "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),
         .target(
@@ -132,7 +134,7 @@ let package = Package(
             name: "attache",
             dependencies: [
                 "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules",
-                "Telemetry",
+                "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),
     ] + tests + fuzzers + benchmarks,

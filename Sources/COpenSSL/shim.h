@@ -7,3 +7,8 @@
 #include <openssl/md5.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include "tls.h"
+#include "certificates.h"
+#include "issuing.h"

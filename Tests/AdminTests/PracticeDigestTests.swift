@@ -64,8 +64,9 @@ import Testing
                     Issue.record("\(verdict)")
                     continue
                 }
-                guard case .verified = authenticator.accepted(info.utf8Span.span, ticket: ticket, target: target.span)
-                else {
+                let acceptance = authenticator.accepted(
+                    info.utf8Span.span, ticket: ticket, target: target.span, bodyDigest: nil)
+                guard case .verified = acceptance else {
                     Issue.record("the client does not believe \(info)")
                     continue
                 }

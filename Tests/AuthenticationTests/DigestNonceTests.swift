@@ -1,3 +1,4 @@
+import Crypto
 import Testing
 
 @testable import Authentication
@@ -96,5 +97,30 @@ import Testing
         #expect(authenticator.accepted(info: info(wrong), ticket: ticket, target: target) == .mismatch)
         #expect(authenticator.accepted(info: info(""), ticket: ticket, target: target) == .mismatch)
         #expect(authenticator.accepted(info: "rspauth=", ticket: ticket, target: target) == .unverified)
+    }
+
+    /// Computed with Python's hashlib from RFC 7616 sections 3.4.1, 3.4.3 and 3.5: a GET without a body, answered with
+    /// the content `hello`.
+    @Test func `under auth-int the server's proof covers the content`() throws {
+        let scheme = DigestScheme(clientNonce: { Array("xyz".utf8) })
+        let authenticator = try scheme.authenticator(
+            #"Digest realm="r", nonce="n", qop="auth-int", algorithm=SHA-256"#, user: "u", password: "p")
+        let ticket = try authenticator.answer(target: "/a", bodyDigest: digest("")).ticket
+        let proof = "b6e993debf71ce18fa6d1cdace7e2a7eb1d82a7416cb680a4fffed935fe19c39"
+        let info = "rspauth=\"\(proof)\", cnonce=\"xyz\", nc=00000001, qop=auth-int"
+        let judge = { (content: String?, info: String) in
+            authenticator.accepted(info: info, ticket: ticket, target: "/a", bodyDigest: content.map(digest))
+        }
+        #expect(judge(nil, info) == .needsBody(.sha256))
+        #expect(judge("hello", info) == .verified)
+        #expect(judge("hellO", info) == .mismatch)
+        #expect(judge(nil, info.replacing("qop=auth-int", with: "qop=auth")) == .unverified)
+        #expect(judge(nil, "nextnonce=\"n\"") == .unverified)
+    }
+
+    private func digest(_ text: String) -> [UInt8] {
+        var digest = MessageDigest(.sha256)
+        digest.update(utf8: text)
+        return digest.finish().array
     }
 }

@@ -21,9 +21,13 @@ extension Authenticator {
         return (buffer.readable.text, ticket)
     }
 
-    func accepted(info: String?, ticket: AuthorizationTicket, target: String = "/") -> Acceptance {
-        guard let info else { return accepted(nil, ticket: ticket, target: target.utf8Span.span) }
-        return accepted(info.utf8Span.span, ticket: ticket, target: target.utf8Span.span)
+    func accepted(
+        info: String?, ticket: AuthorizationTicket, target: String = "/", bodyDigest: [UInt8]? = nil
+    ) -> Acceptance {
+        guard let info else {
+            return accepted(nil, ticket: ticket, target: target.utf8Span.span, bodyDigest: bodyDigest)
+        }
+        return accepted(info.utf8Span.span, ticket: ticket, target: target.utf8Span.span, bodyDigest: bodyDigest)
     }
 }
 

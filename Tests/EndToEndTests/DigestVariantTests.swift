@@ -37,6 +37,70 @@ struct DigestVariantTests {
         try expectAccepted(.init(qop: "auth-int"))
     }
 
+    /// The content is held until its proof was checked: in the head's buffer, in memory, and on disk.
+    @Test(arguments: DigestGuard.Framing.allCases, [2, 50_000, 1_000_000])
+    func `under auth-int a response passes when its proof fits`(framing: DigestGuard.Framing, size: Int) throws {
+        let content = String(repeating: "0123456789", count: size / 10 + 1)
+        let sentry = DigestGuard(.init(qop: "auth-int", content: content, framing: framing))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            for _ in 1...3 {
+                let answered = try proxy.get(origin.url())
+                #expect(answered.status == 200)
+                #expect(answered.text == content)
+                #expect(answered["Proxy-Status"] == nil)
+            }
+            #expect(sentry.refused == [])
+        }
+    }
+
+    @Test(arguments: DigestGuard.Framing.allCases)
+    func `under auth-int a response that somebody changed is not passed on`(framing: DigestGuard.Framing) throws {
+        let content = String(repeating: "0123456789", count: 20_000)
+        let sentry = DigestGuard(.init(qop: "auth-int", lies: true, content: content, framing: framing))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 502)
+            #expect(answered.text.contains("rspauth"))
+            #expect(!answered.text.contains("0123456789"))
+        }
+    }
+
+    @Test(arguments: DigestGuard.Framing.allCases)
+    func `a response too large for its proof passes, and the client is told`(framing: DigestGuard.Framing) throws {
+        let content = String(repeating: "0123456789", count: 50_000)
+        let sentry = DigestGuard(.init(qop: "auth-int", content: content, framing: framing))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let limits = "limits { replay-memory 16k; replay-disk 64k }"
+        try AttacheProcess.answering(origin.port, rules: limits) { proxy throws in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 200)
+            #expect(answered.text == content)
+            #expect(answered["Proxy-Status"]?.contains("was not checked") == true)
+        }
+    }
+
+    @Test func `a response that breaks off before its proof could be checked is not passed on`() throws {
+        let sentry = DigestGuard(.init(qop: "auth-int"))
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.request() {
+                switch try sentry.judge(request) {
+                case .challenged(let value):
+                    try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+                case .accepted(let info):
+                    let field = info.map { "Authentication-Info: \($0)\r\n" } ?? ""
+                    return try connection.wire.send("HTTP/1.1 200 OK\r\n\(field)Content-Length: 100\r\n\r\nhalf")
+                }
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            let answered = try proxy.get(origin.url())
+            #expect(answered.status == 502)
+            #expect(answered["Proxy-Status"]?.contains("http_response_incomplete") == true)
+        }
+    }
+
     @Test func `auth is preferred to auth-int`() throws {
         try expectAccepted(.init(qop: "auth-int,auth")) { origin in
             let answer = try #require(origin.messages.last?["Authorization"])

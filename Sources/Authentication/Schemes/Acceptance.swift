@@ -1,7 +1,11 @@
+import Crypto
+
 /// What a response that is no challenge says about the server.
 public enum Acceptance: Sendable, Hashable {
     /// The server proved that it knows the credential too.
     case verified
+    /// Its proof covers the response's content, whose digest is needed to check it (RFC 7616 section 3.5, `auth-int`).
+    case needsBody(DigestAlgorithm)
     /// It offered no proof, or none that can be checked here.
     case unverified
     /// Its proof is wrong: this is not the server that the credential was made for.

@@ -29,6 +29,10 @@ public protocol Authenticator: AnyObject, Sendable {
 
     /// Judges a response that is no challenge.
     ///
-    /// - Parameter info: the value of `Authentication-Info` or `Proxy-Authentication-Info`.
-    func accepted(_ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>) -> Acceptance
+    /// - Parameters:
+    ///   - info: the value of `Authentication-Info` or `Proxy-Authentication-Info`.
+    ///   - bodyDigest: of the response's content, once it was asked for by `needsBody`.
+    func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance
 }

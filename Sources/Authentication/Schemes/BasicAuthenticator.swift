@@ -31,7 +31,9 @@ final class BasicAuthenticator: Authenticator {
         challenges.contains { answers($0) } ? .refused : .unrelated
     }
 
-    func accepted(_ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>) -> Acceptance {
+    func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance {
         .unverified
     }
 }

@@ -74,15 +74,21 @@ final class DigestAuthenticator: Authenticator {
         }
     }
 
-    func accepted(_ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>) -> Acceptance {
+    func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance {
         guard let session = session(of: ticket) else { return .unverified }
         guard let info, info.count > 0 else {
             session.prove()
             return .unverified
         }
         guard let parameters = AuthenticationInfo(info) else { return .unverified }
-        let verdict = verdict(on: parameters, session: session, ticket: ticket, target: target)
-        if verdict == .mismatch { return .mismatch }
+        let verdict = verdict(
+            on: parameters, session: session, ticket: ticket, target: target, bodyDigest: bodyDigest)
+        switch verdict {
+        case .mismatch, .needsBody: return verdict
+        case .verified, .unverified: break
+        }
         session.prove()
         if let nonce = parameters["nextnonce"] { adopt(nextNonce: nonce, after: session) }
         return verdict
@@ -103,15 +109,17 @@ final class DigestAuthenticator: Authenticator {
         }
     }
 
-    /// Section 3.5. Of a response under `auth-int` the body would be needed, which has not come yet.
+    /// Section 3.5. The server chooses the protection of its response; only the one that was asked for can be told from
+    /// a response that somebody stripped of it.
     private func verdict(
-        on parameters: AuthenticationInfo, session: DigestSession, ticket: AuthorizationTicket, target: Span<UInt8>
+        on parameters: AuthenticationInfo, session: DigestSession, ticket: AuthorizationTicket, target: Span<UInt8>,
+        bodyDigest: [UInt8]?
     ) -> Acceptance {
-        guard let proof = parameters["rspauth"], session.challenge.protection == .auth,
-            parameters["qop"].map({ $0.span.equalsIgnoringCase("auth") }) ?? true
-        else { return .unverified }
+        guard let proof = parameters["rspauth"], session.answers(qop: parameters["qop"]) else { return .unverified }
+        if session.challenge.protection == .authInt, bodyDigest == nil { return .needsBody(algorithm) }
         let none: [UInt8] = []
-        let expected = session.response(method: none.span, target: target, bodyDigest: nil, count: ticket.count)
+        let expected = session.response(
+            method: none.span, target: target, bodyDigest: bodyDigest, count: ticket.count)
         let lowercased = proof.map(\.asciiLowercased)
         return expected.withHexadecimal { ConstantTime.equal($0, lowercased.span) } ? .verified : .mismatch
     }

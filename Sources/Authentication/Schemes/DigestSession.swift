@@ -82,6 +82,15 @@ final class DigestSession: Sendable {
         if !isProven { proven.store(true, ordering: .relaxed) }
     }
 
+    /// Whether that is the protection of our own requests, as a server's `Authentication-Info` names it or leaves it out.
+    func answers(qop: [UInt8]?) -> Bool {
+        switch challenge.protection {
+        case .none: false
+        case .auth: qop.map { $0.span.equalsIgnoringCase("auth") } ?? true
+        case .authInt: qop.map { $0.span.equalsIgnoringCase("auth-int") } ?? true
+        }
+    }
+
     /// The next `nc`, never given twice; nil when they are used up.
     func nextCount() -> UInt32? {
         let count = used.wrappingAdd(1, ordering: .relaxed).newValue

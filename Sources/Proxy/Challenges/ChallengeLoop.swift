@@ -14,7 +14,8 @@ import Telemetry
 struct ChallengeLoop {
     /// What becomes of a response.
     enum Verdict {
-        /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not.
+        /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not, or where
+        /// the origin's proof could not be checked.
         case pass(note: String?)
         /// The request goes out again, with the answer that `authorize` appends.
         case again
@@ -165,15 +166,18 @@ struct ChallengeLoop {
 
     // MARK: - The response
 
-    /// Judges a response's head; nil when it is a challenge, which takes its time.
+    /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
     mutating func judgeAtOnce() -> Verdict? {
-        exchange.upstream.head.status == .unauthorized ? nil : accept(exchange.upstream, exchange.target)
+        if exchange.upstream.head.status == .unauthorized { return nil }
+        let proof = proof(bodyDigest: nil)
+        if case .needsBody = proof { return nil }
+        return accept(proof)
     }
 
     /// Judges a response's head.
     mutating func judge() async -> Verdict {
         let (upstream, target) = (exchange.upstream, exchange.target)
-        guard upstream.head.status == .unauthorized else { return accept(upstream, target) }
+        guard upstream.head.status == .unauthorized else { return await judgeWithBody() }
         let challenges = upstream.challenges
         let refusal = ticket.flatMap { ticket in authenticator?.refused(by: challenges, ticket: ticket) }
         let response = AuthenticationChallenge.FailureResponse(
@@ -253,22 +257,55 @@ struct ChallengeLoop {
         } catch { return .unanswerable(error) }
     }
 
-    private mutating func accept(_ upstream: UpstreamConnection, _ target: ByteBuffer) -> Verdict {
+    /// What the response says in proof that the server knows the credential; nil when it was not given one, or is in
+    /// trouble and has judged nothing.
+    private func proof(bodyDigest: [UInt8]?) -> Acceptance? {
+        guard let authenticator, let ticket, exchange.upstream.head.status.rawValue < 500 else { return nil }
+        let target = exchange.target
+        return exchange.upstream.withAuthenticationInfo {
+            authenticator.accepted($0, ticket: ticket, target: target.readable, bodyDigest: bodyDigest)
+        }
+    }
+
+    private mutating func judgeWithBody() async -> Verdict {
+        var proof = proof(bodyDigest: nil)
+        guard case .needsBody(let algorithm) = proof else { return accept(proof) }
+        let limits = policy.limits
+        switch await exchange.upstream.readCoveredBody(
+            digesting: algorithm, memory: limits.replayMemory, disk: limits.replayDisk, limits: limits.response,
+            within: policy.timeouts.idle)
+        {
+        case .whole(let digest):
+            proof = self.proof(bodyDigest: digest)
+            return accept(proof)
+        case .tooLarge:
+            guard case .pass = accept(.unverified) else { return .pass(note: nil) }
+            return .pass(note: Self.proofUnchecked)
+        case .failed(let refusal):
+            settle(.unanswered)
+            return .cancel(refusal)
+        }
+    }
+
+    private static let proofUnchecked =
+        "the origin's proof that it knows the password (rspauth) was not checked: it covers a response larger than this "
+        + "proxy keeps (limits replay-memory and replay-disk)"
+
+    private mutating func accept(_ proof: Acceptance?) -> Verdict {
         let accepted = task.accepted()
-        if upstream.head.status.rawValue >= 500 {
+        let target = exchange.target
+        if exchange.upstream.head.status.rawValue >= 500 {
             // A server in trouble has judged nothing: the next request that waits finds out.
             originLease = nil
             spaceLease = nil
             return .pass(note: nil)
         }
-        guard let answer = accepted, let authenticator, let ticket else {
+        guard let answer = accepted, let authenticator, let proof else {
             if originLease != nil { shared.spaces.markOpen(origin.authority, target: target.readable) }
             settle(.open)
             return .pass(note: nil)
         }
-        if upstream.withAuthenticationInfo({ authenticator.accepted($0, ticket: ticket, target: target.readable) })
-            == .mismatch
-        {
+        if proof == .mismatch {
             settle(.unanswered)
             return .cancel(
                 Refusal(

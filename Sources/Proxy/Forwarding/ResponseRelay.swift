@@ -12,7 +12,7 @@ struct ResponseRelay {
     private let session: ClientSession
     private let exchange: Exchange
     private let destination: Destination
-    /// A word about an unanswered challenge, for `Proxy-Status`.
+    /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
     private let note: String?
     private var policy: Policy { exchange.policy }
 
@@ -144,7 +144,7 @@ struct ResponseRelay {
         while true {
             try await passOn(&progress)
             if progress.isEnded { return }
-            if let rest = progress.remainingLength, rest > upstream.inbound.capacity {
+            if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
                 return try await splice(rest)
             }
             guard try await upstream.readBody(within: policy.timeouts.idle) > 0 else {

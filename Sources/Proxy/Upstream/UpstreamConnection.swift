@@ -21,6 +21,8 @@ final class UpstreamConnection {
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
+    /// A part of the body that was read before it was passed on, and how much of it was: the rest follows on the stream.
+    private var kept: (body: ReplayCopy, offset: Int)?
 
     init(limits: Limits, on loop: EventLoop) {
         head = ResponseHead(limits: limits)
@@ -30,6 +32,7 @@ final class UpstreamConnection {
     func attach(_ stream: ByteStream, isReused: Bool) {
         self.stream = stream
         self.isReused = isReused
+        kept = nil
         headLength = 0
         inbound.clear()
         head.reset()
@@ -38,6 +41,7 @@ final class UpstreamConnection {
     func reset() {
         stream?.close()
         stream = nil
+        kept = nil
         headLength = 0
         inbound.clear()
         head.reset()
@@ -53,7 +57,7 @@ final class UpstreamConnection {
     func release(to origin: Origin, keptFor limit: Int) {
         guard let stream else { return }
         self.stream = nil
-        if head.keepAlive, inbound.isEmpty {
+        if head.keepAlive, inbound.isEmpty, !holdsBody {
             origin.keep(stream, for: limit)
         } else {
             stream.close()
@@ -101,14 +105,33 @@ final class UpstreamConnection {
         }
     }
 
+    /// Whether a part of the body was read ahead and not yet passed on.
+    var holdsBody: Bool { kept.map { $0.offset < $0.body.count } ?? false }
+
+    /// From now on `readBody` gives this first: what was read behind the bytes that stand in `inbound`.
+    func keep(_ body: ReplayCopy) { kept = (body, 0) }
+
     /// Reads more of the body.
     /// - Returns: the count; 0 is the end of the connection.
     func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
-        guard let stream else { return 0 }
         if inbound.writableCount == 0 { inbound.reserve(1) }
+        if let kept, kept.offset < kept.body.count {
+            guard let count = await kept.body.read(from: kept.offset, into: inbound) else {
+                throw .cutShort(.proxyInternalError, "the part of the response that was kept cannot be read back")
+            }
+            self.kept?.offset += count
+            return count
+        }
+        return try await readBody(into: inbound, within: limit)
+    }
+
+    /// Reads more of the body from the connection.
+    /// - Returns: the count; 0 is the end of the connection.
+    func readBody(into buffer: ByteBuffer, within limit: Int) async throws(ExchangeFailure) -> Int {
+        guard let stream else { return 0 }
         stream.setDeadline(after: limit)
         do throws(IOError) {
-            return try await stream.read(into: inbound)
+            return try await stream.read(into: buffer)
         } catch {
             throw error == .timedOut
                 ? .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")

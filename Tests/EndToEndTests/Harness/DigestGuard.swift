@@ -15,7 +15,16 @@ final class DigestGuard: Sendable {
         /// A nonce is stale after so many uses.
         var usesPerNonce: Int?
         var lies = false
+        /// What an accepted request gets: `rspauth` covers it under `auth-int`.
+        var content = "ok"
+        var framing = Framing.length
         var password = Account.password
+    }
+
+    enum Framing: String, Sendable, CaseIterable {
+        case length
+        case chunked
+        case untilClose
     }
 
     enum Verdict {
@@ -33,7 +42,7 @@ final class DigestGuard: Sendable {
         var refused: [String] = []
     }
 
-    private let terms: Terms
+    let terms: Terms
     private let state = Mutex(State())
 
     init(_ terms: Terms = Terms()) { self.terms = terms }
@@ -52,7 +61,7 @@ final class DigestGuard: Sendable {
         }
         let answer = Self.parameters(String(field.dropFirst(7)))
         let expected = try response(answer, method: request.method, body: request.text)
-        let acknowledgement = try response(answer, method: "", body: "ok")
+        let acknowledgement = try response(answer, method: "", body: terms.content)
         return state.withLock { state in
             let nonce = answer["nonce"] ?? ""
             if state.staleNonces.contains(nonce) { return .challenged(challenge(nonce: state.nonce, isStale: true)) }
@@ -160,8 +169,34 @@ extension RecordingOrigin {
             case .challenged(let value):
                 try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"], "who are you?")
             case .accepted(let info):
-                try connection.reply("200 OK", info.map { ["Authentication-Info: \($0)"] } ?? [], "ok")
+                let (fields, content) = (info.map { ["Authentication-Info: \($0)"] } ?? [], sentry.terms.content)
+                switch sentry.terms.framing {
+                case .length: try connection.reply("200 OK", fields, content)
+                case .chunked: try connection.replyInChunks(fields, content)
+                case .untilClose: try connection.replyAndClose(fields, content)
+                }
             }
         }
     }
+}
+
+extension RecordingOrigin.Connection {
+    fileprivate func replyInChunks(_ fields: [String], _ content: String) throws {
+        var text = (["HTTP/1.1 200 OK"] + fields + ["Transfer-Encoding: chunked", "", ""]).joined(separator: "\r\n")
+        var rest = Substring(content)
+        while !rest.isEmpty {
+            let piece = rest.prefix(1000)
+            rest = rest.dropFirst(1000)
+            text += String(piece.utf8.count, radix: 16) + ";x=y\r\n\(piece)\r\n"
+        }
+        try wire.send(text + "0\r\n\r\n")
+    }
+
+    fileprivate func replyAndClose(_ fields: [String], _ content: String) throws {
+        try wire.send((["HTTP/1.1 200 OK"] + fields + ["Connection: close", "", content]).joined(separator: "\r\n"))
+        throw Ended()
+    }
+
+    /// Thrown to end the script, and with it the connection.
+    private struct Ended: Error {}
 }

@@ -6,6 +6,7 @@ BUILD = swift build --explicit-target-dependency-import-check error
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
 FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzRules
 FUZZ_SECONDS = 60
+FUZZ_FLAGS =
 
 .PHONY: help run build test lint fuzz bench clean swift
 
@@ -52,7 +53,7 @@ fuzz: swift
 	@for fuzzer in $(FUZZERS); do \
 	    echo "Running $$fuzzer"; \
 	    mkdir -p .build/fuzz/corpus/$$fuzzer; \
-	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
+	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 $(FUZZ_FLAGS) \
 	        -print_final_stats=1 -artifact_prefix=.build/fuzz/$$fuzzer- .build/fuzz/corpus/$$fuzzer || exit 1; \
 	done
 

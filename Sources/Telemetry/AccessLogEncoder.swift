@@ -53,6 +53,7 @@ public final class AccessLogEncoder {
         case .opened: line.append(#","upstream":"opened""#)
         case .reused: line.append(#","upstream":"reused""#)
         }
+        line.append(key: #","tunnel":""#, token: record.tunnel?.token)
         line.append(key: #","route":""#, string: record.route)
         line.append(key: #","rule":""#, string: record.rule)
         if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }

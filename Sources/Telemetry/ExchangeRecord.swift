@@ -14,6 +14,24 @@ public final class ExchangeRecord {
         case reused
     }
 
+    /// What was found in a tunnel that was to be looked into.
+    public enum Tunnel: Sendable {
+        /// TLS; what came through it has records of its own.
+        case https
+        /// HTTP in clear; the same.
+        case http
+        /// Another protocol, relayed unseen.
+        case opaque
+
+        var token: StaticString {
+            switch self {
+            case .https: "https"
+            case .http: "http"
+            case .opaque: "opaque"
+            }
+        }
+    }
+
     /// How the target is written: with a scheme, as an authority (CONNECT), or as the bare path where no host is known.
     public enum TargetForm: Sendable {
         case http
@@ -48,6 +66,8 @@ public final class ExchangeRecord {
     public var attempts = 0
 
     public var upstream = Upstream.none
+    /// Nil for requests, and for tunnels that are relayed unseen because no route says otherwise.
+    public var tunnel: Tunnel?
     /// From the first byte of the request until it was done, in milliseconds.
     public var milliseconds = 0
     /// Name lookup and connecting, in milliseconds; nil where a kept connection served.
@@ -122,6 +142,7 @@ public final class ExchangeRecord {
         credential = nil
         attempts = 0
         upstream = .none
+        tunnel = nil
         milliseconds = 0
         connectMilliseconds = nil
         waitMilliseconds = nil

@@ -113,13 +113,16 @@ struct RequestPlanning {
     private func origin() throws(ExchangeFailure) -> Origin {
         if case .tunnel(let tunnel) = session.role {
             let host = tunnel.host
-            return session.worker.origin(host: host.span, port: tunnel.port)
+            return session.worker.origin(tunnel.scheme, host: host.span, port: tunnel.port)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
         }
         let head = exchange.headBytes
-        return session.worker.origin(host: head.readable.extracting(authority.host), port: port(of: authority))
+        // A tunnel is made for https, whatever is said in it.
+        let scheme: Scheme = exchange.request.target.scheme == .http ? .http : .https
+        return session.worker.origin(
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority))
     }
 
     private func port(of authority: Authority?) -> UInt16 {

@@ -31,6 +31,8 @@ public struct RequestRewrite: Sendable {
     public var connection = ConnectionLine.none
     /// Beside the hop-by-hop fields, for instance `authorization` when the caller writes its own.
     public var dropping: FieldSet = []
+    /// The origin is reached as `https` though the target says `http`.
+    public var upgrade: UpgradedOrigin?
 
     public init() {}
 }
@@ -47,12 +49,23 @@ extension RequestHead {
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
         appendRequestLine(bytes, form: rewrite.form, to: buffer)
-        if let authority, !keepsHostLine {
+        let keepsHost = keepsHostLine(rewrite.upgrade)
+        if let authority, !keepsHost {
             buffer.append(literal: "Host: ")
-            buffer.append(bytes.extracting(authority.text))
+            if let upgrade = rewrite.upgrade {
+                upgrade.append(hostField: bytes.extracting(authority.bracketedHost), to: buffer)
+            } else {
+                buffer.append(bytes.extracting(authority.text))
+            }
             buffer.append(literal: "\r\n")
         }
-        writer.copy(fields, of: bytes, from: fields.start, dropping: dropped(by: rewrite))
+        let dropped = dropped(by: rewrite, keepsHost: keepsHost)
+        if let upgrade = rewrite.upgrade {
+            writer.copy(
+                fields, of: bytes, from: fields.start, dropping: dropped, through: upgrade, namedFor: .origin)
+        } else {
+            writer.copy(fields, of: bytes, from: fields.start, dropping: dropped)
+        }
         via.append(received: version, to: buffer)
         if let maxForwards { writer.field("Max-Forwards", decimal: max(maxForwards - 1, 0)) }
         switch rewrite.body {
@@ -100,9 +113,15 @@ extension RequestHead {
         buffer.append(literal: "://")
     }
 
-    private func dropped(by rewrite: RequestRewrite) -> FieldSet {
+    /// Whether the Host line also says what the origin is to read.
+    private func keepsHostLine(_ upgrade: UpgradedOrigin?) -> Bool {
+        guard keepsHostLine, let upgrade else { return keepsHostLine }
+        return (authority?.explicitPort ?? UpgradedOrigin.usualOriginPort) == upgrade.originPort
+    }
+
+    private func dropped(by rewrite: RequestRewrite, keepsHost: Bool) -> FieldSet {
         var dropped = FieldSet.hopByHop.union(rewrite.dropping)
-        if !keepsHostLine { dropped.insert(.host) }
+        if !keepsHost { dropped.insert(.host) }
         if rewrite.connection == .upgrade { dropped.subtract(FieldSet(.upgrade)) }
         if maxForwards != nil { dropped.insert(.maxForwards) }
         if rewrite.body != .asReceived {

@@ -17,6 +17,8 @@ public struct ResponseRewrite: Sendable {
     public var connection = ConnectionLine.none
     /// Beside the hop-by-hop fields, for instance `contentEncoding` when the content was decoded.
     public var dropping: FieldSet = []
+    /// The origin was reached as `https` though the client asked for `http`.
+    public var upgrade: UpgradedOrigin?
 
     public init() {}
 }
@@ -38,10 +40,10 @@ extension ResponseHead {
             buffer.append(.space)
             buffer.append(bytes.extracting(reason))
             buffer.append(literal: "\r\n")
-            writer.copy(fields, of: bytes, from: statusLineRest.upperBound, dropping: dropped)
+            copy(bytes, from: statusLineRest.upperBound, dropping: dropped, upgrade: rewrite.upgrade, with: writer)
         } else {
             let start = isOurVersion ? 0 : statusLineRest.lowerBound
-            writer.copy(fields, of: bytes, from: start, dropping: dropped)
+            copy(bytes, from: start, dropping: dropped, upgrade: rewrite.upgrade, with: writer)
         }
         if repeatsLength, case .asReceived = rewrite.body, case .length(let length) = framing {
             writer.field("Content-Length", decimal: length)
@@ -54,6 +56,17 @@ extension ResponseHead {
         }
         rewrite.connection.append(to: writer)
         return writer
+    }
+
+    private func copy(
+        _ bytes: Span<UInt8>, from start: Int, dropping dropped: FieldSet, upgrade: UpgradedOrigin?,
+        with writer: borrowing HeadWriter
+    ) {
+        if let upgrade {
+            writer.copy(fields, of: bytes, from: start, dropping: dropped, through: upgrade, namedFor: .client)
+        } else {
+            writer.copy(fields, of: bytes, from: start, dropping: dropped)
+        }
     }
 
     private var repeatsLength: Bool { fields.repeated.contains(.contentLength) }

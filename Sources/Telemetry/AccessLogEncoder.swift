@@ -53,6 +53,12 @@ public final class AccessLogEncoder {
         case .opened: line.append(#","upstream":"opened""#)
         case .reused: line.append(#","upstream":"reused""#)
         }
+        line.append(key: #","tunnel":""#, token: record.tunnel?.token)
+        line.append(key: #","tls":""#, token: record.tlsVersion)
+        if record.isResumed { line.append(#","tls_resumed":true"#) }
+        line.append(key: #","trust_findings":""#, string: record.trustFindings)
+        line.append(key: #","trust_rule":""#, string: record.trustRule)
+        line.append(key: #","identity":""#, string: record.identity)
         line.append(key: #","route":""#, string: record.route)
         line.append(key: #","rule":""#, string: record.rule)
         if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }

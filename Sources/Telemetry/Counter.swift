@@ -9,12 +9,16 @@ public enum Counter: Int, CaseIterable, Sendable {
     case responses5xx
     case answeredBasic
     case answeredDigest
+    case answeredClientCertificate
     /// A credential was sent and the peer refused it.
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.
     case credentialsParked
     case upstreamOpened
     case upstreamReused
+    /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.
+    case upstreamHandshakesFull
+    case upstreamHandshakesResumed
     case tunnelsOpened
     case tunnelsClosed
     case clientsAccepted

@@ -14,6 +14,24 @@ public final class ExchangeRecord {
         case reused
     }
 
+    /// What was found in a tunnel that was to be looked into.
+    public enum Tunnel: Sendable {
+        /// TLS; what came through it has records of its own.
+        case https
+        /// HTTP in clear; the same.
+        case http
+        /// Another protocol, relayed unseen.
+        case opaque
+
+        var token: StaticString {
+            switch self {
+            case .https: "https"
+            case .http: "http"
+            case .opaque: "opaque"
+            }
+        }
+    }
+
     /// How the target is written: with a scheme, as an authority (CONNECT), or as the bare path where no host is known.
     public enum TargetForm: Sendable {
         case http
@@ -48,6 +66,18 @@ public final class ExchangeRecord {
     public var attempts = 0
 
     public var upstream = Upstream.none
+    /// Nil for requests, and for tunnels that are relayed unseen because no route says otherwise.
+    public var tunnel: Tunnel?
+    /// The version of TLS that is spoken with the origin, `1.3`; nil where none is.
+    public var tlsVersion: StaticString?
+    /// Whether the connection that was opened took an earlier session up again.
+    public var isResumed = false
+    /// What was found about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
+    public var trustFindings: String?
+    /// The rule that decided about the origin's certificate.
+    public var trustRule: String?
+    /// The name of the credential whose certificate the origin was shown.
+    public var identity: String?
     /// From the first byte of the request until it was done, in milliseconds.
     public var milliseconds = 0
     /// Name lookup and connecting, in milliseconds; nil where a kept connection served.
@@ -122,6 +152,12 @@ public final class ExchangeRecord {
         credential = nil
         attempts = 0
         upstream = .none
+        tunnel = nil
+        tlsVersion = nil
+        isResumed = false
+        trustFindings = nil
+        trustRule = nil
+        identity = nil
         milliseconds = 0
         connectMilliseconds = nil
         waitMilliseconds = nil

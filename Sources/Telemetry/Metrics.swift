@@ -6,10 +6,11 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<19, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<22, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
     private let durationSum = Atomic(0)
+    private let trustExceptions = Mutex<[String: Int]>([:])
 
     public init() {}
 
@@ -47,6 +48,14 @@ public final class Metrics: Sendable {
         Self.add(1, to: durations[DurationBuckets.index(of: record.milliseconds)])
         Self.add(max(record.milliseconds, 0), to: durationSum)
     }
+
+    /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.
+    public func addTrustException(by rule: String) {
+        trustExceptions.withLock { $0[rule, default: 0] &+= 1 }
+    }
+
+    /// Connections made under an exception, by rule.
+    var trustExceptionCounts: [String: Int] { trustExceptions.withLock { $0 } }
 
     public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
 

@@ -21,6 +21,10 @@ public enum PrometheusText {
             "attache_challenges_answered_total", "counter", "Exchanges in which a challenge was answered.", in: &text)
         text += "attache_challenges_answered_total{scheme=\"basic\"} \(sum(.answeredBasic))\n"
         text += "attache_challenges_answered_total{scheme=\"digest\"} \(sum(.answeredDigest))\n"
+        text +=
+            "attache_challenges_answered_total{scheme=\"client-certificate\"} \(sum(.answeredClientCertificate))\n"
+
+        appendHandshakes(loops, to: &text)
 
         let single: [(String, String, Counter)] = [
             ("attache_credentials_refused_total", "Credentials sent and refused.", .credentialsRefused),
@@ -50,6 +54,32 @@ public enum PrometheusText {
             text += "attache_errors_total{type=\"\(error.rawValue)\"} \(count)\n"
         }
         return text
+    }
+
+    private static func appendHandshakes(_ loops: [Metrics], to text: inout String) {
+        let handshakes = "attache_upstream_tls_handshakes_total"
+        family(handshakes, "counter", "TLS handshakes with origins, by whether a session was resumed.", in: &text)
+        for (label, counter) in [("no", Counter.upstreamHandshakesFull), ("yes", .upstreamHandshakesResumed)] {
+            text += "\(handshakes){resumed=\"\(label)\"} \(loops.reduce(0) { $0 &+ $1.value(of: counter) })\n"
+        }
+        let exceptions = "attache_trust_exceptions_total"
+        family(exceptions, "counter", "Connections whose certificate a rule forgave something.", in: &text)
+        let counts = loops.reduce(into: [:]) { $0.merge($1.trustExceptionCounts, uniquingKeysWith: &+) }
+        for (rule, count) in counts.sorted(by: { $0.key < $1.key }) {
+            text += "\(exceptions){rule=\"\(escaped(rule))\"} \(count)\n"
+        }
+    }
+
+    /// A label's value, as the format wants it.
+    private static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { escaped, character in
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.append(character)
+            }
+        }
     }
 
     /// The count is the sum of the buckets as read, so that the histogram agrees with itself.

@@ -1,11 +1,14 @@
 import Bytes
+import HTTP
 import Testing
 
 @testable import Proxy
 
 struct OriginTableTests {
-    private static func origin(_ table: inout OriginTable, _ host: String, _ port: UInt16 = 80) -> Origin {
-        table.origin(host: host.utf8Span.span, port: port)
+    private static func origin(
+        _ table: inout OriginTable, _ host: String, _ port: UInt16 = 80, _ scheme: Scheme = .http
+    ) -> Origin {
+        table.origin(scheme, host: host.utf8Span.span, port: port)
     }
 
     @Test func `one host is one origin, in any case and with the dot of the root`() {
@@ -17,12 +20,14 @@ struct OriginTableTests {
         }
     }
 
-    @Test func `another port or host is another origin`() {
+    @Test func `another scheme, port or host is another origin`() {
         var table = OriginTable(idleLimit: 8)
         let origin = Self.origin(&table, "example.com")
         for (host, port) in [("example.com", 81), ("example.co", 80), ("example.comm", 80), ("xample.com", 80)] {
             #expect(Self.origin(&table, host, UInt16(port)) !== origin)
         }
+        #expect(Self.origin(&table, "example.com", 80, .https) !== origin)
+        #expect(Self.origin(&table, "example.com", 80, .https).isSecure)
         #expect(Self.origin(&table, ".").hostText == ".")
     }
 

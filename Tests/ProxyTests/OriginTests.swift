@@ -1,5 +1,7 @@
 import Bytes
+import HTTP
 import IO
+import Rules
 import TestSupport
 import Testing
 import Transport
@@ -8,7 +10,7 @@ import Transport
 
 struct OriginTests {
     private static func origin(_ room: IdleRoom = IdleRoom(places: 8)) -> Origin {
-        Origin(host: "example.com".utf8Span.span, port: 80, room: room)
+        Origin(scheme: .http, host: "example.com".utf8Span.span, port: 80, room: room)
     }
 
     @Test func `the connection used last is used next, once`() async throws {
@@ -16,11 +18,31 @@ struct OriginTests {
             let origin = Self.origin()
             let first = ByteStream(try await connectedPair(on: loop).0)
             let second = ByteStream(try await connectedPair(on: loop).0)
-            for stream in [first, second] { origin.keep(stream, for: 10_000) }
-            let taken = (0..<3).map { _ in origin.takeIdle(for: Wakeup()) }
+            for stream in [first, second] { origin.keep(stream, under: .plain, for: 10_000) }
+            let taken = (0..<3).map { _ in origin.takeIdle(under: .plain, for: Wakeup()) }
             return taken[0] === second && taken[1] === first && taken[2] == nil
         }
         #expect(isRight)
+    }
+
+    @Test func `a connection serves only requests of its own terms`() async throws {
+        let taken = try await onLoop { loop in
+            let origin = Self.origin()
+            let alice = ConnectionTerms(client: ClientIdentity(address: IPAddress(v4: 1), user: "alice"))
+            let bob = ConnectionTerms(client: ClientIdentity(address: IPAddress(v4: 1), user: "bob"))
+            let streams = [
+                ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
+            ]
+            origin.keep(streams[0], under: alice, for: 10_000)
+            origin.keep(streams[1], under: .plain, for: 10_000)
+            return [
+                origin.takeIdle(under: bob, for: Wakeup()) == nil,
+                origin.takeIdle(under: alice, for: Wakeup()) === streams[0],
+                origin.takeIdle(under: alice, for: Wakeup()) == nil,
+                origin.takeIdle(under: .plain, for: Wakeup()) === streams[1],
+            ]
+        }
+        #expect(taken == [true, true, true, true])
     }
 
     @Test(arguments: ["HTTP/1.1 408 Request Timeout\r\n\r\n", ""])
@@ -32,14 +54,14 @@ struct OriginTests {
             let origin = Self.origin(room)
             let (near, far) = try await connectedPair(on: loop)
             let stream = ByteStream(near)
-            origin.keep(stream, for: 10_000)
+            origin.keep(stream, under: .plain, for: 10_000)
             let out = ByteBuffer(capacity: 64)
             out.append(said)
             try await far.write(from: out)
             if said.isEmpty { far.shutdownWrite() }
             // The far end's own wake-up tells when the near one is closed.
             while !far.hasPeerEnded { await far.waitForEvent() }
-            return (stream.isClosed && origin.takeIdle(for: Wakeup()) == nil, room.places)
+            return (stream.isClosed && origin.takeIdle(under: .plain, for: Wakeup()) == nil, room.places)
         }
         #expect(isClosed)
         #expect(places == 1)
@@ -52,13 +74,13 @@ struct OriginTests {
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
             ]
-            for stream in streams { origin.keep(stream, for: 10_000) }
+            for stream in streams { origin.keep(stream, under: .plain, for: 10_000) }
             let (near, far) = try await connectedPair(on: loop)
             far.shutdownWrite()
             while !near.isReadable { await near.waitForEvent() }
             origin.closeIdle()
             let ended = ByteStream(near)
-            origin.keep(ended, for: 10_000)
+            origin.keep(ended, under: .plain, for: 10_000)
             return [streams[0].isClosed, streams[1].isClosed, ended.isClosed, room.places == 1]
         }
         #expect(closed == [true, true, true, true])

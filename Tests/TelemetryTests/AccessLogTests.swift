@@ -58,6 +58,25 @@ struct AccessLogTests {
                 """)
     }
 
+    @Test func `json says how the origin was trusted, and by which certificate it knows the proxy`() throws {
+        let record = try Self.record()
+        record.upstream = .opened
+        record.tlsVersion = "1.3"
+        record.isResumed = true
+        record.trustFindings = "self-signed expired"
+        record.trustRule = "lab"
+        record.identity = "device"
+        let line = Self.line(record, .json)
+        #expect(
+            line.contains(
+                """
+                "upstream":"opened","tls":"1.3","tls_resumed":true,"trust_findings":"self-signed expired",\
+                "trust_rule":"lab","identity":"device"}
+                """))
+        record.reset()
+        #expect(!Self.line(record, .json).contains("tls"))
+    }
+
     @Test func `common is what the field's tools read`() throws {
         #expect(
             try Self.line(Self.answered(), .common) == """

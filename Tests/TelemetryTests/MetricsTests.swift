@@ -46,6 +46,16 @@ struct MetricsTests {
         #expect(values["attache_errors_total{type=\"dns_error\"}"] == "2")
     }
 
+    @Test func `exceptions are counted by the rule that made them, over all loops`() {
+        let loops = [Metrics(), Metrics()]
+        loops[0].addTrustException(by: "lab")
+        loops[1].addTrustException(by: "lab")
+        loops[1].addTrustException(by: "a\"b\\c\nd")
+        let text = PrometheusText.render(loops)
+        #expect(text.contains("\nattache_trust_exceptions_total{rule=\"lab\"} 2\n"))
+        #expect(text.contains("\nattache_trust_exceptions_total{rule=\"a\\\"b\\\\c\\nd\"} 1\n"))
+    }
+
     @Test func `an exchange is counted as what it was`() {
         let metrics = Metrics()
         for status in [0, 101, 200, 204, 302, 401, 407, 502] {

@@ -76,7 +76,8 @@ struct ChallengeLoop {
     /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
     mutating func prepareAtOnce() -> Bool {
         let (host, target) = (origin.host, exchange.target)
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http) else { return false }
+        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol)
+        else { return false }
         guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
         guard case .use(let name) = rule.answer else { return false }
         return preempt(space, by: rule, with: try? policy.credentials.credential(named: name))
@@ -85,7 +86,7 @@ struct ChallengeLoop {
     /// Whether the target lies in a space that accepted this client's credential before.
     private mutating func preempt(_ target: ByteBuffer) async -> Bool {
         let host = origin.host
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: .http),
+        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol),
             let (space, rule) = space(of: target, in: known)
         else { return false }
         return preempt(space, by: rule, with: await credential(rule, for: space.space))

@@ -5,7 +5,8 @@ import Telemetry
 import Transport
 
 /// One client's connection: requests are read from it one after the other, and each is answered before the next is
-/// looked at, so that pipelined ones are answered in their order.
+/// looked at, so that pipelined ones are answered in their order. What they are about is the session's role: it begins
+/// as the proxy's client, and a CONNECT that is looked into turns it into that of the tunnel's origin.
 ///
 /// The plain exchange (a request that is there whole, a kept connection to its origin, a response that comes in one
 /// piece) is carried out right from the loop's events. Whatever has to wait elsewhere is handed to a task
@@ -24,7 +25,11 @@ final class ClientSession: ChannelObserver {
     }
 
     let worker: Worker
-    let stream: ByteStream
+    private(set) var stream: ByteStream
+    private(set) var role = SessionRole.proxy
+    /// Who asks in all requests of this session, as was proved when its tunnel was opened. Nil where nobody did, or
+    /// each request says so itself.
+    private(set) var user: String?
     /// What the session's tasks wait on.
     let wakeup = Wakeup()
     let address: IPAddress
@@ -48,10 +53,24 @@ final class ClientSession: ChannelObserver {
     /// Ends an idle connection.
     func close() { end() }
 
+    /// From the next request on the client speaks to the origin of `tunnel`, through what is its stream from now on.
+    /// - Parameter user: who opened it.
+    func enter(_ tunnel: InterceptedTunnel, through stream: ByteStream, as user: String?) {
+        role = .tunnel(tunnel)
+        self.stream = stream
+        self.user = user
+    }
+
+    /// How the request in `exchange` is to say who asks. Nil when nobody wants to know, or it is known.
+    func authentication(for exchange: Exchange) -> ClientAuthentication? {
+        guard case .proxy = role, user == nil else { return nil }
+        return exchange.policy.clientAuthentication
+    }
+
     func channelChanged(_ channel: Channel) {
         switch phase {
         case .idle:
-            if channel.isReadable {
+            if stream.isReadable {
                 takeRequest(lend())
             } else if !channel.isOpen {
                 end()
@@ -125,7 +144,7 @@ final class ClientSession: ChannelObserver {
             }
             let planning = RequestPlanning(session: self, exchange: exchange)
             try planning.admitClient()
-            if let authentication = exchange.policy.clientAuthentication, !authentication.hasProved(exchange) {
+            if let authentication = authentication(for: exchange), !authentication.hasProved(exchange) {
                 return serve(exchange, from: .admitted)
             }
             switch try planning.plan() {

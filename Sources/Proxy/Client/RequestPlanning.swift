@@ -32,9 +32,13 @@ struct RequestPlanning {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))
         }
-        if request.target.form == .authority { return .tunnel(try destination()) }
-        if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
-        try checkTarget()
+        switch session.role {
+        case .proxy:
+            if request.target.form == .authority { return .tunnel(try destination()) }
+            if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
+            try checkTarget()
+        case .tunnel(let tunnel): try checkTarget(in: tunnel)
+        }
         if request.maxForwards == 0 {
             if request.method == .options { return .answerOptions }
             throw .refused(
@@ -43,30 +47,7 @@ struct RequestPlanning {
         return .forward(try destination())
     }
 
-    /// What the log and the metrics will know of the request.
-    private func record() {
-        let request = exchange.request
-        let head = exchange.headBytes
-        let authority = request.authority
-        let form: ExchangeRecord.TargetForm =
-            switch (request.target.form, request.target.scheme) {
-            case (.authority, _): .authority
-            case (_, .https): .https
-            case (_, nil): .path
-            default: .http
-            }
-        let isPath = form == .path
-        exchange.record.minorVersion = request.version == .http11 ? 1 : 0
-        exchange.record.setTarget(
-            method: head.readable.extracting(request.methodName), form: form,
-            host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
-            port: Int(port(of: authority)),
-            path: head.readable.extracting(isPath ? request.target.text : request.target.path))
-    }
-
-    private func port(of authority: Authority?) -> UInt16 {
-        authority?.explicitPort ?? exchange.request.target.scheme?.defaultPort ?? 80
-    }
+    // MARK: - Whom it is for
 
     private func checkTarget() throws(ExchangeFailure) {
         let target = exchange.request.target
@@ -88,21 +69,96 @@ struct RequestPlanning {
         }
     }
 
+    /// A request in a tunnel is for the server that the tunnel was opened to, or for nobody: on its way there it may
+    /// get a credential, which is for that server alone.
+    private func checkTarget(in tunnel: InterceptedTunnel) throws(ExchangeFailure) {
+        let request = exchange.request
+        let head = exchange.headBytes
+        if let misdirection = tunnel.misdirection { throw .refused(misdirection) }
+        if request.target.form == .authority {
+            throw .refused(
+                Refusal(.notImplemented, .httpRequestError, "a tunnel inside a tunnel is not opened by this proxy"))
+        }
+        let isForTunnel =
+            (request.target.scheme ?? tunnel.scheme) == tunnel.scheme
+            && request.authority.map { tunnel.leads(to: $0, in: head.readable) } ?? true
+        guard isForTunnel else {
+            let place = String(decoding: tunnel.bracketedHost, as: UTF8.self)
+            throw .refused(
+                Refusal(
+                    .misdirectedRequest, .httpRequestError,
+                    "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
+                ))
+        }
+        if let failure = tunnel.failure {
+            tunnel.failure = nil
+            throw .refused(failure)
+        }
+    }
+
     /// Whom the request is for, by the rules that apply to it.
     private func destination() throws(ExchangeFailure) -> Destination {
-        let request = exchange.request
-        guard let authority = request.authority else { throw .refused(Refusal(HTTPError(.client, .missingHost))) }
-        let port = port(of: authority)
-        let head = exchange.headBytes
-        let origin = session.worker.origin(host: head.readable.extracting(authority.host), port: port)
+        let origin = try origin()
         let route = origin.route(by: exchange.policy.rules)
         exchange.record.route = route.rule?.name
         if route.action == .deny {
             throw .refused(
                 Refusal(
                     .forbidden, .httpRequestDenied,
-                    "the rules of this proxy do not let requests go to \(origin.hostText) port \(port)"))
+                    "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
         return Destination(origin: origin, route: route)
+    }
+
+    private func origin() throws(ExchangeFailure) -> Origin {
+        if case .tunnel(let tunnel) = session.role {
+            let host = tunnel.host
+            return session.worker.origin(tunnel.scheme, host: host.span, port: tunnel.port)
+        }
+        guard let authority = exchange.request.authority else {
+            throw .refused(Refusal(HTTPError(.client, .missingHost)))
+        }
+        let head = exchange.headBytes
+        // A tunnel is made for https, whatever is said in it.
+        let scheme: Scheme = exchange.request.target.scheme == .http ? .http : .https
+        return session.worker.origin(
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority))
+    }
+
+    private func port(of authority: Authority?) -> UInt16 {
+        authority?.explicitPort ?? exchange.request.target.scheme?.defaultPort ?? 80
+    }
+
+    // MARK: - For the record
+
+    /// What the log and the metrics will know of the request.
+    private func record() {
+        let request = exchange.request
+        let head = exchange.headBytes
+        exchange.record.minorVersion = request.version == .http11 ? 1 : 0
+        exchange.record.user = session.user
+        if case .tunnel(let tunnel) = session.role { return record(in: tunnel) }
+        let authority = request.authority
+        let form: ExchangeRecord.TargetForm =
+            switch (request.target.form, request.target.scheme) {
+            case (.authority, _): .authority
+            case (_, .https): .https
+            case (_, nil): .path
+            default: .http
+            }
+        let isPath = form == .path
+        exchange.record.setTarget(
+            method: head.readable.extracting(request.methodName), form: form,
+            host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
+            port: Int(port(of: authority)),
+            path: head.readable.extracting(isPath ? request.target.text : request.target.path))
+    }
+
+    private func record(in tunnel: InterceptedTunnel) {
+        let request = exchange.request
+        let (head, host) = (exchange.headBytes, tunnel.bracketedHost)
+        exchange.record.setTarget(
+            method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
+            host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
     }
 }

@@ -62,7 +62,7 @@ struct RequestService {
     }
 
     private func authenticateAndGoOn() async throws(ExchangeFailure) -> Bool {
-        if let authentication = exchange.policy.clientAuthentication { try await authentication.check(exchange) }
+        if let authentication = session.authentication(for: exchange) { try await authentication.check(exchange) }
         return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
     }
 

@@ -90,7 +90,8 @@ struct Forwarding {
         guard request.fields.present.contains(.authorization) else { return true }
         let host = origin.host
         return policy.rules.authorization(
-            host: host.span, port: origin.port, protocol: .http, isSecure: false,
+            host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
+            isSecure: origin.isSecure,
             client: ClientIdentity(address: session.address, user: exchange.record.user)) == .replace
     }
 
@@ -132,11 +133,15 @@ struct Forwarding {
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
         if exchange.upstream.stream != nil { return true }
-        guard mayReuse, let stream = destination.origin.takeIdle(for: session.wakeup) else { return false }
-        exchange.upstream.attach(stream, isReused: true)
+        guard mayReuse, let stream = destination.origin.takeIdle(under: terms, for: session.wakeup) else {
+            return false
+        }
+        exchange.upstream.attach(stream, under: terms, isReused: true)
         exchange.record.upstream = .reused
         return true
     }
+
+    private var terms: ConnectionTerms { .plain }
 
     private func connect() async throws(ExchangeFailure) {
         let origin = destination.origin
@@ -144,7 +149,7 @@ struct Forwarding {
         do throws(Refusal) {
             let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
             stream.wakeup = session.wakeup
-            exchange.upstream.attach(stream, isReused: false)
+            exchange.upstream.attach(stream, under: terms, isReused: false)
         } catch { throw .refused(error) }
         exchange.record.upstream = .opened
         exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)

@@ -1,5 +1,6 @@
 import Bytes
 import DNS
+import HTTP
 import IO
 import Telemetry
 
@@ -72,8 +73,10 @@ final class Worker {
 
     // MARK: - Exchanges
 
-    /// The origin of that host, in any case, and port.
-    func origin(host: Span<UInt8>, port: UInt16) -> Origin { origins.origin(host: host, port: port) }
+    /// The origin of that scheme, host, in any case, and port.
+    func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
+        origins.origin(scheme, host: host, port: port)
+    }
 
     func takeExchange() -> Exchange {
         freeExchanges.popLast() ?? Exchange(policy: policy, on: loop)

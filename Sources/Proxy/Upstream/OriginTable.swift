@@ -1,6 +1,7 @@
 import Bytes
+import HTTP
 
-/// The origins of one loop by host and port: open addressing over the host's bytes, so that a look-up makes no key.
+/// The origins of one loop by scheme, host and port: open addressing over the host's bytes, so that a look-up makes no key.
 struct OriginTable {
     private var slots: [Origin?] = Array(repeating: nil, count: 64)
     private var count = 0
@@ -12,16 +13,16 @@ struct OriginTable {
     /// - Parameter idleLimit: connections kept unused, over all origins.
     init(idleLimit: Int) { room = IdleRoom(places: idleLimit) }
 
-    /// The origin of that host, in any case and without the dot of the root, and port.
-    mutating func origin(host: Span<UInt8>, port: UInt16) -> Origin {
+    /// The origin of that scheme, `http` or `https`, that host, in any case and without the dot of the root, and port.
+    mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
         let isRooted = host.count > 1 && host[host.count - 1] == UInt8(ascii: ".")
         let host = host.extracting(first: isRooted ? host.count - 1 : host.count)
-        var place = Self.hash(host, port) & (slots.count - 1)
+        var place = Self.hash(scheme, host, port) & (slots.count - 1)
         while let origin = slots[place] {
-            if origin.port == port, origin.isAt(host) { return origin }
+            if origin.port == port, origin.scheme == scheme, origin.isAt(host) { return origin }
             place = (place + 1) & (slots.count - 1)
         }
-        let origin = Origin(host: host, port: port, room: room)
+        let origin = Origin(scheme: scheme, host: host, port: port, room: room)
         if count >= Self.limit { forgetIdle() }
         if (count + 1) * 2 > slots.count { rebuild(capacity: slots.count * 2, keeping: { _ in true }) }
         insert(origin)
@@ -34,7 +35,7 @@ struct OriginTable {
 
     private mutating func insert(_ origin: Origin) {
         let host = origin.host
-        var place = Self.hash(host.span, origin.port) & (slots.count - 1)
+        var place = Self.hash(origin.scheme, host.span, origin.port) & (slots.count - 1)
         while slots[place] != nil { place = (place + 1) & (slots.count - 1) }
         slots[place] = origin
         count += 1
@@ -52,10 +53,10 @@ struct OriginTable {
     }
 
     /// FNV-1a. Hosts are chosen by our clients, who gain nothing from colliding with themselves.
-    private static func hash(_ host: Span<UInt8>, _ port: UInt16) -> Int {
+    private static func hash(_ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for offset in host.indices { hash = (hash ^ UInt64(host[offset].asciiLowercased)) &* 0x100_0000_01b3 }
-        hash = (hash ^ UInt64(port)) &* 0x100_0000_01b3
+        hash = (hash ^ UInt64(port) ^ UInt64(scheme.rawValue) << 16) &* 0x100_0000_01b3
         return Int(truncatingIfNeeded: hash ^ hash >> 32)
     }
 }

@@ -18,6 +18,8 @@ final class UpstreamConnection {
     /// What came from the upstream: the head at its front until `consumeHead`, then body.
     let inbound: ByteBuffer
     private(set) var stream: ByteStream?
+    /// Those under which the connection was made.
+    private var terms = ConnectionTerms.plain
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
@@ -29,8 +31,9 @@ final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
-    func attach(_ stream: ByteStream, isReused: Bool) {
+    func attach(_ stream: ByteStream, under terms: ConnectionTerms, isReused: Bool) {
         self.stream = stream
+        self.terms = terms
         self.isReused = isReused
         kept = nil
         headLength = 0
@@ -58,7 +61,7 @@ final class UpstreamConnection {
         guard let stream else { return }
         self.stream = nil
         if head.keepAlive, inbound.isEmpty, !holdsBody {
-            origin.keep(stream, for: limit)
+            origin.keep(stream, under: terms, for: limit)
         } else {
             stream.close()
         }

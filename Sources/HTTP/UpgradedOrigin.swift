@@ -1,0 +1,166 @@
+import Bytes
+
+/// An origin that its clients call `http` and that is reached as `https`: how each side names it.
+///
+/// Where a field of a head names the origin as one side does, it is made to name it as the other does. Only URLs that
+/// begin with scheme, host and port of this very origin change, and only where the field's syntax has a URL; one with
+/// user information is left alone. Nothing is allocated.
+public struct UpgradedOrigin: Sendable {
+    /// Lower case, an IPv6 address without its brackets.
+    private let host: [UInt8]
+    private let isBracketed: Bool
+    /// The port of the client's `http` URLs.
+    public let clientPort: UInt16
+    /// The port on which the origin speaks TLS.
+    public let originPort: UInt16
+
+    static let usualClientPort: UInt16 = 80
+    static let usualOriginPort: UInt16 = 443
+
+    /// - Parameter host: lower case, without brackets.
+    public init(host: [UInt8], clientPort: UInt16, originPort: UInt16) {
+        self.host = host
+        isBracketed = host.contains(.colon)
+        self.clientPort = clientPort
+        self.originPort = originPort
+    }
+
+    /// Which side's way to name the origin.
+    enum Side {
+        case client
+        case origin
+    }
+
+    /// Appends `value`; where it is a URL of the origin as the other side names it, as `side` does.
+    func append(url value: Span<UInt8>, namedFor side: Side, to buffer: ByteBuffer) {
+        append(value, from: 0, urlAt: 0, namedFor: side, to: buffer)
+    }
+
+    /// Appends `value`, whose URLs stand in `<` and `>` (RFC 8288 section 3, RFC 4918 section 10.4).
+    func append(bracketed value: Span<UInt8>, namedFor side: Side, to buffer: ByteBuffer) {
+        var start = 0
+        while let bracket = value.firstIndex(of: UInt8(ascii: "<"), from: start) {
+            buffer.append(value.extracting(start..<bracket &+ 1))
+            start = appendAuthority(value, urlAt: bracket &+ 1, namedFor: side, to: buffer)
+        }
+        buffer.append(value.extracting(start..<value.count))
+    }
+
+    /// Appends the value of `Refresh`: seconds, and behind `;` or `,` a URL, which `url=` and quotes may precede.
+    func append(refresh value: Span<UInt8>, to buffer: ByteBuffer) {
+        var start = 0
+        while start < value.count, value[start] != .semicolon, value[start] != .comma { start &+= 1 }
+        start = Self.skipBlanks(value, from: start &+ 1)
+        if start &+ 3 < value.count, value.extracting(start..<start &+ 3).equalsIgnoringCase("url") {
+            let equals = Self.skipBlanks(value, from: start &+ 3)
+            if equals < value.count, value[equals] == .equals { start = Self.skipBlanks(value, from: equals &+ 1) }
+        }
+        if start < value.count, value[start] == .quote || value[start] == UInt8(ascii: "'") { start &+= 1 }
+        append(value, from: 0, urlAt: min(start, value.count), namedFor: .client, to: buffer)
+    }
+
+    /// Appends the value of `Set-Cookie` without its `Secure` attribute: the client has the cookie from an `http` URL and
+    /// must send it there (RFC 6265 section 5.4).
+    func append(cookie value: Span<UInt8>, to buffer: ByteBuffer) {
+        var start = 0
+        while start < value.count {
+            let end = value.firstIndex(of: .semicolon, from: start &+ 1) ?? value.count
+            if start == 0 || !Self.isSecureAttribute(value, in: start &+ 1..<end) {
+                buffer.append(value.extracting(start..<end))
+            }
+            start = end
+        }
+    }
+
+    /// Appends host and port as the origin is to be named in a Host field; `host` is the client's spelling.
+    func append(hostField host: Span<UInt8>, to buffer: ByteBuffer) {
+        buffer.append(host)
+        appendPort(originPort, unless: Self.usualOriginPort, to: buffer)
+    }
+
+    private static func isSecureAttribute(_ value: Span<UInt8>, in range: Range<Int>) -> Bool {
+        let nameEnd = value.firstIndex(of: .equals, in: range) ?? range.upperBound
+        return value.extracting(value.trimmingBlanks(range.lowerBound..<nameEnd)).equalsIgnoringCase("secure")
+    }
+
+    private static func skipBlanks(_ value: Span<UInt8>, from start: Int) -> Int {
+        var start = start
+        while start < value.count, value[start].isBlank { start &+= 1 }
+        return start
+    }
+
+    private func append(
+        _ value: Span<UInt8>, from start: Int, urlAt offset: Int, namedFor side: Side, to buffer: ByteBuffer
+    ) {
+        buffer.append(value.extracting(start..<offset))
+        let rest = appendAuthority(value, urlAt: offset, namedFor: side, to: buffer)
+        buffer.append(value.extracting(rest..<value.count))
+    }
+
+    /// Appends scheme, host and port for `side` if the other side's stand at `offset`.
+    /// - Returns: where the rest of the value begins; `offset` when nothing was appended.
+    private func appendAuthority(
+        _ value: Span<UInt8>, urlAt offset: Int, namedFor side: Side, to buffer: ByteBuffer
+    ) -> Int {
+        guard let end = endOfAuthority(value, at: offset, named: side == .client ? .origin : .client) else {
+            return offset
+        }
+        buffer.append(literal: side == .client ? "http://" : "https://")
+        if isBracketed { buffer.append(UInt8(ascii: "[")) }
+        buffer.append(host)
+        if isBracketed { buffer.append(UInt8(ascii: "]")) }
+        switch side {
+        case .client: appendPort(clientPort, unless: Self.usualClientPort, to: buffer)
+        case .origin: appendPort(originPort, unless: Self.usualOriginPort, to: buffer)
+        }
+        return end
+    }
+
+    private func appendPort(_ port: UInt16, unless usual: UInt16, to buffer: ByteBuffer) {
+        if port == usual { return }
+        buffer.append(.colon)
+        buffer.append(decimal: Int(port))
+    }
+
+    /// Where the authority ends of a URL at `offset` that names the origin as `side` does, else nil.
+    private func endOfAuthority(_ value: Span<UInt8>, at offset: Int, named side: Side) -> Int? {
+        let scheme: StaticString = side == .client ? "http://" : "https://"
+        let hostStart = offset &+ scheme.utf8CodeUnitCount
+        guard hostStart <= value.count, value.extracting(offset..<hostStart).equalsIgnoringCase(scheme),
+            let hostEnd = endOfHost(value, at: hostStart)
+        else { return nil }
+        var port: UInt32 = 0
+        var end = hostEnd
+        if end < value.count, value[end] == .colon {
+            end &+= 1
+            while end < value.count, value[end].isDigit, port < 10_000 {
+                port = port &* 10 &+ UInt32(value[end] &- 0x30)
+                end &+= 1
+            }
+        }
+        let (named, usual) = side == .client ? (clientPort, Self.usualClientPort) : (originPort, Self.usualOriginPort)
+        guard (port == 0 ? UInt32(usual) : port) == UInt32(named) else { return nil }
+        return end == value.count || Self.endsAuthority(value[end]) ? end : nil
+    }
+
+    private func endOfHost(_ value: Span<UInt8>, at offset: Int) -> Int? {
+        let brackets = isBracketed ? 1 : 0
+        let end = offset &+ brackets &+ host.count &+ brackets
+        guard end <= value.count else { return nil }
+        if isBracketed {
+            guard value[offset] == UInt8(ascii: "["), value[end &- 1] == UInt8(ascii: "]") else { return nil }
+        }
+        let named = value.extracting(offset &+ brackets..<end &- brackets)
+        let host = host
+        return named.equalsIgnoringCase(host.span) ? end : nil
+    }
+
+    /// What may follow host and port. Anything else, `@` above all, makes it another host's URL.
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case .slash, UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ">"), .quote, UInt8(ascii: "'"), .space, .tab:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Bytes
+import HTTP
+
+/// A tunnel that is looked into: whom its client asked for when it opened it, which holds for all requests in it.
+final class InterceptedTunnel {
+    /// `https`, or `http` where the client speaks plain HTTP in its tunnel.
+    let scheme: Scheme
+    /// Lower case, without a trailing dot; an IPv6 address without brackets.
+    let host: [UInt8]
+    let port: UInt16
+    /// The host as a URL has it.
+    let bracketedHost: [UInt8]
+    /// Why no request of this tunnel is served, where TLS asked for another server than CONNECT.
+    let misdirection: Refusal?
+    /// Why the origin could not be reached when the tunnel was opened. The first request is told, later ones try again.
+    var failure: Refusal?
+
+    init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: Refusal? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        bracketedHost = host.contains(.colon) ? Array("[".utf8) + host + Array("]".utf8) : host
+        self.misdirection = misdirection
+        self.failure = failure
+    }
+
+    /// Whether that is the server the tunnel was opened to.
+    func leads(to authority: Authority, in bytes: Span<UInt8>) -> Bool {
+        guard authority.explicitPort ?? scheme.defaultPort == port else { return false }
+        let named = authority.host
+        let isRooted = named.count > 1 && bytes[named.upperBound - 1] == UInt8(ascii: ".")
+        let host = host
+        return host.span.equalsIgnoringCase(bytes.extracting(named.lowerBound..<named.upperBound - (isRooted ? 1 : 0)))
+    }
+}

@@ -1,0 +1,63 @@
+import Bytes
+
+/// What a client speaks on a connection, by its first bytes.
+enum SpokenProtocol: Equatable {
+    /// A ClientHello of TLS (RFC 8446 section 5.1), or of SSL 3 on.
+    case tls
+    /// A request of HTTP/1.x.
+    case http
+    /// Anything else, such as SSH, a mail protocol, or HTTP/2 without TLS.
+    case other
+}
+
+extension SpokenProtocol {
+    /// More is never needed to know.
+    static let enough = longestMethod + 9
+
+    private static let longestMethod = 24
+
+    /// What begins with these bytes; nil while they are too few to tell.
+    static func told(by bytes: Span<UInt8>) -> SpokenProtocol? {
+        guard !bytes.isEmpty else { return nil }
+        return bytes[0] == 0x16 ? record(bytes) : requestLine(bytes)
+    }
+
+    /// A handshake record that is not empty, no longer than one may be, and begins with a ClientHello.
+    private static func record(_ bytes: Span<UInt8>) -> SpokenProtocol? {
+        if bytes.count > 1, bytes[1] != 3 { return .other }
+        if bytes.count > 2, bytes[2] > 4 { return .other }
+        if bytes.count > 4 {
+            let length = Int(bytes[3]) << 8 | Int(bytes[4])
+            guard (4...1 << 14).contains(length) else { return .other }
+        }
+        guard bytes.count > 5 else { return nil }
+        return bytes[5] == 1 ? .tls : .other
+    }
+
+    /// A method in capitals, as all registered ones are, a space, and a target that is a path, an asterisk or an http
+    /// URL. Close relatives fail at the target: `PRI * HTTP/2.0`, `DESCRIBE rtsp://…`, `NICK name`.
+    private static func requestLine(_ bytes: Span<UInt8>) -> SpokenProtocol? {
+        var end = 0
+        while end < bytes.count, bytes[end] &- UInt8(ascii: "A") < 26 || bytes[end] == UInt8(ascii: "-") { end += 1 }
+        guard end <= longestMethod else { return .other }
+        guard end < bytes.count else { return nil }
+        guard end > 0, bytes[end] == .space else { return .other }
+        let target = bytes.extracting(end + 1..<bytes.count)
+        guard let first = target.isEmpty ? nil : target[0] else { return nil }
+        switch first {
+        case .slash: return .http
+        case UInt8(ascii: "*"): return bytes.extracting(first: end).equals("OPTIONS" as StaticString) ? .http : .other
+        default: return absolute(target)
+        }
+    }
+
+    /// An http or https URL in absolute-form, by its scheme.
+    private static func absolute(_ target: Span<UInt8>) -> SpokenProtocol? {
+        let scheme = Array("http".utf8)
+        for (place, letter) in scheme.enumerated() {
+            guard place < target.count else { return nil }
+            guard target[place].asciiLowercased == letter else { return .other }
+        }
+        return .http
+    }
+}

@@ -1,0 +1,78 @@
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// A CONNECT request: the client is told that its tunnel is open, and from then on its bytes are relayed unseen; or, where
+/// the route says so, looked into.
+struct TunnelOpening {
+    let session: ClientSession
+    let exchange: Exchange
+    let destination: Destination
+
+    /// - Returns: whether the session goes on, with the requests that come through the tunnel.
+    func open() async throws(ExchangeFailure) -> Bool {
+        try checkRequest()
+        let upstream = try await connect()
+        defer { upstream.close() }
+        try await greet()
+        try await relay(with: upstream)
+        return false
+    }
+
+    private func checkRequest() throws(ExchangeFailure) {
+        let port = destination.origin.port
+        guard exchange.policy.rules.egress.permitsConnect(port: port) else {
+            throw .refused(
+                Refusal(
+                    .forbidden, .httpRequestDenied, "the rules of this proxy do not let tunnels go to port \(port)"))
+        }
+        guard exchange.request.framing == .none || exchange.request.framing == .length(0) else {
+            throw .refused(Refusal(.badRequest, .httpRequestError, "a CONNECT request has no body"))
+        }
+    }
+
+    /// Connects to the server as it is, for bytes that are not looked at.
+    func connect() async throws(ExchangeFailure) -> ByteStream {
+        let started = session.worker.loop.now
+        let stream: ByteStream
+        do throws(Refusal) {
+            stream = try await session.dialer(for: exchange.policy)
+                .connect(host: destination.origin.hostText, port: destination.origin.port)
+        } catch { throw .refused(error) }
+        stream.wakeup = session.wakeup
+        exchange.record.upstream = .opened
+        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+        return stream
+    }
+
+    /// Tells the client in one write.
+    func greet() async throws(ExchangeFailure) {
+        let buffer = exchange.outbound
+        buffer.clear()
+        buffer.append("HTTP/1.1 200 Connection established\r\n\r\n" as StaticString)
+        exchange.record.status = Int(Status.ok.rawValue)
+        try await session.write(buffer)
+    }
+
+    /// Passes on what the client has sent already, and then everything that either side sends.
+    func relay(with upstream: ByteStream) async throws(ExchangeFailure) {
+        let policy = exchange.policy
+        exchange.record.bytesIn = exchange.inbound.count
+        upstream.setDeadline(after: policy.timeouts.idle)
+        do throws(IOError) { try await upstream.write(from: exchange.inbound) } catch { throw .clientLost }
+        session.worker.metrics.add(to: .tunnelsOpened)
+        let totals = await Tunnel.relay(
+            client: session.stream, upstream: upstream, idle: policy.timeouts.idle, on: session.worker.loop)
+        session.worker.metrics.add(to: .tunnelsClosed)
+        exchange.record.bytesIn += totals.up
+        exchange.record.bytesOut += totals.down
+        if let error = totals.error {
+            exchange.record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
+            // The side that is still there must not take this for an orderly end.
+            session.stream.abort()
+        }
+    }
+}

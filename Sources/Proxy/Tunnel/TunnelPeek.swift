@@ -1,0 +1,51 @@
+import Bytes
+
+/// Finds out what is spoken in a tunnel before anything is done in it.
+///
+/// Nearly always the client speaks first, and its first bytes tell. A client that stays silent may wait for a server
+/// that speaks first, as those of mail do, or may just have opened the tunnel ahead of time: so the server is called,
+/// and whoever speaks next decides.
+enum TunnelPeek: Equatable {
+    /// Nobody has spoken yet. Becomes `.silent`, `.undecided` or `.decided`.
+    case quiet
+    /// Nobody has spoken for a while: the server is to be called. Becomes `.undecided` or `.decided`.
+    case silent
+    /// The client has sent too little to tell. Becomes `.decided`.
+    case undecided
+    /// Stays.
+    case decided(SpokenProtocol)
+
+    /// - Parameter bytes: all that the client has sent.
+    mutating func clientSpoke(_ bytes: Span<UInt8>) {
+        switch self {
+        case .quiet, .silent, .undecided:
+            if let spoken = SpokenProtocol.told(by: bytes) {
+                self = .decided(spoken)
+            } else if !bytes.isEmpty {
+                self = .undecided
+            }
+        case .decided: break
+        }
+    }
+
+    /// What the client has said is all that it will say, which is too little for a protocol we know.
+    mutating func clientEnded() {
+        if case .decided = self { return }
+        self = .decided(.other)
+    }
+
+    /// The server spoke, or ended, before the client had said a word.
+    mutating func serverSpoke() {
+        if case .decided = self { return }
+        self = .decided(.other)
+    }
+
+    /// The time for the state it is in is over.
+    mutating func elapse() {
+        switch self {
+        case .quiet: self = .silent
+        case .undecided: self = .decided(.other)
+        case .silent, .decided: break
+        }
+    }
+}

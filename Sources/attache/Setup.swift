@@ -27,7 +27,7 @@ struct Setup {
     }
 
     var listeners: [SocketAddress] {
-        rules.configuration.listeners.map { SocketAddress($0.address, port: $0.port) }
+        rules.configuration.listeners.map { SocketAddress($0.endpoint.address, port: $0.endpoint.port) }
     }
 
     var admin: SocketAddress? {
@@ -51,8 +51,9 @@ struct Setup {
 
     private static func make(_ configuration: Configuration) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.map {
-                ConfiguredCredential(name: $0.name, user: .init($0.user), password: .init($0.password))
+            configuration.credentials.compactMap { credential in
+                guard case .password(let user, let password) = credential.content else { return nil }
+                return ConfiguredCredential(name: credential.name, user: .init(user), password: .init(password))
             }, environment: Environment.all)
         var users: UsersFile?
         if case .basic(let source) = configuration.clients.authentication {

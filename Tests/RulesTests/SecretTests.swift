@@ -59,7 +59,7 @@ import Testing
         let text = #"credential ci { user "CORP\\a b"; password "a\"b;}#" } challenge { host a; use ci }"#
         let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
         let credential = try #require(file.configuration?.credential(named: "ci"))
-        #expect(credential.user == .literal(RedactedText(#"CORP\a b"#)))
-        #expect(credential.password == .literal(RedactedText(#"a"b;}#"#)))
+        let user = ValueSource.literal(RedactedText(#"CORP\a b"#))
+        #expect(credential.content == .password(user: user, password: .literal(RedactedText(#"a"b;}#"#))))
     }
 }

@@ -115,7 +115,7 @@ struct ChallengeLoop {
         case .performDefault:
             if let urlCredential { return urlCredential }
             return try? await shared.storage.defaultCredential(for: space)
-        case .reject, .cancel: return nil
+        case .reject, .cancel, .trust: return nil
         }
     }
 

@@ -31,7 +31,8 @@ struct RuleDelegate {
             Authentication.Decision(disposition, attempts: rule.attempts, reason: reason)
         }
         switch rule.answer {
-        case .performDefault:
+        // `trust` answers no challenge of a response.
+        case .performDefault, .trust:
             return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
         case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         case .cancel:

@@ -8,6 +8,8 @@ extension Configuration {
             case performDefault
             case reject
             case cancel
+            /// Trust the server's chain on these terms.
+            case trust(TrustTerms)
         }
 
         /// How long an accepted credential is kept.
@@ -43,13 +45,21 @@ extension Configuration {
         public var order: [ChallengeMethod] = []
         public var authorization: Authorization?
         public let rule: RuleReference
+        /// What the credential that it uses can answer.
+        var answerable = MethodSet.password
 
-        /// The methods the rule can speak of. `use` without `method` means those that a user and a password can
-        /// answer: a certificate's trust is no question for a password.
+        /// The methods the rule speaks of: those it says and can answer. When it says none, those of a response, or
+        /// what the answer and the other predicates imply.
         var effectiveMethods: MethodSet {
-            if let methods { return methods }
-            if case .use = answer { return .password }
-            return .all
+            var effective = methods ?? (issuers.isEmpty && findings.isEmpty ? .http : .all)
+            switch answer {
+            case .use: effective = methods == nil ? answerable : effective.intersection(answerable)
+            case .trust: effective = MethodSet(.serverTrust)
+            case .performDefault, .reject, .cancel: break
+            }
+            if !issuers.isEmpty { effective.formIntersection(MethodSet(.clientCertificate)) }
+            if !findings.isEmpty { effective.formIntersection(MethodSet(.serverTrust)) }
+            return effective
         }
     }
 }

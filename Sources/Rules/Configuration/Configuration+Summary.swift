@@ -3,10 +3,15 @@ extension Configuration {
     /// person, and for tests; it is not read back.
     public var summary: String {
         let standard = Configuration()
-        var lines = listeners == standard.listeners ? [] : listeners.map { "listen \($0)" }
+        var lines = listeners == standard.listeners ? [] : listeners.map(\.summary)
         if let admin { lines.append("admin \(admin)") }
         if case .count(let count) = threads { lines.append("threads \(count)") }
         if let state { lines.append("state \(state)") }
+        if let files = authority.files {
+            let passphrase = files.passphrase.map { " passphrase \($0)" } ?? ""
+            lines.append("authority certificate \(files.certificate) key \(files.key)\(passphrase)")
+        }
+        lines += authority.names.map { "authority names \($0)" }
         if log.format == .off {
             lines.append("log off")
         } else if log != standard.log {
@@ -23,11 +28,8 @@ extension Configuration {
         if egress.connectPorts != standard.egress.connectPorts {
             lines.append("egress connect-ports \(egress.connectPorts)")
         }
-        lines += credentials.map { "credential \($0.name) user \($0.user) password \($0.password)" }
-        lines += routes.map { route in
-            let port = route.port.map { ":\($0)" } ?? ""
-            return "route \(route.host)\(port) \(route.action.rawValue)\(route.decodesContent ? " decode" : "")"
-        }
+        lines += credentials.map { "credential \($0.name) \($0.content.summary)" }
+        lines += routes.map(\.summary)
         lines += challenges.map(\.summary)
         return lines.map { $0 + "\n" }.joined()
     }
@@ -86,6 +88,7 @@ extension Configuration.Challenge {
         if !isPreemptive { words.append("preempt no") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
         if let authorization { words.append("authorization \(authorization.rawValue)") }
+        if let terms { words += terms.summary }
         return words.joined(separator: " ")
     }
 }

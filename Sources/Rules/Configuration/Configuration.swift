@@ -3,12 +3,13 @@ import Bytes
 /// What the rule file says, with a default for all that it leaves out. `RuleSet` is its compiled form.
 public struct Configuration: Sendable, Equatable {
     /// `listen`: where clients connect. Never empty.
-    public var listeners = [Endpoint(IPAddress(v4: 0x7F00_0001), 3128)]
+    public var listeners = [Listener(Endpoint(IPAddress(v4: 0x7F00_0001), 3128))]
     /// `admin`: dashboard, metrics, health, practice origin. Nil: none.
     public var admin: Endpoint?
     public var threads = Threads.automatic
     /// `state`: the directory for what outlives a run. Nil: `$XDG_STATE_HOME/attache`, which the command line finds.
     public var state: String?
+    public var authority = Authority()
     public var log = Log()
     public var limits = Limits()
     public var timeouts = Timeouts()

@@ -11,13 +11,15 @@ extension Configuration.Challenge {
             isSecure == true ? "the credential would travel in clear" : "the credential would not travel in clear"
         case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
         case .method:
-            methods.map { "method is \(query.method), not \(Self.list($0.methods))" }
-                ?? "a user and a password cannot answer \(query.method)"
+            methods == nil && isUse
+                ? "\(answerable == .password ? "a user and a password" : "a certificate") cannot answer \(query.method)"
+                : "method is \(query.method), not \(Self.list(effectiveMethods.methods))"
         case .realm:
             query.realm.map { "realm is \"\($0)\", not \(Self.quoted(realms))" } ?? "the challenge names no realm"
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
         case .finding: "the chain's evaluation found no \(Self.list(findings.map(\.rawValue)))"
         case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
+        case .until: "it ended with \(terms?.until?.description ?? "a day before")"
         }
     }
 
@@ -31,6 +33,16 @@ extension Configuration.Challenge {
         if !findings.isEmpty { words.append("the finding is \(Self.list(findings.map(\.rawValue)))") }
         if let failures { words.append("failures are \(Self.range(failures))") }
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
+    }
+
+    /// On what terms a server is trusted; nil when the answer is another.
+    var terms: TrustTerms? {
+        if case .trust(let terms) = answer { terms } else { nil }
+    }
+
+    /// Whether it names a credential.
+    var isUse: Bool {
+        if case .use = answer { true } else { false }
     }
 
     /// The answer in the rule file's words.
@@ -63,6 +75,7 @@ extension Configuration.Challenge.Answer {
         case .performDefault: "default"
         case .reject: "reject"
         case .cancel: "cancel"
+        case .trust: "trust"
         }
     }
 }

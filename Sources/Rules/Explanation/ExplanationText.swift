@@ -110,6 +110,7 @@ struct ExplanationText {
         case .performDefault: return "default: \(defaultWords), by \(rule)"
         case .reject: return "reject: go on to the response's next challenge, by \(rule)"
         case .cancel: return "cancel: the client gets a 502 that names this rule, by \(rule)"
+        case .trust: return "trust, by \(rule)"
         }
     }
 
@@ -124,6 +125,7 @@ struct ExplanationText {
         case .performDefault: "default: \(defaultWords)"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
+        case .trust: "trust"
         }
     }
 

@@ -47,12 +47,17 @@ enum ChallengeDirective: String, DirectiveName {
         case .finding: .some("findings about a certificate")
         case .failures: .one("a number, or a range such as 1.. or 0..1")
         case .use: .one("the name of a credential", repeats: true)
-        case .default, .reject, .cancel: .none(repeats: true)
+        case .default, .reject, .cancel, .trust: .none(repeats: true)
+        case .allow: .some("findings about a certificate", repeats: true)
+        case .pin: .some("pins such as sha256/BASE64", repeats: true)
+        case .anchor: .some("paths, and perhaps 'only'", .path)
+        case .name: .one("a host name or an address")
+        case .until: .one("a day such as 2027-01-31")
         case .attempts: .one("a number")
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
         case .authorization: .one("'keep' or 'replace'")
-        case .trust, .ask, .form, .spn, .allow, .pin, .anchor, .name, .until: .later
+        case .ask, .form, .spn: .later
         }
     }
 }

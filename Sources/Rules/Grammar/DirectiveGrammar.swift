@@ -16,6 +16,8 @@ struct DirectiveGrammar {
         case atLoad
         /// Kept as a reference and read when the value is needed.
         case atUse
+        /// A path is wanted: `env NAME` may name it, and is read when the rules are; `file` has no meaning.
+        case path
     }
 
     let arguments: Arguments
@@ -28,6 +30,8 @@ struct DirectiveGrammar {
     var isSupported = true
 
     static func none(repeats: Bool = false) -> Self { .init(arguments: .none, expects: "nothing", repeats: repeats) }
+
+    static func optional(_ expects: String) -> Self { .init(arguments: .optional, expects: expects) }
 
     static func one(_ expects: String, _ references: References = .atLoad, repeats: Bool = false) -> Self {
         .init(arguments: .one, expects: expects, references: references, repeats: repeats)

@@ -20,7 +20,7 @@ enum FileDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .listen: .some("an address and a port", repeats: true)
+        case .listen: .some("an address and a port", .path, repeats: true)
         case .admin: .one("an address and a port")
         case .threads: .one("'auto' or a number of threads")
         case .state: .one("a directory")
@@ -32,7 +32,8 @@ enum FileDirective: String, DirectiveName {
         case .credential: .block(.one, "a name", repeats: true)
         case .route: .block(.one, "a host pattern", repeats: true)
         case .challenge: .block(.optional, "a name", repeats: true)
-        case .authority, .store, .parent: .later
+        case .authority: .block()
+        case .store, .parent: .later
         }
     }
 }

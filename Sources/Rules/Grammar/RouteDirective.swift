@@ -11,8 +11,10 @@ enum RouteDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .tunnel, .deny, .decode: .none()
-        case .upgrade, .intercept, .via, .tls: .later
+        case .tunnel, .deny, .intercept, .decode: .none()
+        case .upgrade: .optional("a port")
+        case .tls: .some("'minimum' and a version, or 'revocation' and paths", .path, repeats: true)
+        case .via: .later
         }
     }
 }

@@ -74,8 +74,11 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        length == (address.family == .v4 ? 32 : 128) ? "\(address)" : "\(address)/\(length)"
+        isSingle ? "\(address)" : "\(address)/\(length)"
     }
+
+    /// Whether it is one address.
+    var isSingle: Bool { length == (address.family == .v4 ? 32 : 128) }
 
     /// The first `bits` of 64 set.
     private static func mask(_ bits: Int) -> UInt64 { bits <= 0 ? 0 : ~0 << UInt64(64 - min(bits, 64)) }

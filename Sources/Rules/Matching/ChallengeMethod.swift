@@ -32,5 +32,10 @@ public enum ChallengeMethod: UInt8, Sendable, CaseIterable, CustomStringConverti
     }
 
     /// Whether this version can answer it.
-    public var isSupported: Bool { self == .basic || self == .digest }
+    public var isSupported: Bool {
+        switch self {
+        case .basic, .digest, .clientCertificate, .serverTrust: true
+        case .ntlm, .negotiate, .bearer, .htmlForm, .unknown: false
+        }
+    }
 }

@@ -46,6 +46,15 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The one name or address it stands for, in lower case; nil when it stands for several.
+    var singleHost: String? {
+        switch form {
+        case .exact: description
+        case .addresses(let prefix): prefix.isSingle ? description : nil
+        case .any, .suffix, .glob: nil
+        }
+    }
+
     /// Whether a request's host fits: a name, an IPv4 address, or an IPv6 address with or without brackets. One
     /// trailing dot is no part of the name. Allocates only for an IPv6 address.
     public func matches(_ host: Span<UInt8>) -> Bool {

@@ -18,6 +18,11 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
     /// In the order of `ChallengeMethod.allCases`.
     public var methods: [ChallengeMethod] { ChallengeMethod.allCases.filter { contains($0) } }
 
+    /// Challenges of the TLS handshake. A rule speaks of them only if it says so: who writes `cancel` for a host means
+    /// its login, and not that no one may connect to it.
+    public static let tls = MethodSet([.clientCertificate, .serverTrust])
+    /// Challenges of a response.
+    public static let http = all.subtracting(tls)
     public static let all = MethodSet(ChallengeMethod.allCases)
     /// What a user and a password can answer.
     public static let password = MethodSet([.basic, .digest, .ntlm, .negotiate, .htmlForm])

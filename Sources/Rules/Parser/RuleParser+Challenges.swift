@@ -8,6 +8,7 @@ extension RuleParser {
         }
         let name = directive.values.first
         var rule = Configuration.Challenge(rule: reference(name?.text, directive.node))
+        var trust = TrustWords()
         var answer: SourceRange?
         var isRefused = false
         for inner in directives(ChallengeDirective.self, in: directive.node) {
@@ -15,7 +16,7 @@ extension RuleParser {
                 isRefused = true
                 continue
             }
-            if !predicate(inner, &rule), !modifier(inner, &rule) {
+            if !predicate(inner, &rule), !modifier(inner, &rule), !trustModifier(inner, &trust) {
                 if let answer {
                     let line = sources.file(answer.file)?.line(of: answer.bytes.lowerBound) ?? 0
                     log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
@@ -30,18 +31,17 @@ extension RuleParser {
         }
         guard let answer else {
             // An answer that was refused, or a word that is no directive, was reported.
-            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, nil]
+            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, .trust, nil]
             let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
             if !isRefused, !names.contains(where: { answers.contains($0) }) {
                 let range = name?.range ?? directive.node.name.range
-                log.report(at: range, "this challenge has no answer: use, default, reject or cancel")
+                log.report(at: range, "this challenge has no answer: use, trust, default, reject or cancel")
             }
             return
         }
-        checkMethods(rule, directive.node)
+        if case .trust = rule.answer { rule.answer = .trust(trust.terms) }
         configuration.challenges.append(rule)
-        challengeRanges.append(directive.node.name.range)
-        answerRanges.append(answer)
+        challengeSources.append(ChallengeSource(node: directive.node, answer: answer))
     }
 
     private func predicate(
@@ -82,7 +82,11 @@ extension RuleParser {
             for value in directive.values {
                 guard let method = method(value) else { continue }
                 if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
-                if !method.isSupported { refuse(value, "answering \(value.shown) is not supported yet") }
+                if MethodSet.tls.contains(method) {
+                    refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
+                } else if !method.isSupported {
+                    refuse(value, "answering \(value.shown) is not supported yet")
+                }
                 rule.order.append(method)
             }
         default: return false
@@ -96,19 +100,10 @@ extension RuleParser {
             guard let value = directive.values.first else { return }
             rule.answer = .use(value.text)
             uses.append((value.text, value.range))
+        case .trust: rule.answer = .trust(TrustTerms())
         case .reject: rule.answer = .reject
         case .cancel: rule.answer = .cancel
         default: rule.answer = .performDefault
-        }
-    }
-
-    /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
-    private func checkMethods(_ rule: Configuration.Challenge, _ node: SyntaxNode) {
-        guard case .use = rule.answer else { return }
-        let said = node.block?.nodes.first { $0.name.text == ChallengeDirective.method.rawValue }
-        for token in said?.arguments ?? [] {
-            guard let method = ChallengeMethod(token.text), !method.isSupported else { continue }
-            log.report(at: token.range, "answering \(token.shown) is not supported yet")
         }
     }
 

@@ -4,6 +4,7 @@ import Bytes
 extension RuleParser {
     func check() {
         checkUses()
+        checkAnswers()
         checkListeners()
         // A rule that lost a predicate to an error seems wider than it is.
         guard !log.hasErrors else { return }
@@ -31,7 +32,9 @@ extension RuleParser {
     }
 
     private func checkListeners() {
-        if let admin = configuration.admin, admin.port != 0, configuration.listeners.contains(admin) {
+        if let admin = configuration.admin, admin.port != 0,
+            configuration.listeners.contains(where: { $0.endpoint == admin })
+        {
             let range = listenerRanges.indices.contains(0) ? listenerRanges[0] : nil
             if let range { log.report(at: range, "'listen' and 'admin' name the same address and port") }
         }
@@ -42,19 +45,21 @@ extension RuleParser {
             configuration.clients.allow.contains(where: { $0.length == 0 })
         else { return }
         let loopback = AddressClass.loopback.prefixes
-        for (endpoint, range) in zip(configuration.listeners, listenerRanges)
-        where !loopback.contains(where: { $0.contains(endpoint.address) }) {
+        for (listener, range) in zip(configuration.listeners, listenerRanges)
+        where !(listener.tls?.clients?.isRequired ?? false)
+            && !loopback.contains(where: { $0.contains(listener.endpoint.address) })
+        {
             log.report(.warning, at: range, "anyone who reaches this address may use the proxy and its credentials")
         }
     }
 
     private func checkWideCredentials() {
-        for (rule, answer) in zip(configuration.challenges, answerRanges) {
+        for (rule, source) in zip(configuration.challenges, challengeSources) {
             guard case .use = rule.answer, rule.isProxy != true, rule.issuers.isEmpty,
                 rule.hosts.isEmpty || rule.hosts.contains(where: { $0.form == .any })
             else { continue }
             log.report(
-                .warning, at: answer,
+                .warning, at: source.answer,
                 "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
         }
     }
@@ -65,7 +70,7 @@ extension RuleParser {
         for (index, rule) in challenges.enumerated() where index < 1024 {
             guard let earlier = challenges[..<index].first(where: { $0.covers(rule) }) else { continue }
             log.report(
-                .warning, at: challengeRanges[index],
+                .warning, at: challengeSources[index].node.name.range,
                 "this challenge is never reached: \(earlier.rule) takes all that it could match")
         }
         let routes = configuration.routes

@@ -66,7 +66,10 @@ extension RuleParser {
         if isTopLevel { sentence += "; it stands at the top of the file" }
         let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
         let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : Self.homes(of: name.text)
-        if !homes.isEmpty { sentence += "; it stands in \(homes.map { "'\($0)'" }.joined(separator: " and "))" }
+        if let last = homes.last {
+            let others = homes.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+            sentence += "; it stands in \(others)\(others.isEmpty ? "" : " and ")'\(last)'"
+        }
         log.report(at: name.range, sentence, suggestion: name.isSecret ? nil : suggestion)
     }
 
@@ -77,6 +80,7 @@ extension RuleParser {
             (TimeoutsDirective.block, TimeoutsDirective.vocabulary),
             (ClientsDirective.block, ClientsDirective.vocabulary), (EgressDirective.block, EgressDirective.vocabulary),
             (CredentialDirective.block, CredentialDirective.vocabulary),
+            (AuthorityDirective.block, AuthorityDirective.vocabulary),
             (RouteDirective.block, RouteDirective.vocabulary),
             (ChallengeDirective.block, ChallengeDirective.vocabulary),
         ]
@@ -138,6 +142,12 @@ extension RuleParser {
 
     private func reference(_ kind: Token, _ target: Token, _ when: DirectiveGrammar.References) -> Value? {
         let range = kind.range.through(target.range)
+        if when == .path, kind.text == "file" {
+            let isShown = target.kind == .word && !target.isSecret
+            log.report(
+                at: range, "'file' has no meaning here: a path stands alone", suggestion: isShown ? target.text : nil)
+            return nil
+        }
         if target.text.isEmpty || target.text.utf8.contains(0) {
             let what = kind.text == "env" ? "the name of a variable" : "a path"
             log.report(at: target.range, "'\(kind.text)' needs \(what)")

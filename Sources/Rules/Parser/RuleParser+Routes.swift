@@ -52,25 +52,24 @@ extension RuleParser {
 
     func route(_ directive: Directive<FileDirective>) {
         var action: Configuration.Route.Action?
-        var decodes: SourceRange?
         let inner = directives(RouteDirective.self, in: directive.node)
         for directive in inner {
-            switch directive.name {
-            case .tunnel, .deny:
-                let next: Configuration.Route.Action = directive.name == .deny ? .deny : .tunnel
-                if let action {
-                    log.report(at: directive.range, "this route says '\(action.rawValue)' already")
-                }
-                action = action ?? next
-            case .decode: decodes = directive.range
-            case .upgrade, .intercept, .via, .tls: break  // refused by the table
-            }
+            guard let next = Configuration.Route.Action(rawValue: directive.name.rawValue) else { continue }
+            if let action { log.report(at: directive.range, "this route says '\(action.rawValue)' already") }
+            action = action ?? next
         }
+        let upgrade = inner.first { $0.name == .upgrade }
+        let tls = routeTLS(inner.filter { $0.name == .tls })
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
-            log.report(at: value.range, "this route says neither 'tunnel' nor 'deny' nor 'decode'")
+            let words = RouteDirective.vocabulary.map { "'\($0)'" }
+            log.report(at: value.range, "this route says nothing; it may say \(words.joined(separator: ", "))")
         }
-        if let decodes, action == .deny { log.report(at: decodes, "a denied route has nothing to decode") }
+        if action == .deny {
+            for word in inner where Configuration.Route.Action(rawValue: word.name.rawValue) == nil {
+                log.report(at: word.node.name.range, "a denied route has no use for '\(word.name.rawValue)'")
+            }
+        }
         guard let (host, port) = splitPort(value), let pattern = hostPattern(value, host) else { return }
         if configuration.routes.count >= SyntaxLimits.routes {
             log.report(at: value.range, "more than \(SyntaxLimits.routes) routes")
@@ -78,8 +77,16 @@ extension RuleParser {
         }
         configuration.routes.append(
             .init(
-                host: pattern, port: port, action: action ?? .tunnel, decodesContent: decodes != nil,
+                host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
+                decodesContent: inner.contains { $0.name == .decode }, tls: tls,
                 rule: reference(value.text, directive.node)))
         routeRanges.append(value.range)
+    }
+
+    private func upgradedPort(_ directive: Directive<RouteDirective>) -> Configuration.Route.Upgrade? {
+        guard let value = directive.values.first else { return .standard }
+        if let port = Self.port(value.text), port > 0 { return .port(port) }
+        refuse(value, "\(value.shown) is not a port from 1 to 65535")
+        return nil
     }
 }

@@ -91,54 +91,6 @@ extension RuleParser {
         }
     }
 
-    func credential(_ directive: Directive<FileDirective>) {
-        guard let value = directive.values.first else { return }
-        var user: ValueSource?
-        var password: ValueSource?
-        let said = directives(CredentialDirective.self, in: directive.node)
-        for inner in said {
-            guard let source = inner.values.first.flatMap(secret) else { continue }
-            switch inner.name {
-            case .user: user = source
-            case .password: password = source
-            default: break  // refused by the table
-            }
-        }
-        if value.text.isEmpty {
-            refuse(value, "a credential needs a name")
-        } else if let first = credentialRanges[value.text] {
-            log.report(at: value.range, "a credential \(value.shown) exists already, at \(sources.place(of: first))")
-        } else {
-            credentialRanges[value.text] = value.range
-        }
-        if let user, let password {
-            configuration.credentials.append(
-                .init(name: value.text, user: user, password: password, rule: reference(value.text, directive.node)))
-            return
-        }
-        let words = directive.node.block?.nodes.map(\.name.text) ?? []
-        let isLater = said.contains { !$0.name.grammar.isSupported }
-        // A word that is no directive was reported, and is probably the one that is missing.
-        let isDoubtful = words.contains { CredentialDirective(rawValue: $0) == nil }
-        for needed in ["user", "password"] where !isLater && !isDoubtful && !words.contains(needed) {
-            log.report(at: value.range, "the credential \(value.shown) has no '\(needed)'")
-        }
-    }
-
-    private func secret(_ value: Value) -> ValueSource? {
-        switch value.origin {
-        case .environment(let name): return .environment(name)
-        case .file(let path): return .file(path)
-        case .written:
-            // RFC 7617 section 2: neither user nor password may hold a control character.
-            if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-                refuse(value, "a control character cannot be sent in a credential")
-                return nil
-            }
-            return .literal(RedactedText(value.text))
-        }
-    }
-
     func reference(_ name: String?, _ node: SyntaxNode) -> RuleReference {
         let file = sources.file(node.name.range.file)
         let line = file?.line(of: node.name.range.bytes.lowerBound) ?? 0

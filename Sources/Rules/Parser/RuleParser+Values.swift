@@ -16,9 +16,10 @@ extension RuleParser {
         if later.contains(value.text) {
             refuse(value, "\(value.shown) is not supported yet")
         } else {
-            refuse(
-                value, "\(value.shown) is none of \(words.joined(separator: ", "))",
-                suggestion: Suggestion.nearest(to: value.text, among: words))
+            let suggestion = Suggestion.nearest(to: value.text, among: words)
+            let isLong = suggestion != nil && words.count > 9
+            let choices = isLong ? "the \(words.count) words that may stand here" : words.joined(separator: ", ")
+            refuse(value, "\(value.shown) is none of \(choices)", suggestion: suggestion)
         }
         return nil
     }

@@ -14,8 +14,7 @@ final class RuleParser<Reader: SourceReader> {
     /// Where things were said that a later check may have to point at.
     var listenerRanges: [SourceRange] = []
     var credentialRanges: [String: SourceRange] = [:]
-    var challengeRanges: [SourceRange] = []
-    var answerRanges: [SourceRange] = []
+    var challengeSources: [ChallengeSource] = []
     var challengeNames: Set<String> = []
     var routeRanges: [SourceRange] = []
     var uses: [(name: String, range: SourceRange)] = []
@@ -56,22 +55,19 @@ final class RuleParser<Reader: SourceReader> {
         case .credential: credential(directive)
         case .route: route(directive)
         case .challenge: challenge(directive)
-        case .authority, .store, .parent: break  // refused by the table
+        case .authority: authority(directive)
+        case .store, .parent: break  // refused by the table
         }
     }
 
     private func listen(_ directive: Directive<FileDirective>) {
         guard let value = directive.values.first else { return }
-        if directive.values.count > 1 {
-            let option = directive.values[1]
-            let isLater = option.text == "tls" && !option.isQuoted
-            log.report(at: option.range, isLater ? "'listen … tls' is not supported yet" : "'listen' takes one address")
-        }
+        let tls = listenerTLS(directive.values.dropFirst())
         guard let endpoint = endpoint(value) else { return }
-        if configuration.listeners.contains(endpoint), endpoint.port != 0 {
+        if configuration.listeners.contains(where: { $0.endpoint == endpoint }), endpoint.port != 0 {
             log.report(at: value.range, "\(value.shown) is listened on already")
         }
-        configuration.listeners.append(endpoint)
+        configuration.listeners.append(.init(endpoint, tls: tls))
         listenerRanges.append(value.range)
     }
 

@@ -13,8 +13,9 @@ final class ChallengeMatcher: Sendable {
     private let isSecure: Bool?
     private let clients: [ClientPattern]
     private let issuers: [TextPattern]
-    private let findings: [TrustFinding]
+    private let findings: TrustFindings
     private let failures: ClosedRange<Int>?
+    private let terms: TrustTerms?
 
     init(_ rule: Configuration.Challenge) {
         self.rule = rule
@@ -28,8 +29,9 @@ final class ChallengeMatcher: Sendable {
         isSecure = rule.isSecure
         clients = rule.clients
         issuers = rule.issuers
-        findings = rule.findings
+        findings = TrustFindings(rule.findings)
         failures = rule.failures
+        terms = rule.terms
     }
 
     /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.
@@ -43,8 +45,9 @@ final class ChallengeMatcher: Sendable {
         if !methods.contains(query.method) { return .method }
         if !realms.isEmpty, !matches(realm: query.realm) { return .realm }
         if !issuers.isEmpty, !query.issuers.contains(where: { matches(issuer: $0) }) { return .issuer }
-        if !findings.isEmpty, !query.findings.contains(where: { findings.contains($0) }) { return .finding }
+        if !findings.isEmpty, query.findings.isDisjoint(with: findings) { return .finding }
         if let failures, !failures.contains(query.failures) { return .failures }
+        if let terms, !terms.apply(on: query.today) { return .until }
         return nil
     }
 

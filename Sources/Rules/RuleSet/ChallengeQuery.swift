@@ -13,16 +13,19 @@ public struct ChallengeQuery: Sendable, Equatable {
     /// Whether a credential would travel encrypted to who asks for it.
     public var isSecure: Bool
     public var client: ClientIdentity
-    /// Distinguished names that a client-certificate challenge accepts.
+    /// The issuers that a client-certificate challenge accepts, each as RFC 4514 text.
     public var issuers: [String]
-    public var findings: [TrustFinding]
+    /// What the evaluation of a server-trust challenge found, all of it.
+    public var findings: TrustFindings
     /// Answers refused before in this task, over all schemes.
     public var failures: Int
+    /// For rules that end on a day. Nil: not known, and they do not apply.
+    public var today: Day?
 
     public init(
         host: String, port: UInt16, protocol: ChallengeProtocol, realm: String? = nil, method: ChallengeMethod,
         isProxy: Bool = false, isSecure: Bool = false, client: ClientIdentity, issuers: [String] = [],
-        findings: [TrustFinding] = [], failures: Int = 0
+        findings: TrustFindings = [], failures: Int = 0, today: Day? = nil
     ) {
         self.host = host
         self.port = port
@@ -35,5 +38,6 @@ public struct ChallengeQuery: Sendable, Equatable {
         self.issuers = issuers
         self.findings = findings
         self.failures = failures
+        self.today = today
     }
 }

@@ -4,6 +4,7 @@ struct Gate: Sendable {
     let actsOnChallenge: Bool
     let authorization: Configuration.Challenge.Authorization?
     private let isForOrigins: Bool
+    private let isForProxies: Bool
     private let isForAnyPort: Bool
     /// Its ports in the rule set's common list.
     private let ports: Range<Int>
@@ -12,14 +13,15 @@ struct Gate: Sendable {
         actsOnChallenge = rule.actsOnChallenge
         authorization = rule.authorization
         isForOrigins = rule.isProxy != true
+        isForProxies = rule.isProxy != false
         isForAnyPort = rule.ports == nil
         let start = list.count
         list += rule.ports?.ranges ?? []
         ports = start..<list.count
     }
 
-    func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>]) -> Bool {
-        guard isForOrigins else { return false }
+    func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>], isProxy: Bool) -> Bool {
+        guard isProxy ? isForProxies : isForOrigins else { return false }
         if isForAnyPort { return true }
         for index in ports where list[index].contains(port) { return true }
         return false

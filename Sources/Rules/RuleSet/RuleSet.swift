@@ -18,6 +18,10 @@ public final class RuleSet: Sendable {
     /// this.
     private let canAnswer: Bool
     private let canReplace: Bool
+    /// Whether any rule speaks of a server's trust; of a certificate to show to a server. Where none does, there is
+    /// nothing to ask.
+    public let speaksOfTrust: Bool
+    public let speaksOfClientCertificates: Bool
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -26,15 +30,17 @@ public final class RuleSet: Sendable {
         routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
         challenges = HostIndex(
             configuration.challenges.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
-        routeDecisions = configuration.routes.map {
-            RouteDecision(action: $0.action, decodesContent: $0.decodesContent, rule: $0.rule)
-        }
+        routeDecisions = configuration.routes.map(RouteDecision.init)
         routePorts = configuration.routes.map { $0.port ?? 0 }
         matchers = configuration.challenges.map(ChallengeMatcher.init)
         var ports: [ClosedRange<UInt16>] = []
         gates = configuration.challenges.map { Gate($0, ports: &ports) }
         self.ports = ports
         canAnswer = configuration.challenges.contains { $0.actsOnChallenge }
+        speaksOfTrust = configuration.challenges.contains { $0.effectiveMethods.contains(.serverTrust) }
+        speaksOfClientCertificates = configuration.challenges.contains {
+            $0.effectiveMethods.contains(.clientCertificate)
+        }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }
 
@@ -83,12 +89,14 @@ public final class RuleSet: Sendable {
         return found.flatMap { gates[$0].authorization } ?? .keep
     }
 
-    private func firstBeforeChallenge(
-        _ host: Span<UInt8>, _ port: UInt16, where test: (Int) -> Bool
+    /// The first rule of a list of the index whose `proxy`, `host` and `port` fit, and which passes a test.
+    func firstBeforeChallenge(
+        _ host: Span<UInt8>, _ port: UInt16, list: Int = HostIndex.everyMethod, isProxy: Bool = false,
+        where test: (Int) -> Bool
     ) -> Int? {
         HostPattern.withName(of: host) { name in
-            challenges.first(name, list: HostIndex.everyMethod) { number, hostMatches in
-                gates[number].admits(port, ports) && test(number)
+            challenges.first(name, list: list) { number, hostMatches in
+                gates[number].admits(port, ports, isProxy: isProxy) && test(number)
                     && (hostMatches || matchers[number].matches(host: name))
             }
         }
@@ -96,10 +104,11 @@ public final class RuleSet: Sendable {
 }
 
 extension Configuration.Challenge {
+    /// Whether it answers a challenge of a response, or makes an end of it.
     var actsOnChallenge: Bool {
         switch answer {
-        case .use, .cancel: true
-        case .performDefault, .reject: false
+        case .use, .cancel: !effectiveMethods.isDisjoint(with: .http)
+        case .performDefault, .reject, .trust: false
         }
     }
 }

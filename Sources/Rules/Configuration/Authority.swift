@@ -1,0 +1,36 @@
+import Bytes
+
+extension Configuration {
+    /// `authority { … }`: who issues the certificates that intercepted clients are shown. Said or not, there is one; the
+    /// default is made in `state` on first start.
+    public struct Authority: Sendable, Equatable {
+        /// A certificate and key of one's own, both or neither. PEM; read again when they change.
+        public struct Files: Sendable, Equatable {
+            public let certificate: String
+            public let key: String
+            /// Nil: the key is not encrypted.
+            public let passphrase: ValueSource?
+        }
+
+        /// What the authority may issue for (RFC 5280 section 4.2.1.10).
+        public enum Name: Hashable, Sendable, CustomStringConvertible {
+            /// `corp.example.com` and every name below it, in lower case. `*.corp.example.com` leaves the name itself
+            /// out.
+            case domain(String, withItself: Bool)
+            case addresses(AddressPrefix)
+
+            public var description: String {
+                switch self {
+                case .domain(let name, let withItself): (withItself ? "" : "*.") + name
+                case .addresses(let prefix): prefix.description
+                }
+            }
+        }
+
+        public var files: Files?
+        /// Empty: any name. An authority that is made here carries them as its name constraints.
+        public var names: [Name] = []
+
+        public init() {}
+    }
+}

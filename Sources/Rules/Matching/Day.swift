@@ -1,0 +1,54 @@
+import Bytes
+
+/// A day of the Gregorian calendar, in UTC.
+public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Days since 1970-01-01.
+    public let number: Int
+
+    public init(number: Int) {
+        self.number = number
+    }
+
+    /// The day in which a moment lies, given in seconds since 1970-01-01T00:00:00Z.
+    public init(epochSeconds: Int) {
+        number = epochSeconds >= 0 ? epochSeconds / 86_400 : (epochSeconds + 1) / 86_400 - 1
+    }
+
+    /// `YYYY-MM-DD` (ISO 8601), a day that exists, from 1970 on.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }),
+            let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), year >= 1970
+        else { return nil }
+        self.init(number: Self.number(year, month, day))
+        // 30 February would be the 1st or 2nd of March.
+        guard date == (year, month, day) else { return nil }
+    }
+
+    public var description: String {
+        let (year, month, day) = date
+        return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
+    }
+
+    public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
+
+    // Years are counted from 1 March, so that the leap day is the last of its year, in eras of 400 years: 146,097 days
+    // each. 719,468 days lie between 0000-03-01 and 1970-01-01.
+
+    private static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let (era, inEra) = (year / 400, year % 400)
+        let inYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + inEra * 365 + inEra / 4 - inEra / 100 + inYear - 719_468
+    }
+
+    private var date: (year: Int, month: Int, day: Int) {
+        let shifted = max(number, 0) + 719_468
+        let (era, inEra) = (shifted / 146_097, shifted % 146_097)
+        let year = (inEra - inEra / 1460 + inEra / 36_524 - inEra / 146_096) / 365
+        let inYear = inEra - (365 * year + year / 4 - year / 100)
+        let month = (5 * inYear + 2) / 153
+        let day = inYear - (153 * month + 2) / 5 + 1
+        return (era * 400 + year + (month < 10 ? 0 : 1), month < 10 ? month + 3 : month - 9, day)
+    }
+}

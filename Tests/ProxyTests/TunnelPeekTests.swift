@@ -15,7 +15,10 @@ struct TunnelPeekTests {
         ("a client that speaks at once", [(.clientSends("GET / H"), .decided(.http))]),
         (
             "a client that speaks in pieces",
-            [(.clientSends("GE"), .undecided), (.clientSends("GET "), .undecided), (.clientSends("GET /"), .decided(.http))]
+            [
+                (.clientSends("GE"), .undecided), (.clientSends("GET "), .undecided),
+                (.clientSends("GET /"), .decided(.http)),
+            ]
         ),
         ("another protocol", [(.clientSends("SSH-2.0-x y"), .decided(.other))]),
         ("a server that greets", [(.timePasses, .silent), (.serverSpeaks, .decided(.other))]),

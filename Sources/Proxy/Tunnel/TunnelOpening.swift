@@ -15,6 +15,7 @@ struct TunnelOpening {
     /// - Returns: whether the session goes on, with the requests that come through the tunnel.
     func open() async throws(ExchangeFailure) -> Bool {
         try checkRequest()
+        if destination.route.action == .intercept { return try await Interception(opening: self).begin() }
         let upstream = try await connect()
         defer { upstream.close() }
         try await greet()

@@ -22,7 +22,7 @@ private struct PlayedReader: SourceReader {
 /// - Parameter credentials: by name: user, and where the password comes from.
 func policy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
-    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:]
+    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:], users: UsersFile? = nil
 ) throws -> Policy {
     let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"
     let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
@@ -32,7 +32,7 @@ func policy(
     }
     let known = ConfiguredCredentials(configured, environment: [:])
     known.refresh()
-    return Policy(rules: RuleSet(configuration), credentials: known, users: nil, log: nil)
+    return Policy(rules: RuleSet(configuration), credentials: known, users: users, log: nil)
 }
 
 func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

@@ -165,4 +165,56 @@ struct RequestPlanning {
             method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
     }
+
+    private func origin() throws(ExchangeFailure) -> Origin {
+        if case .tunnel(let tunnel) = session.role {
+            let host = tunnel.host
+            return session.worker.origin(tunnel.scheme, host: host.span, port: tunnel.port)
+        }
+        guard let authority = exchange.request.authority else {
+            throw .refused(Refusal(HTTPError(.client, .missingHost)))
+        }
+        let head = exchange.headBytes
+        // A tunnel is made for https, whatever is said in it.
+        let scheme: Scheme = exchange.request.target.scheme == .http ? .http : .https
+        return session.worker.origin(
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority))
+    }
+
+    private func port(of authority: Authority?) -> UInt16 {
+        authority?.explicitPort ?? exchange.request.target.scheme?.defaultPort ?? 80
+    }
+
+    // MARK: - For the record
+
+    /// What the log and the metrics will know of the request.
+    private func record() {
+        let request = exchange.request
+        let head = exchange.headBytes
+        exchange.record.minorVersion = request.version == .http11 ? 1 : 0
+        exchange.record.user = session.user
+        if case .tunnel(let tunnel) = session.role { return record(in: tunnel) }
+        let authority = request.authority
+        let form: ExchangeRecord.TargetForm =
+            switch (request.target.form, request.target.scheme) {
+            case (.authority, _): .authority
+            case (_, .https): .https
+            case (_, nil): .path
+            default: .http
+            }
+        let isPath = form == .path
+        exchange.record.setTarget(
+            method: head.readable.extracting(request.methodName), form: form,
+            host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
+            port: Int(port(of: authority)),
+            path: head.readable.extracting(isPath ? request.target.text : request.target.path))
+    }
+
+    private func record(in tunnel: InterceptedTunnel) {
+        let request = exchange.request
+        let (head, host) = (exchange.headBytes, tunnel.bracketedHost)
+        exchange.record.setTarget(
+            method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
+            host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
+    }
 }

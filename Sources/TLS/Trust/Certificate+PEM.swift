@@ -1,0 +1,20 @@
+import COpenSSL
+
+extension Certificate {
+    /// Every certificate in PEM text (RFC 7468), in its order; text between the blocks and blocks of other kinds are
+    /// passed over. Throws `.none` when there is no certificate. At most `limit` are read.
+    public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+        let certificates = try PEMBlocks.read(text, limit: limit) { source in
+            // Without a callback an encrypted block would ask the terminal for a password.
+            PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in -1 }, nil)
+        }
+        guard !certificates.isEmpty else { throw .none }
+        return certificates.map { Certificate(takingOwnership: $0) }
+    }
+
+    public static func all(inPEM text: String, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+        try all(inPEM: text.utf8Span.span, limit: limit)
+    }
+
+    public var pem: String { MemoryText.written { PEM_write_bio_X509($0, handle) == 1 } ?? "" }
+}

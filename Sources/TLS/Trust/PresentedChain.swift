@@ -1,0 +1,48 @@
+import COpenSSL
+
+/// What a server sent to show who it is: nobody has looked at it yet. Only `TrustEvaluation` makes a `VerifiedChain`
+/// of it.
+public struct PresentedChain: Sendable {
+    /// What the handshake does with the server's key. A key usage extension has to allow it (RFC 5280 section
+    /// 4.2.1.3): TLS 1.3 and ephemeral exchanges sign, the RSA exchange of TLS 1.2 and older encrypts.
+    public enum KeyExchange: Sendable {
+        case signed
+        case encrypted
+    }
+
+    /// The server's own certificate.
+    public let leaf: Certificate
+    /// The rest in the order sent, at most 31.
+    public let others: [Certificate]
+    /// How many certificates beyond those came and were dropped: then the evaluation finds `invalid`.
+    public let omitted: Int
+    /// The stapled OCSP response in DER (RFC 6066 section 8), if one came.
+    public let staple: [UInt8]?
+    public let keyExchange: KeyExchange
+
+    public init(
+        leaf: Certificate, others: [Certificate] = [], staple: [UInt8]? = nil, keyExchange: KeyExchange = .signed
+    ) {
+        self.leaf = leaf
+        self.others = Array(others.prefix(Self.limit))
+        self.omitted = others.count - self.others.count
+        self.staple = staple
+        self.keyExchange = keyExchange
+    }
+
+    /// Of a `STACK_OF(X509)` that belongs to a connection, the leaf first; nil when it is empty.
+    init?(borrowing stack: OpaquePointer?, staple: [UInt8]?, keyExchange: KeyExchange) {
+        let count = max(0, OPENSSL_sk_num(stack))
+        let certificates = (0..<min(count, Int32(Self.limit) + 1)).compactMap { index in
+            OPENSSL_sk_value(stack, index).map { Certificate(borrowing: OpaquePointer($0)) }
+        }
+        guard let leaf = certificates.first else { return nil }
+        self.leaf = leaf
+        others = Array(certificates.dropFirst())
+        omitted = Int(count) - certificates.count
+        self.staple = staple
+        self.keyExchange = keyExchange
+    }
+
+    private static let limit = 31
+}

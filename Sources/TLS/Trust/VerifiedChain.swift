@@ -1,0 +1,12 @@
+/// A server's chain that was judged good enough for one name: without a finding, or with findings that a rule forgave.
+/// Only an evaluation makes one.
+public struct VerifiedChain: Sendable {
+    /// The server's own certificate.
+    public let leaf: Certificate
+    /// From the leaf's issuer towards the anchor, as far as the path could be built.
+    public let issuers: [Certificate]
+    /// Whom it was judged for.
+    public let name: ServerName
+    /// What was forgiven; empty for a chain that is proved.
+    public let forgiven: Set<TrustFinding>
+}

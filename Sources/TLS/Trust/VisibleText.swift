@@ -1,0 +1,32 @@
+/// Text out of a certificate, fit for a terminal, a log and an error page.
+enum VisibleText {
+    /// Control characters, direction marks, blanks that break lines and what has no meaning become pairs of
+    /// hexadecimal digits after a backslash, as RFC 4514 section 2.4 has it.
+    static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHidden) else { return text }
+        var visible = ""
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar) {
+                for unit in String(scalar).utf8 {
+                    visible += (unit < 16 ? "\\0" : "\\") + String(unit, radix: 16, uppercase: true)
+                }
+            } else {
+                visible.unicodeScalars.append(scalar)
+            }
+        }
+        return visible
+    }
+
+    /// `text`, or its beginning and an ellipsis when it is longer than a sentence can bear.
+    static func shortened(_ text: String, to limit: Int = 200) -> String {
+        let scalars = text.unicodeScalars
+        return scalars.count <= limit ? text : String(String.UnicodeScalarView(scalars.prefix(limit))) + "…"
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+        default: false
+        }
+    }
+}

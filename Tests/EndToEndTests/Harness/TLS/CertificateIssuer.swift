@@ -33,7 +33,7 @@ final class CertificateIssuer: Sendable {
         let folder = Scratch.folder("issuer")
         mkdir(folder + "/issued", 0o755)
         try Scratch.write("", to: folder + "/index.txt")
-        let names = ["commonName", "organizationName"].map { "\($0) = optional\n" }.joined()
+        let names = ["organizationName", "commonName"].map { "\($0) = optional\n" }.joined()
         let configuration = """
             [ca]
             default_ca = this

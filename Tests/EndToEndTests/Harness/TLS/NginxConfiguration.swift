@@ -8,6 +8,7 @@ struct NginxConfiguration {
         let name: String
         let identity: ServerIdentity
         var directives = ""
+        var offersHTTP2 = false
     }
 
     let folder: String
@@ -63,7 +64,7 @@ struct NginxConfiguration {
         let staple = server.identity.staple.map { "ssl_stapling on; ssl_stapling_file \($0);" } ?? ""
         return """
             server {
-                listen 127.0.0.1:\(server.port) ssl;
+                listen 127.0.0.1:\(server.port) ssl\(server.offersHTTP2 ? " http2" : "");
                 ssl_certificate \(server.identity.chain);
                 ssl_certificate_key \(server.identity.leaf.key);
                 \(staple)

@@ -13,7 +13,6 @@ extension Specimen {
     }
 
     private static let mustStaple = "tlsfeature = status_request"
-    private static let oldStrength = "ssl_ciphers DEFAULT:@SECLEVEL=0;"
 
     /// Nothing is wrong with them.
     static let trustworthy = [
@@ -38,8 +37,9 @@ extension Specimen {
             let leaf = try hierarchy.issuing.issue(terms.with { $0.extensions = [mustStaple] })
             return try ServerIdentity(leaf, staple: hierarchy.issuing.staple(for: leaf))
         },
-        Specimen("tls12", directives: "ssl_protocols TLSv1.2;"),
-        Specimen("tls13", directives: "ssl_protocols TLSv1.3;"),
+        Specimen("tls12", demand: .version("1.2")),
+        Specimen("tls13", demand: .version("1.3")),
+        Specimen("http2", offersHTTP2: true),
     ]
 
     static let chains = [
@@ -77,9 +77,10 @@ extension Specimen {
 
     static let weaknesses = [
         Specimen(
-            "weak-signature", findings: ["weak-signature"], directives: oldStrength, issued { $0.digest = "sha1" }),
+            "weak-signature", findings: ["weak-signature"], demand: .oldStrength,
+            issued { $0.digest = "sha1" }),
         Specimen(
-            "weak-key", findings: ["weak-key"], directives: oldStrength, issued { $0.key = .rsa(bits: 1024) }),
+            "weak-key", findings: ["weak-key"], demand: .oldStrength, issued { $0.key = .rsa(bits: 1024) }),
         Specimen(
             "wrong-usage", findings: ["wrong-usage"], issued { $0.extensions = ["extendedKeyUsage = clientAuth"] }),
         Specimen(
@@ -123,5 +124,24 @@ extension Specimen {
         Specimen(
             "wrong-name-self-signed", findings: ["self-signed", "wrong-name"],
             selfSigned { $0.alternatives = ["DNS:other.example.test"] }),
+    ]
+
+    /// Their certificate is good, and their protocol is refused by whoever does not ask for it.
+    static let outdated = [
+        Specimen("tls10", demand: .version("1.0") + .oldStrength),
+        Specimen("tls11", demand: .version("1.1") + .oldStrength),
+    ]
+
+    /// A wish to see the client's certificate. The issuers they name are roots: intermediates have to come from the client.
+    static let gatekeepers = [
+        Specimen("client-required", demand: .certificate(from: { [$0.root] })),
+        Specimen("client-required-tls12", demand: .version("1.2") + .certificate(from: { [$0.root] })),
+        Specimen("client-optional", demand: .certificate(isRequired: false, from: { [$0.root] })),
+        Specimen("client-elsewhere", demand: .certificate(from: { [$0.elsewhere] }, trusting: { [$0.root] })),
+        Specimen("client-of-both", demand: .certificate(from: { [$0.root, $0.elsewhere] })),
+        // It may not be trusted, so nothing may be shown to it.
+        Specimen(
+            "client-for-expired", findings: ["expired"],
+            demand: .version("1.2") + .certificate(from: { [$0.root] }), issued { $0.days = -60 ... -2 }),
     ]
 }

@@ -8,19 +8,22 @@ struct Specimen: Sendable, CustomTestStringConvertible {
     let host: String
     /// The words of all findings when `Hierarchy.root` is the only anchor, in alphabetical order.
     let findings: [String]
-    /// More directives for its nginx server.
-    let directives: String
+    let demand: Demand
+    /// Speaks HTTP/2 as well.
+    let offersHTTP2: Bool
     private let making: Making
 
     /// - Parameter host: if it is not the name below `example.test`.
     init(
-        _ name: String, host: String? = nil, findings: [String] = [], directives: String = "",
+        _ name: String, host: String? = nil, findings: [String] = [], offersHTTP2: Bool = false,
+        demand: Demand = .nothing,
         _ making: @escaping Making = { try ServerIdentity($0.issuing.issue($1)) }
     ) {
         self.name = name
         self.host = host ?? "\(name).example.test"
         self.findings = findings
-        self.directives = directives
+        self.demand = demand
+        self.offersHTTP2 = offersHTTP2
         self.making = making
     }
 
@@ -28,7 +31,9 @@ struct Specimen: Sendable, CustomTestStringConvertible {
 
     func identity() throws -> ServerIdentity { try making(Hierarchy.shared(), CertificateTerms(host: host)) }
 
-    static let all = trustworthy + chains + dates + names + weaknesses + revocations + mixtures
+    static let all = judged + outdated + gatekeepers
+    /// Those whose certificate is all that matters.
+    static let judged = trustworthy + chains + dates + names + weaknesses + revocations + mixtures
 
     static subscript(name: String) -> Specimen {
         get throws {

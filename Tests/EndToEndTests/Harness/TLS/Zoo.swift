@@ -18,7 +18,7 @@ struct Zoo: Sendable {
             servers.append(
                 .init(
                     port: FreePort.take(), name: specimen.name, identity: try specimen.identity(),
-                    directives: specimen.directives))
+                    directives: try specimen.demand.directives(hierarchy), offersHTTP2: specimen.offersHTTP2))
         }
         ports = Dictionary(uniqueKeysWithValues: servers.map { ($0.name, $0.port) })
         identities = Dictionary(uniqueKeysWithValues: servers.map { ($0.name, $0.identity) })

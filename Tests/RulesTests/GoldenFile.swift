@@ -57,6 +57,8 @@ struct GoldenFile {
         var text = file.report
         guard let configuration = file.configuration else { return text }
         guard let request else { return text + configuration.summary }
+        // An explanation is asked of a file that was checked before.
+        text = ""
         let explained = Self.request(request.method, request.url)
         let offers = challenges.map { challenge in
             ExplainedResponse.Offer(

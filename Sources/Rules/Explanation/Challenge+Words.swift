@@ -19,7 +19,7 @@ extension Configuration.Challenge {
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
         case .finding: "the chain's evaluation found no \(Self.list(findings.map(\.rawValue)))"
         case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
-        case .until: "it ended with \(terms?.until?.description ?? "a day before")"
+        case .until: "it ended on \(terms?.until?.description ?? "a day before")"
         }
     }
 

@@ -34,7 +34,8 @@ let tests: [Target] = [
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "TLSTests", dependencies: ["TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+    .testTarget(
+        name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),

@@ -28,6 +28,8 @@ public final class Policy: Sendable {
     let credentials: ConfiguredCredentials
     /// Nil when clients need not say who they are.
     let clientAuthentication: ClientAuthentication?
+    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
+    let interception: InterceptionIdentity?
     let timeouts: Timeouts
     let limits: Limits
     /// Nil when there is no access log.
@@ -35,11 +37,16 @@ public final class Policy: Sendable {
     let logFormat: AccessLogFormat
     let order = ChallengeOrder()
 
-    public init(rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, log: AccessLog?) {
+    /// - Parameter interception: nil when no tunnel is looked into by TLS.
+    public init(
+        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, log: AccessLog?,
+        interception: InterceptionIdentity? = nil
+    ) {
         let configuration = rules.configuration
         self.rules = rules
         self.credentials = credentials
         clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
+        self.interception = interception
         self.log = log
         logFormat = configuration.log.format == .common ? .common : .json
         timeouts = Timeouts(

@@ -40,7 +40,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
+        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "IO", "TLS"],
+        swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
@@ -115,7 +116,7 @@ let package = Package(
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
-        .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO"], swiftSettings: safe),
+        .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO", "TLS"], swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
         .target(

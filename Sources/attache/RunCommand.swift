@@ -26,17 +26,18 @@ struct RunCommand {
     private func serve(_ first: Setup) throws(StartError) -> Int32 {
         var setup = first
         let shared = SharedState(storage: MemoryCredentialStorage()) { Console.error($0) }
+        let listeners = try setup.listeners()
         let server = try ProxyServer(
-            threads: setup.threads, listeners: setup.listeners, policy: try setup.policy(), shared: shared)
-        setup.refresh(into: shared)
+            threads: setup.threads, listeners: listeners, policy: try setup.policy(), shared: shared)
+        setup.refresh(into: shared, listeners)
         let admin = try startAdmin(setup, server: server)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
         if let admin { Console.error("the admin listener is on \(admin)") }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
-            case .quiet: setup.refresh(into: shared)
-            case .reload: setup = reload(setup, server: server, shared: shared)
+            case .quiet: setup.refresh(into: shared, listeners)
+            case .reload: setup = reload(setup, server: server, shared: shared, listeners)
             case .terminate: return drain(server, within: setup.drain)
             }
         }
@@ -57,13 +58,15 @@ struct RunCommand {
     }
 
     /// The new rules, or, where they cannot be used, the old ones.
-    private func reload(_ running: Setup, server: ProxyServer, shared: SharedState) -> Setup {
+    private func reload(
+        _ running: Setup, server: ProxyServer, shared: SharedState, _ listeners: [ClientListener]
+    ) -> Setup {
         guard let fresh = Setup.load(configuration) else {
             Console.error("the rule file was not reloaded; the proxy keeps the running rules")
             return running
         }
         do throws(StartError) {
-            fresh.refresh(into: shared)
+            fresh.refresh(into: shared, listeners)
             server.adopt(try fresh.policy())
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")

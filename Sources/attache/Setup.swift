@@ -26,8 +26,17 @@ struct Setup {
         }
     }
 
-    var listeners: [SocketAddress] {
-        rules.configuration.listeners.map { SocketAddress($0.endpoint.address, port: $0.endpoint.port) }
+    /// Reads what listeners show to clients that connect by TLS. A reload cannot change it, but the files may change.
+    func listeners() throws(StartError) -> [ClientListener] {
+        var listeners: [ClientListener] = []
+        for listener in rules.configuration.listeners {
+            let address = SocketAddress(listener.endpoint.address, port: listener.endpoint.port)
+            do throws(FileProblem) {
+                let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
+                listeners.append(ClientListener(address, as: identity))
+            } catch { throw StartError("cannot listen on \(listener.endpoint) by TLS: \(error)") }
+        }
+        return listeners
     }
 
     var admin: SocketAddress? {
@@ -82,13 +91,15 @@ struct Setup {
         }
     }
 
-    /// Reads secrets and users again. What cannot be read is said once, and again after it could be.
-    func refresh(into shared: SharedState) {
+    /// Reads secrets, users and the listeners' certificates again. What cannot be read is said once, and again after it
+    /// could be.
+    func refresh(into shared: SharedState, _ listeners: [ClientListener]) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" }
+                + listeners.flatMap { $0.identity?.refresh() ?? [] }.map { "\($0)" })
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)

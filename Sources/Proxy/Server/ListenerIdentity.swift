@@ -1,4 +1,5 @@
 import Credentials
+import Crypto
 import IO
 import Rules
 import TLS
@@ -19,7 +20,8 @@ public final class ListenerIdentity: Sendable {
             try Identity(certificate: .content(contents[0]), key: .content(contents[1]))
         }
         contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
-            try ServerTLSContext(ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
+            try ServerTLSContext(
+                ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
         }
     }
 
@@ -31,8 +33,8 @@ public final class ListenerIdentity: Sendable {
     /// - Returns: why one is of no use.
     public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
 
-    private static func request(from authorities: [UInt8]) throws -> ServerTLSSettings.ClientCertificates {
-        let anchors = try TrustAnchors(only: try Certificate.all(inPEM: authorities.span))
+    private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
+        let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(inPEM: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
             anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
         }

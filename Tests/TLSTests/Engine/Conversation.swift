@@ -57,9 +57,10 @@ final class Conversation {
     }
 
     static func trusting(_ chain: PresentedChain, decision: String? = nil) throws -> ServerTrust {
-        ServerTrust(
-            VerifiedChain(leaf: chain.leaf, issuers: [], name: .host("server.example.test"), forgiven: [.selfSigned]),
-            decision: decision)
+        let evaluation = TrustEvaluation.of(
+            chain, for: .host("server.example.test"), anchors: try TrustAnchors(only: []), at: 0)
+        let trusted = VerifiedChain(evaluation, forgiving: evaluation.kinds)
+        return ServerTrust(try #require(trusted), decision: decision)
     }
 
     /// Sends a text from one side and reads it on the other.

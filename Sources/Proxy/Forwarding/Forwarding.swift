@@ -117,6 +117,7 @@ struct Forwarding {
         var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }
+            if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {
                 return isSent ? try await sending.receive() : try await sending.send()
             } catch {
@@ -133,30 +134,25 @@ struct Forwarding {
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
         if exchange.upstream.stream != nil { return true }
-        guard mayReuse, let stream = destination.origin.takeIdle(under: terms, for: session.wakeup) else {
-            return false
-        }
-        exchange.upstream.attach(stream, under: terms, isReused: true)
+        guard mayReuse, exchange.policy === session.worker.policy,
+            let connection = destination.origin.takeIdle(under: connector.terms, for: session.wakeup)
+        else { return false }
+        exchange.upstream.attach(connection, isReused: true)
+        connection.security?.note(in: exchange.record)
         exchange.record.upstream = .reused
         return true
     }
 
-    private var terms: ConnectionTerms { .plain }
-
     private func connect() async throws(ExchangeFailure) {
-        let origin = destination.origin
-        if origin.isSecure {
-            throw .refused(
-                Refusal(.notImplemented, .httpRequestError, "TLS to origins is not supported yet; use CONNECT"))
-        }
-        let started = session.worker.loop.now
         do throws(Refusal) {
-            let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
-            stream.wakeup = session.wakeup
-            exchange.upstream.attach(stream, under: terms, isReused: false)
+            let connection = try await connector.connect()
+            exchange.upstream.attach(connection, isReused: false)
+            connection.security?.note(in: exchange.record)
         } catch { throw .refused(error) }
-        exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+    }
+
+    private var connector: OriginConnector {
+        OriginConnector(session: session, exchange: exchange, destination: destination)
     }
 
     private func relay(note: String?) async throws(ExchangeFailure) -> Bool {

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import TLS
 import Transport
 
 /// The upstream's side of an exchange: a connection, and the response head that came on it.
@@ -12,14 +13,14 @@ final class UpstreamConnection {
         case timedOut
         /// The response is none that may be passed on.
         case invalid(HTTPError)
+        /// TLS came to a bad end: the origin said why, or broke its protocol.
+        case insecure(TLSError)
     }
 
     let head: ResponseHead
     /// What came from the upstream: the head at its front until `consumeHead`, then body.
     let inbound: ByteBuffer
-    private(set) var stream: ByteStream?
-    /// Those under which the connection was made.
-    private var terms = ConnectionTerms.plain
+    private var connection: OriginConnection?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
@@ -31,9 +32,11 @@ final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
-    func attach(_ stream: ByteStream, under terms: ConnectionTerms, isReused: Bool) {
-        self.stream = stream
-        self.terms = terms
+    var stream: ByteStream? { connection?.stream }
+    var security: ConnectionSecurity? { connection?.security }
+
+    func attach(_ connection: OriginConnection, isReused: Bool) {
+        self.connection = connection
         self.isReused = isReused
         kept = nil
         headLength = 0
@@ -43,7 +46,7 @@ final class UpstreamConnection {
 
     func reset() {
         stream?.close()
-        stream = nil
+        connection = nil
         kept = nil
         headLength = 0
         inbound.clear()
@@ -58,12 +61,12 @@ final class UpstreamConnection {
 
     /// Gives the connection back for other requests, if its response left it usable; else closes it.
     func release(to origin: Origin, keptFor limit: Int) {
-        guard let stream else { return }
-        self.stream = nil
+        guard let connection else { return }
+        self.connection = nil
         if head.keepAlive, inbound.isEmpty, !holdsBody {
-            origin.keep(stream, under: terms, for: limit)
+            origin.keep(connection, for: limit)
         } else {
-            stream.close()
+            connection.stream.close()
         }
     }
 
@@ -104,9 +107,21 @@ final class UpstreamConnection {
             return try await stream.read(into: inbound)
         } catch {
             if error == .timedOut { throw .timedOut }
+            if let failure = tlsFailure { throw .insecure(failure) }
             throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
         }
     }
+
+    /// What TLS says of its failure; nil without one, and where no more than the connection broke.
+    private var tlsFailure: TLSError? {
+        switch stream?.tls?.failure {
+        case nil, .truncated?, .transport?: nil
+        case let failure?: failure
+        }
+    }
+
+    /// Whether the origin was shown a certificate on this connection.
+    var hasShownIdentity: Bool { stream?.tls?.identityAnswer == .shown }
 
     /// Whether a part of the body was read ahead and not yet passed on.
     var holdsBody: Bool { kept.map { $0.offset < $0.body.count } ?? false }

@@ -1,0 +1,9 @@
+import Transport
+
+/// A connection to an origin, with all that decides whom it may serve.
+struct OriginConnection {
+    let stream: ByteStream
+    let terms: ConnectionTerms
+    /// Nil without TLS.
+    var security: ConnectionSecurity?
+}

@@ -31,7 +31,7 @@ final class Origin: ChannelObserver {
     }
 
     private static let idleLimit = 128
-    private let room: IdleRoom
+    let room: IdleRoom
 
     init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
         self.room = room

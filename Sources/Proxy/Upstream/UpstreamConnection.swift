@@ -20,6 +20,8 @@ final class UpstreamConnection {
     private(set) var stream: ByteStream?
     /// Those under which the connection was made.
     private var terms = ConnectionTerms.plain
+    /// What makes the connection one client's; nil for one that may serve anybody.
+    private(set) var login: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
@@ -31,10 +33,11 @@ final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
-    func attach(_ stream: ByteStream, under terms: ConnectionTerms, isReused: Bool) {
+    func attach(_ stream: ByteStream, under terms: ConnectionTerms, isReused: Bool, login: ConnectionLogin? = nil) {
         self.stream = stream
         self.terms = terms
         self.isReused = isReused
+        self.login = login
         kept = nil
         headLength = 0
         inbound.clear()
@@ -44,11 +47,15 @@ final class UpstreamConnection {
     func reset() {
         stream?.close()
         stream = nil
+        login = nil
         kept = nil
         headLength = 0
         inbound.clear()
         head.reset()
     }
+
+    /// From now on the connection is one client's. It stays so to its end.
+    func claim(for login: ConnectionLogin) { self.login = login }
 
     /// Makes ready for the next head.
     func forgetHead() {
@@ -56,14 +63,17 @@ final class UpstreamConnection {
         head.reset()
     }
 
-    /// Gives the connection back for other requests, if its response left it usable; else closes it.
+    /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(to origin: Origin, keptFor limit: Int) {
         guard let stream else { return }
+        let login = login
         self.stream = nil
-        if head.keepAlive, inbound.isEmpty, !holdsBody {
-            origin.keep(stream, under: terms, for: limit)
+        self.login = nil
+        guard head.keepAlive, inbound.isEmpty, !holdsBody else { return stream.close() }
+        if let login {
+            login.rest(HeldConnections.Connection(stream: stream, terms: terms, login: login), for: limit)
         } else {
-            stream.close()
+            origin.keep(stream, under: terms, for: limit)
         }
     }
 

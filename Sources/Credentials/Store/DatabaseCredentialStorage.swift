@@ -1,0 +1,149 @@
+import Authentication
+import Crypto
+import Database
+import IO
+import Synchronization
+
+/// A credential storage in a database, seen through a copy in memory that answers at once: the database is asked only
+/// when something is written, and when somebody else has changed something.
+public final class DatabaseCredentialStorage: CredentialStorage {
+    private let database: any CredentialDatabase
+    private let dataKey: SealingKey
+    private let listeners = ChangeListeners()
+    private let view: Mutex<View>
+    /// Held over a write to the database and the one to the view, so that both see the same order.
+    private let writing = Mutex(())
+    private let pool: BlockingPool
+
+    private struct View {
+        var shelves = CredentialShelves()
+        var foreignChanges: Int64
+    }
+
+    /// Opens the store, and reads it once. Blocks.
+    ///
+    /// - Parameter key: wraps the store's own key; a new store adopts it.
+    init(
+        _ database: any CredentialDatabase, key: SealingKey, pool: BlockingPool = .shared
+    ) throws(CredentialStoreError) {
+        self.database = database
+        self.pool = pool
+        dataKey = try StoreKey.dataKey(of: database, wrappedBy: key)
+        // Before the rows: what changes between the two is read twice, not missed.
+        let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.foreignChanges()
+        }
+        view = Mutex(View(foreignChanges: foreignChanges))
+        let shelves = try read()
+        view.withLock { $0.shelves = shelves }
+    }
+
+    /// A store in a SQLite file, which is made if there is none.
+    public convenience init(sqlite path: String, key: SealingKey) throws(CredentialStoreError) {
+        let database = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try SQLiteCredentialDatabase(path: path)
+        }
+        try self.init(database, key: key)
+    }
+
+    // MARK: - Reading
+
+    public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
+        view.withLock { $0.shelves.credentials(for: space) }
+    }
+
+    public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+        view.withLock { $0.shelves.all }
+    }
+
+    public func defaultCredential(for space: ProtectionSpace) async throws(CredentialStorageError) -> Credential? {
+        view.withLock { $0.shelves.defaultCredential(for: space) }
+    }
+
+    public func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
+
+    // MARK: - Writing
+
+    public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await put(credential, for: space, asDefault: false)
+    }
+
+    public func setDefault(
+        _ credential: Credential, for space: ProtectionSpace
+    ) async throws(CredentialStorageError) {
+        try await put(credential, for: space, asDefault: true)
+    }
+
+    public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await write { storage throws(DatabaseError) in
+            try storage.database.remove(user: user, for: space)
+            storage.view.withLock { view in
+                guard view.shelves.remove(user: user, for: space) else { return }
+                storage.listeners.tell(CredentialChange(.removed, space: space, user: user))
+            }
+        }
+    }
+
+    private func put(
+        _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
+    ) async throws(CredentialStorageError) {
+        let row: StoredCredential?
+        let kept: Credential?
+        do throws(CryptoError) {
+            row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: dataKey)
+            // As everyone else will read it, and whoever starts after us.
+            kept = try row?.credential(openedWith: dataKey)
+        } catch { throw .unavailable("\(error)") }
+        guard let row, let kept else { throw .noUser(credential: credential.version.name) }
+        try await write { storage throws(DatabaseError) in
+            try storage.database.put(row)
+            storage.view.withLock { view in
+                view.shelves.put(kept, of: row.user, for: space, asDefault: asDefault)
+                storage.listeners.tell(
+                    CredentialChange(asDefault ? .madeDefault : .set, space: space, user: row.user))
+            }
+        }
+    }
+
+    private func write(
+        _ body: @escaping @Sendable (DatabaseCredentialStorage) throws(DatabaseError) -> Void
+    ) async throws(CredentialStorageError) {
+        let result = await pool.run { () -> Result<Void, DatabaseError> in
+            self.writing.withLock { _ in
+                do throws(DatabaseError) { return .success(try body(self)) } catch { return .failure(error) }
+            }
+        }
+        if case .failure(let error) = result { throw .unavailable("\(error)") }
+    }
+
+    // MARK: - Others' changes
+
+    /// Takes over what other processes have changed since the last call. Blocks.
+    public func refresh() throws(CredentialStoreError) {
+        try writing.withLock { _ throws(CredentialStoreError) in
+            let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
+                try database.foreignChanges()
+            }
+            guard view.withLock({ $0.foreignChanges != foreignChanges }) else { return }
+            let shelves = try read()
+            view.withLock { view in
+                let changes = shelves.changes(since: view.shelves)
+                view.shelves = shelves
+                view.foreignChanges = foreignChanges
+                for change in changes { listeners.tell(change) }
+            }
+        }
+    }
+
+    private func read() throws(CredentialStoreError) -> CredentialShelves {
+        let rows = try CredentialStoreError.asking { () throws(DatabaseError) in try database.rows() }
+        var shelves = CredentialShelves()
+        for row in rows {
+            do throws(CryptoError) {
+                shelves.put(
+                    try row.credential(openedWith: dataKey), of: row.user, for: row.space, asDefault: row.isDefault)
+            } catch { throw .foreignRow(user: row.user, host: row.space.host) }
+        }
+        return shelves
+    }
+}

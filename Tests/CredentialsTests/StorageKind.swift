@@ -1,0 +1,33 @@
+import Authentication
+import Crypto
+import Foundation
+import Testing
+
+@testable import Credentials
+
+/// The storages there are, each empty.
+enum StorageKind: CaseIterable {
+    case memory
+    case sqlite
+
+    func make() throws -> any CredentialStorage {
+        switch self {
+        case .memory: MemoryCredentialStorage()
+        case .sqlite: try DatabaseCredentialStorage(sqlite: StoreFile.temporary(), key: StoreFile.key(1))
+        }
+    }
+}
+
+enum StoreFile {
+    /// A path in a new folder, which the system's own cleaning takes away.
+    static func temporary() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "attache-store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appending(path: "credentials.db").path
+    }
+
+    static func key(_ byte: UInt8) throws -> SealingKey {
+        var bytes = [UInt8](repeating: byte, count: SealingKey.count)
+        return try #require(SealingKey(Secret(wiping: &bytes)))
+    }
+}

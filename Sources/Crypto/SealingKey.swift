@@ -66,6 +66,12 @@ public struct SealingKey: Sendable {
         try body(secret)
     }
 
+    /// Another key, which says nothing about this one: HMAC-SHA-256 as a key derivation (NIST SP 800-108).
+    public func derived(for purpose: String) -> Secret {
+        var code = MessageAuthenticationCode(key: secret).code(of: Array("attache \(purpose)".utf8).span).array
+        return Secret(wiping: &code)
+    }
+
     private static func encrypt(
         _ plain: Span<UInt8>, _ context: Span<UInt8>, key: Secret, nonce: [UInt8],
         into box: UnsafeMutableRawBufferPointer

@@ -17,10 +17,10 @@ import Testing
 
     @Test func `what was kept is there after a restart, and nobody else can read the file`() async throws {
         let path = try StoreFile.temporary()
-        let first = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        try await first.setDefault(credential("alice", "correct horse battery"), for: space)
-        let second = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        let kept = try await second.defaultCredential(for: space)
+        let first = try StoreFile.open(path)
+        try await first.storage.setDefault(credential("alice", "correct horse battery"), for: space)
+        let second = try StoreFile.open(path)
+        let kept = try await second.storage.defaultCredential(for: space)
         #expect(kept?.user == "alice")
         #expect(kept?.password == Secret("correct horse battery"))
         #expect(kept?.persistence == .permanent)
@@ -34,66 +34,90 @@ import Testing
 
     @Test func `a wrong key opens nothing, touches nothing, and says which key is needed`() async throws {
         let path = try StoreFile.temporary()
-        let first = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        try await first.set(credential("alice", "p"), for: space)
+        let first = try StoreFile.open(path)
+        try await first.storage.set(credential("alice", "p"), for: space)
         let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
         #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
-            try DatabaseCredentialStorage(sqlite: path, key: wrong)
+            try StoreFile.open(path, wrong)
         }
-        let again = try DatabaseCredentialStorage(sqlite: path, key: right)
-        #expect(try await again.credentials(for: space).keys.sorted() == ["alice"])
+        let again = try StoreFile.open(path, right)
+        #expect(try await again.storage.credentials(for: space).keys.sorted() == ["alice"])
     }
 
     @Test func `a row that was moved to another space is refused`() async throws {
         let path = try StoreFile.temporary()
-        let store = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        try await store.set(credential("alice", "p"), for: space)
+        let store = try StoreFile.open(path)
+        try await store.storage.set(credential("alice", "p"), for: space)
         try SQLiteDatabase(path: path).rows("UPDATE credentials SET host = 'evil'")
         #expect(throws: CredentialStoreError.foreignRow(user: "alice", host: "evil")) {
-            try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
+            try StoreFile.open(path)
         }
     }
 
     @Test func `another process's changes are taken over, and told`() async throws {
         let path = try StoreFile.temporary()
-        let ours = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        let theirs = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        try await ours.set(credential("alice", "old"), for: space)
-        try await ours.set(credential("bob", "b"), for: space)
+        let ours = try StoreFile.open(path)
+        let theirs = try StoreFile.open(path)
+        try await ours.storage.set(credential("alice", "old"), for: space)
+        try await ours.storage.set(credential("bob", "b"), for: space)
         try theirs.refresh()
-        var changes = theirs.changes().makeAsyncIterator()
-        try await ours.set(credential("alice", "new"), for: space)
+        var changes = theirs.storage.changes().makeAsyncIterator()
+        try await ours.storage.set(credential("alice", "new"), for: space)
         try theirs.refresh()
         #expect(await changes.next() == CredentialChange(.set, space: space, user: "alice"))
-        try await ours.remove(user: "bob", for: space)
+        try await ours.storage.remove(user: "bob", for: space)
         try theirs.refresh()
         #expect(await changes.next() == CredentialChange(.removed, space: space, user: "bob"))
-        try await ours.setDefault(credential("alice", "new"), for: space)
+        try await ours.storage.setDefault(credential("alice", "new"), for: space)
         try theirs.refresh()
         #expect(await changes.next() == CredentialChange(.madeDefault, space: space, user: "alice"))
-        #expect(try await theirs.defaultCredential(for: space)?.password == Secret("new"))
+        #expect(try await theirs.storage.defaultCredential(for: space)?.password == Secret("new"))
     }
 
     @Test func `the store's key is wrapped anew while somebody uses it`() async throws {
         let path = try StoreFile.temporary()
-        let running = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
-        try await running.set(credential("alice", "p"), for: space)
-        try StoreKey.rewrap(SQLiteCredentialDatabase(path: path), from: StoreFile.key(1), to: StoreFile.key(2))
-        try await running.set(credential("bob", "p"), for: space)
+        let running = try StoreFile.open(path)
+        try await running.storage.set(credential("alice", "p"), for: space)
+        try CredentialStore.rewrap(sqlite: path, from: StoreFile.key(1), to: StoreFile.key(2))
+        try await running.storage.set(credential("bob", "p"), for: space)
         #expect(throws: CredentialStoreError.self) {
-            try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
+            try StoreFile.open(path)
         }
-        let restarted = try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(2))
-        #expect(try await restarted.credentials(for: space).keys.sorted() == ["alice", "bob"])
+        let restarted = try StoreFile.open(path, StoreFile.key(2))
+        #expect(try await restarted.storage.credentials(for: space).keys.sorted() == ["alice", "bob"])
     }
 
     @Test func `a store of a later version is left alone`() throws {
         let path = try StoreFile.temporary()
         try SQLiteDatabase(path: path).rows("PRAGMA user_version = 99")
         #expect {
-            try DatabaseCredentialStorage(sqlite: path, key: StoreFile.key(1))
+            try StoreFile.open(path)
         } throws: { error in
             "\(error)".contains("later version")
         }
+    }
+
+    @Test func `refusals outlive the process, and other processes see them`() throws {
+        let path = try StoreFile.temporary()
+        let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
+        let (old, new) = (credential("alice", "old").version, credential("alice", "new").version)
+        ours.parked.park(old, for: space)
+        #expect(try eventually { try StoreFile.open(path).parked.contains(old, for: space) })
+        try theirs.refresh()
+        #expect(theirs.parked.contains(old, for: space))
+        #expect(!theirs.parked.contains(new, for: space))
+        theirs.parked.keepOnly(new)
+        #expect(try eventually { try StoreFile.open(path).parked.entries.isEmpty })
+        try ours.refresh()
+        #expect(ours.parked.entries.isEmpty)
+    }
+
+    /// Refusals are written a little after they are made.
+    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
+        for _ in 0..<200 {
+            if try condition() { return true }
+            usleep(25_000)
+        }
+        return false
     }
 }

@@ -13,7 +13,7 @@ enum StorageKind: CaseIterable {
     func make() throws -> any CredentialStorage {
         switch self {
         case .memory: MemoryCredentialStorage()
-        case .sqlite: try DatabaseCredentialStorage(sqlite: StoreFile.temporary(), key: StoreFile.key(1))
+        case .sqlite: try StoreFile.open(StoreFile.temporary()).storage
         }
     }
 }
@@ -24,6 +24,13 @@ enum StoreFile {
         let folder = FileManager.default.temporaryDirectory.appending(path: "attache-store-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder.appending(path: "credentials.db").path
+    }
+
+    static func open(_ path: String, _ key: SealingKey? = nil) throws -> CredentialStore {
+        // Other tests make fingerprints meanwhile.
+        try CredentialStore(
+            sqlite: path, key: key ?? self.key(1), fingerprintKey: { _ in },
+            report: { Issue.record("\($0)") })
     }
 
     static func key(_ byte: UInt8) throws -> SealingKey {

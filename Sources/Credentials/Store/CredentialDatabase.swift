@@ -18,6 +18,14 @@ protocol CredentialDatabase: Sendable {
     func put(_ row: StoredCredential) throws(DatabaseError)
     func remove(user: String, for space: ProtectionSpace) throws(DatabaseError)
 
+    /// In the order they came.
+    func refusals() throws(DatabaseError) -> [ParkedCredentials.Entry]
+    /// Adds a refusal; one that is there stays.
+    func add(_ refusal: ParkedCredentials.Entry) throws(DatabaseError)
+    /// Removes the refusals of that name's other versions.
+    func removeRefusals(before version: CredentialVersion) throws(DatabaseError)
+    func removeRefusals() throws(DatabaseError)
+
     /// A number that differs whenever somebody else has changed something.
     func foreignChanges() throws(DatabaseError) -> Int64
 }

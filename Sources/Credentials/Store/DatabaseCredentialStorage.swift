@@ -20,15 +20,13 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         var foreignChanges: Int64
     }
 
-    /// Opens the store, and reads it once. Blocks.
-    ///
-    /// - Parameter key: wraps the store's own key; a new store adopts it.
+    /// Reads the database once. Blocks.
     init(
-        _ database: any CredentialDatabase, key: SealingKey, pool: BlockingPool = .shared
+        _ database: any CredentialDatabase, dataKey: SealingKey, pool: BlockingPool
     ) throws(CredentialStoreError) {
         self.database = database
         self.pool = pool
-        dataKey = try StoreKey.dataKey(of: database, wrappedBy: key)
+        self.dataKey = dataKey
         // Before the rows: what changes between the two is read twice, not missed.
         let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.foreignChanges()
@@ -36,14 +34,6 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         view = Mutex(View(foreignChanges: foreignChanges))
         let shelves = try read()
         view.withLock { $0.shelves = shelves }
-    }
-
-    /// A store in a SQLite file, which is made if there is none.
-    public convenience init(sqlite path: String, key: SealingKey) throws(CredentialStoreError) {
-        let database = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try SQLiteCredentialDatabase(path: path)
-        }
-        try self.init(database, key: key)
     }
 
     // MARK: - Reading
@@ -119,12 +109,13 @@ public final class DatabaseCredentialStorage: CredentialStorage {
     // MARK: - Others' changes
 
     /// Takes over what other processes have changed since the last call. Blocks.
-    public func refresh() throws(CredentialStoreError) {
+    /// - Returns: whether they have changed anything.
+    func refresh() throws(CredentialStoreError) -> Bool {
         try writing.withLock { _ throws(CredentialStoreError) in
             let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
                 try database.foreignChanges()
             }
-            guard view.withLock({ $0.foreignChanges != foreignChanges }) else { return }
+            guard view.withLock({ $0.foreignChanges != foreignChanges }) else { return false }
             let shelves = try read()
             view.withLock { view in
                 let changes = shelves.changes(since: view.shelves)
@@ -132,6 +123,7 @@ public final class DatabaseCredentialStorage: CredentialStorage {
                 view.foreignChanges = foreignChanges
                 for change in changes { listeners.tell(change) }
             }
+            return true
         }
     }
 

@@ -23,6 +23,14 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
                 PRIMARY KEY (host, port, protocol, proxy, realm, method, user)
             ) WITHOUT ROWID
             """,
+            """
+            CREATE TABLE refusals (
+                number INTEGER PRIMARY KEY,
+                host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
+                realm TEXT NOT NULL, method TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL,
+                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+            )
+            """,
         ]
     ]
 
@@ -103,6 +111,37 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         try use { database throws(DatabaseError) in
             _ = try database.rows("DELETE FROM credentials WHERE \(Self.isSpace) AND user = ?", columns + [.text(user)])
         }
+    }
+
+    func refusals() throws(DatabaseError) -> [ParkedCredentials.Entry] {
+        try use { database throws(DatabaseError) in
+            let columns = "host, port, protocol, proxy, realm, method, name, fingerprint"
+            return try database.rows("SELECT \(columns) FROM refusals ORDER BY number")
+                .compactMap(ParkedCredentials.Entry.init(columns:))
+        }
+    }
+
+    func add(_ refusal: ParkedCredentials.Entry) throws(DatabaseError) {
+        let columns = refusal.columns
+        try use { database throws(DatabaseError) in
+            _ = try database.rows(
+                """
+                INSERT INTO refusals (host, port, protocol, proxy, realm, method, name, fingerprint)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """, columns)
+        }
+    }
+
+    func removeRefusals(before version: CredentialVersion) throws(DatabaseError) {
+        try use { database throws(DatabaseError) in
+            _ = try database.rows(
+                "DELETE FROM refusals WHERE name = ? AND fingerprint <> ?",
+                [.text(version.name), .bytes(version.fingerprintBytes)])
+        }
+    }
+
+    func removeRefusals() throws(DatabaseError) {
+        try use { database throws(DatabaseError) in _ = try database.rows("DELETE FROM refusals") }
     }
 
     func foreignChanges() throws(DatabaseError) -> Int64 {

@@ -95,6 +95,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
@@ -107,7 +108,7 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
-        .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: house),
+        .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 
 /// A SQLite database file. Every call blocks; one thread at a time.
-public final class SQLiteDatabase {
+public final class SQLiteDatabase: SQLConnection {
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
@@ -36,9 +36,8 @@ public final class SQLiteDatabase {
         sqlite3_close_v2(connection)
     }
 
-    /// Carries a statement out and returns its rows.
     @discardableResult
-    public func rows(_ sql: String, _ parameters: [DatabaseValue] = []) throws(DatabaseError) -> [[DatabaseValue]] {
+    public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
         let statement = try statement(sql)
         defer {
             sqlite3_reset(statement)
@@ -57,10 +56,6 @@ public final class SQLiteDatabase {
         }
     }
 
-    /// Rows that the last statement changed.
-    public var changedRows: Int { Int(sqlite3_changes(connection)) }
-
-    /// Carries `body` out as a whole or not at all.
     public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         try rows("BEGIN IMMEDIATE")
         do throws(DatabaseError) {

@@ -9,11 +9,13 @@ import Testing
 enum StorageKind: CaseIterable {
     case memory
     case sqlite
+    case postgresql
 
     func make() throws -> any CredentialStorage {
         switch self {
         case .memory: MemoryCredentialStorage()
         case .sqlite: try StoreFile.open(StoreFile.temporary()).storage
+        case .postgresql: try PostgreSQLServer.shared.open(PostgreSQLServer.shared.newDatabase()).storage
         }
     }
 }

@@ -29,6 +29,22 @@ public final class CredentialStore: Sendable {
         try self.init(database, key: key, pool: .shared, fingerprintKey: fingerprintKey, report: report)
     }
 
+    /// Opens a store in a PostgreSQL database that this and other processes share; its tables are made if there are none.
+    /// As above.
+    ///
+    /// - Parameter info: libpq's connection string or URI.
+    public convenience init(
+        postgresql info: String, key: SealingKey, fingerprintKey: (Secret) -> Void,
+        report: @escaping @Sendable (String) -> Void
+    ) throws(CredentialStoreError) {
+        let name: [UInt8]
+        do throws(CryptoError) { name = try RandomBytes.make(8) } catch { throw .cannotSeal("\(error)") }
+        let database = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try PostgreSQLCredentialDatabase(info, name: Hex.encode(name))
+        }
+        try self.init(database, key: key, pool: .shared, fingerprintKey: fingerprintKey, report: report)
+    }
+
     init(
         _ database: any CredentialDatabase, key: SealingKey, pool: BlockingPool, fingerprintKey: (Secret) -> Void,
         report: @escaping @Sendable (String) -> Void
@@ -42,13 +58,26 @@ public final class CredentialStore: Sendable {
         try adoptRefusals()
     }
 
-    /// Takes over what other processes have changed. Blocks.
-    public func refresh() throws(CredentialStoreError) {
-        if try kept.refresh() { try adoptRefusals() }
+    /// Waits for changes that other processes make, and takes them over. Blocks.
+    ///
+    /// - Parameter limit: milliseconds to wait.
+    /// - Returns: whether there may have been any.
+    @discardableResult
+    public func follow(within limit: Int) throws(CredentialStoreError) -> Bool {
+        let isChanged = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.hasForeignChanges(within: limit)
+        }
+        guard isChanged else { return false }
+        try kept.refresh()
+        try adoptRefusals()
+        return true
     }
 
     private func adoptRefusals() throws(CredentialStoreError) {
-        parked.adopt(try CredentialStoreError.asking { () throws(DatabaseError) in try database.refusals() })
+        parked.adopt(
+            try CredentialStoreError.asking { () throws(DatabaseError) in
+                try database.read { connection throws(DatabaseError) in try CredentialTables.refusals(connection) }
+            })
     }
 
     /// Wraps the store's own key by another. The rows stay as they are, and whoever has the store open goes on. Blocks.

@@ -10,15 +10,10 @@ public final class DatabaseCredentialStorage: CredentialStorage {
     private let database: any CredentialDatabase
     private let dataKey: SealingKey
     private let listeners = ChangeListeners()
-    private let view: Mutex<View>
+    private let view = Mutex(CredentialShelves())
     /// Held over a write to the database and the one to the view, so that both see the same order.
     private let writing = Mutex(())
     private let pool: BlockingPool
-
-    private struct View {
-        var shelves = CredentialShelves()
-        var foreignChanges: Int64
-    }
 
     /// Reads the database once. Blocks.
     init(
@@ -27,27 +22,22 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         self.database = database
         self.pool = pool
         self.dataKey = dataKey
-        // Before the rows: what changes between the two is read twice, not missed.
-        let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.foreignChanges()
-        }
-        view = Mutex(View(foreignChanges: foreignChanges))
         let shelves = try read()
-        view.withLock { $0.shelves = shelves }
+        view.withLock { $0 = shelves }
     }
 
     // MARK: - Reading
 
     public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
-        view.withLock { $0.shelves.credentials(for: space) }
+        view.withLock { $0.credentials(for: space) }
     }
 
     public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
-        view.withLock { $0.shelves.all }
+        view.withLock { $0.all }
     }
 
     public func defaultCredential(for space: ProtectionSpace) async throws(CredentialStorageError) -> Credential? {
-        view.withLock { $0.shelves.defaultCredential(for: space) }
+        view.withLock { $0.defaultCredential(for: space) }
     }
 
     public func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
@@ -66,9 +56,11 @@ public final class DatabaseCredentialStorage: CredentialStorage {
 
     public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
         try await write { storage throws(DatabaseError) in
-            try storage.database.remove(user: user, for: space)
+            try storage.database.write { connection throws(DatabaseError) in
+                try CredentialTables.remove(user: user, for: space, connection)
+            }
             storage.view.withLock { view in
-                guard view.shelves.remove(user: user, for: space) else { return }
+                guard view.remove(user: user, for: space) else { return }
                 storage.listeners.tell(CredentialChange(.removed, space: space, user: user))
             }
         }
@@ -86,9 +78,11 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         } catch { throw .unavailable("\(error)") }
         guard let row, let kept else { throw .noUser(credential: credential.version.name) }
         try await write { storage throws(DatabaseError) in
-            try storage.database.put(row)
+            try storage.database.write { connection throws(DatabaseError) in
+                try CredentialTables.put(row, connection)
+            }
             storage.view.withLock { view in
-                view.shelves.put(kept, of: row.user, for: space, asDefault: asDefault)
+                view.put(kept, of: row.user, for: space, asDefault: asDefault)
                 storage.listeners.tell(
                     CredentialChange(asDefault ? .madeDefault : .set, space: space, user: row.user))
             }
@@ -108,27 +102,22 @@ public final class DatabaseCredentialStorage: CredentialStorage {
 
     // MARK: - Others' changes
 
-    /// Takes over what other processes have changed since the last call. Blocks.
-    /// - Returns: whether they have changed anything.
-    func refresh() throws(CredentialStoreError) -> Bool {
+    /// Takes over what other processes have changed. Blocks.
+    func refresh() throws(CredentialStoreError) {
         try writing.withLock { _ throws(CredentialStoreError) in
-            let foreignChanges = try CredentialStoreError.asking { () throws(DatabaseError) in
-                try database.foreignChanges()
-            }
-            guard view.withLock({ $0.foreignChanges != foreignChanges }) else { return false }
             let shelves = try read()
             view.withLock { view in
-                let changes = shelves.changes(since: view.shelves)
-                view.shelves = shelves
-                view.foreignChanges = foreignChanges
+                let changes = shelves.changes(since: view)
+                view = shelves
                 for change in changes { listeners.tell(change) }
             }
-            return true
         }
     }
 
     private func read() throws(CredentialStoreError) -> CredentialShelves {
-        let rows = try CredentialStoreError.asking { () throws(DatabaseError) in try database.rows() }
+        let rows = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.credentials(connection) }
+        }
         var shelves = CredentialShelves()
         for row in rows {
             do throws(CryptoError) {

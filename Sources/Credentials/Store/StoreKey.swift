@@ -37,13 +37,22 @@ struct StoreKey: Sendable, Hashable {
     static func dataKey(
         of database: any CredentialDatabase, wrappedBy key: SealingKey
     ) throws(CredentialStoreError) -> SealingKey {
-        let present = try CredentialStoreError.asking { () throws(DatabaseError) in try database.key() }
+        let present = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
+        }
         if let present { return try present.dataKey(unwrappedWith: key) }
         let fresh: SealingKey
         do throws(CryptoError) { fresh = try .random() } catch { throw .cannotSeal("\(error)") }
         let made = try StoreKey(fresh, wrappedBy: key)
-        return try CredentialStoreError.asking { () throws(DatabaseError) in try database.adopt(made) }
-            .dataKey(unwrappedWith: key)
+        // Another process may have been first: its key is then everybody's.
+        let adopted = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.write { connection throws(DatabaseError) in
+                try CredentialTables.adopt(made, connection)
+                return try CredentialTables.key(connection)
+            }
+        }
+        guard let adopted else { throw .database(.unusable("it keeps no key")) }
+        return try adopted.dataKey(unwrappedWith: key)
     }
 
     /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.
@@ -52,9 +61,13 @@ struct StoreKey: Sendable, Hashable {
     ) throws(CredentialStoreError) {
         let dataKey = try dataKey(of: database, wrappedBy: former)
         let rewrapped = try StoreKey(dataKey, wrappedBy: new)
-        let isReplaced = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.replace(rewrapped, wrappedBy: former.id)
+        try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.write { connection throws(DatabaseError) in
+                guard try CredentialTables.key(connection)?.wrappingKeyID == former.id else {
+                    throw .failed("somebody else changed its key at the same time")
+                }
+                try CredentialTables.replace(rewrapped, connection)
+            }
         }
-        guard isReplaced else { throw .database(.failed("somebody else changed its key at the same time")) }
     }
 }

@@ -17,21 +17,27 @@ final class StoredRefusals: RefusalJournal {
     }
 
     func parked(_ entry: ParkedCredentials.Entry) {
-        write { database throws(DatabaseError) in try database.add(entry) }
+        write { connection throws(DatabaseError) in
+            try CredentialTables.add(entry, connection)
+        }
     }
 
     func replaced(by version: CredentialVersion) {
-        write { database throws(DatabaseError) in try database.removeRefusals(before: version) }
+        write { connection throws(DatabaseError) in
+            try CredentialTables.removeRefusals(before: version, connection)
+        }
     }
 
     func unparkedAll() {
-        write { database throws(DatabaseError) in try database.removeRefusals() }
+        write { connection throws(DatabaseError) in
+            try CredentialTables.removeRefusals(connection)
+        }
     }
 
-    private func write(_ body: @escaping @Sendable (any CredentialDatabase) throws(DatabaseError) -> Void) {
+    private func write(_ body: @escaping @Sendable (any SQLConnection) throws(DatabaseError) -> Void) {
         pool.submit { [database, report] in
             do throws(DatabaseError) {
-                try body(database)
+                try database.write(body)
             } catch { report("a refusal could not be kept in the credential store: \(error)") }
         }
     }

@@ -68,7 +68,8 @@ import Testing
             "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
             "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
             "cancel", "attempts", "persistence", "preempt", "order", "authorization", "authority", "names",
-            "certificate", "key", "passphrase", "pkcs12", "pkcs11", "intercept", "upgrade", "minimum", "revocation", "trust", "pin",
+            "certificate", "key", "passphrase", "pkcs12", "pkcs11", "intercept", "upgrade", "minimum", "revocation",
+            "trust", "pin",
             "anchor", "only", "name", "until", "required",
         ]
         for word in words + TrustFinding.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }

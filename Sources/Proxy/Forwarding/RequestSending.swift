@@ -10,6 +10,7 @@ struct RequestSending {
     let session: ClientSession
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
+    private var omitsBody: Bool { exchange.challenges?.omitsBody == true }
     private var rewrite = RequestRewrite()
     /// The proxy asks for `100 Continue` where the client did not.
     private var addsExpectation = false
@@ -81,10 +82,11 @@ struct RequestSending {
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         if let algorithm = exchange.challenges?.bodyDigest { digest = try await bodyDigest(algorithm) }
+        await exchange.challenges?.prepareLogin()
         writeHead(bodyDigest: digest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
-        if !exchange.body.isEmpty {
+        if !exchange.body.isEmpty, !omitsBody {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
@@ -96,7 +98,8 @@ struct RequestSending {
     // MARK: - Head
 
     private mutating func writeHead(bodyDigest: [UInt8]?) {
-        rewrite.expectation = addsExpectation ? .added : hasContinued ? .dropped : .asReceived
+        rewrite.body = omitsBody ? .empty : .asReceived
+        rewrite.expectation = omitsBody ? .dropped : addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
         value.clear()

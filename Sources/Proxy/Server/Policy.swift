@@ -69,7 +69,7 @@ public final class Policy: Sendable {
 
     /// The certificate of a credential, with its key, as it is at this moment.
     func identity(named name: String) -> Identity? {
-        nil
+        (try? credentials.credential(named: name))?.identity as? Identity
     }
 }
 

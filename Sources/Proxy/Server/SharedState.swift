@@ -31,6 +31,7 @@ public final class SharedState: Sendable {
 
     /// Takes note of what a refresh found.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
+        if refresh.changed.contains(where: { $0.identity != nil }) { identityChanges.add(1, ordering: .relaxed) }
         for credential in refresh.changed { spaces.replace(with: credential.version) }
     }
 }

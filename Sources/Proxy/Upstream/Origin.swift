@@ -27,7 +27,7 @@ final class Origin: ChannelObserver {
     private var maySeeIdentity = false
 
     private static let idleLimit = 128
-    private let room: IdleRoom
+    let room: IdleRoom
 
     init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
         self.room = room
@@ -88,7 +88,7 @@ final class Origin: ChannelObserver {
             let connection = idle.remove(at: place)
             room.places &+= 1
             connection.stream.socket.observer = nil
-            if let security = connection.security, !security.grant.holds(on: .today) {
+            guard connection.isStillTrusted else {
                 connection.stream.close()
                 continue
             }

@@ -6,4 +6,7 @@ struct OriginConnection {
     let terms: ConnectionTerms
     /// Nil without TLS.
     var security: ConnectionSecurity?
+
+    /// Whether the rule by which it was trusted still applies.
+    var isStillTrusted: Bool { security?.grant.holds(on: .today) ?? true }
 }

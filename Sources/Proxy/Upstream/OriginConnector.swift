@@ -30,7 +30,7 @@ struct OriginConnector {
         let started = session.worker.loop.now
         var connection = try await connect(resuming: true)
         // What a session carries on may have come to an end since it began.
-        if let security = connection.security, !security.grant.holds(on: .today) {
+        if !connection.isStillTrusted {
             connection.stream.close()
             connection = try await connect(resuming: false)
         }

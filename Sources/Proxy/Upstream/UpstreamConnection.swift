@@ -21,6 +21,8 @@ final class UpstreamConnection {
     /// What came from the upstream: the head at its front until `consumeHead`, then body.
     let inbound: ByteBuffer
     private var connection: OriginConnection?
+    /// What makes the connection one client's; nil for one that may serve anybody.
+    private(set) var login: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
@@ -35,9 +37,10 @@ final class UpstreamConnection {
     var stream: ByteStream? { connection?.stream }
     var security: ConnectionSecurity? { connection?.security }
 
-    func attach(_ connection: OriginConnection, isReused: Bool) {
+    func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
         self.connection = connection
         self.isReused = isReused
+        self.login = login
         kept = nil
         headLength = 0
         inbound.clear()
@@ -47,11 +50,15 @@ final class UpstreamConnection {
     func reset() {
         stream?.close()
         connection = nil
+        login = nil
         kept = nil
         headLength = 0
         inbound.clear()
         head.reset()
     }
+
+    /// From now on the connection is one client's. It stays so to its end.
+    func claim(for login: ConnectionLogin) { self.login = login }
 
     /// Makes ready for the next head.
     func forgetHead() {
@@ -59,14 +66,17 @@ final class UpstreamConnection {
         head.reset()
     }
 
-    /// Gives the connection back for other requests, if its response left it usable; else closes it.
+    /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(to origin: Origin, keptFor limit: Int) {
         guard let connection else { return }
+        let login = login
         self.connection = nil
-        if head.keepAlive, inbound.isEmpty, !holdsBody {
-            origin.keep(connection, for: limit)
+        self.login = nil
+        guard head.keepAlive, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
+        if let login {
+            login.rest(HeldConnections.Held(connection: connection, login: login), for: limit)
         } else {
-            connection.stream.close()
+            origin.keep(connection, for: limit)
         }
     }
 

@@ -1,4 +1,5 @@
 import Bytes
+import Foundation
 import Testing
 
 @testable import TLS
@@ -57,9 +58,11 @@ final class Conversation {
     }
 
     static func trusting(_ chain: PresentedChain, decision: String? = nil) throws -> ServerTrust {
-        ServerTrust(
-            VerifiedChain(leaf: chain.leaf, issuers: [], name: .host("server.example.test"), forgiven: [.selfSigned]),
-            decision: decision)
+        let evaluation = try TrustEvaluation.of(
+            chain, for: .host("server.example.test"), anchors: TrustAnchors(only: []),
+            at: Int(Date().timeIntervalSince1970))
+        guard case .trusted(let trusted) = evaluation.forgiving(Set(TrustFinding.allCases)) else { throw Stuck() }
+        return ServerTrust(trusted, decision: decision)
     }
 
     /// Sends a text from one side and reads it on the other.

@@ -123,10 +123,8 @@ struct CertificateAuthorityTests {
 
     @Test func `an authority outlives the process as PEM`() throws {
         let old = try authority(Self.bounds)
-        let pem = try old.identity.key.pem()
-        let key = pem.withBytes { $0.array }
         let identity = try Identity(
-            certificate: .content(Array(old.identity.leaf.pem.utf8)), key: .content(key))
+            certificate: .content(Secret(old.identity.leaf.pem)), key: .content(old.identity.key.pem()))
         let new = try CertificateAuthority(identity, at: now)
         let leaf = try new.mint(for: ServerName("corp.example"), at: now)
         #expect(leaf.intermediates.isEmpty)
@@ -166,7 +164,7 @@ struct CertificateAuthorityTests {
                 -out middle.pem 2>/dev/null
             """)
         let identity = try Identity(
-            certificate: .content(command.bytes(of: "middle.pem")), key: .content(command.bytes(of: "middle.key")))
+            certificate: .content(command.secret(of: "middle.pem")), key: .content(command.secret(of: "middle.key")))
         // OpenSSL made it just now.
         let leaf = try CertificateAuthority(identity, at: now + 60).mint(for: ServerName("a.example"), at: now + 60)
         #expect(leaf.intermediates == [identity.leaf])

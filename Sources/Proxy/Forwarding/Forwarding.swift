@@ -155,7 +155,8 @@ struct Forwarding {
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion) -> Bool {
         let origin = destination.origin
-        guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup) else {
+        guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup)
+        else {
             return false
         }
         attach(held.connection, isReused: true, login: held.login)

@@ -5,7 +5,6 @@ import TLS
 import TestSupport
 import Transport
 
-
 /// Trust for whoever shows the test server's certificate.
 func trustingServer(_ chain: PresentedChain) -> ServerTrust? {
     guard let leaf = identity(TestPEM.server)?.leaf, let anchors = try? TrustAnchors(only: [leaf]) else { return nil }

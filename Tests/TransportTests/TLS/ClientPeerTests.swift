@@ -1,11 +1,10 @@
 import Bytes
 import IO
 import Synchronization
+import TLS
 import TestSupport
 import Testing
-
-@testable import TLS
-@testable import Transport
+import Transport
 
 /// Our server's side against `openssl s_client`.
 @Suite(.timeLimit(.minutes(1))) struct ClientPeerTests {

@@ -1,10 +1,9 @@
 import Bytes
 import IO
+import TLS
 import TestSupport
 import Testing
-
-@testable import TLS
-@testable import Transport
+import Transport
 
 @Suite(.timeLimit(.minutes(1))) struct LayerTests {
     @Test func `TLS runs inside TLS, and each layer says goodbye`() async throws {

@@ -1,9 +1,8 @@
 import IO
+import TLS
 import TestSupport
 import Testing
-
-@testable import TLS
-@testable import Transport
+import Transport
 
 /// Our client's side against `openssl s_server`.
 @Suite(.timeLimit(.minutes(1))) struct ServerPeerTests {

@@ -34,6 +34,8 @@ public final class Policy: Sendable {
     let number: Int
     /// Nil when clients need not say who they are.
     let clientAuthentication: ClientAuthentication?
+    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
+    let interception: InterceptionIdentity?
     let timeouts: Timeouts
     let limits: Limits
     /// Nil when there is no access log.
@@ -41,8 +43,10 @@ public final class Policy: Sendable {
     let logFormat: AccessLogFormat
     let order = ChallengeOrder()
 
+    /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, trust: TrustSources, log: AccessLog?
+        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, trust: TrustSources, log: AccessLog?,
+        interception: InterceptionIdentity? = nil
     ) {
         let configuration = rules.configuration
         self.rules = rules
@@ -50,6 +54,7 @@ public final class Policy: Sendable {
         self.trust = trust
         number = Self.count.add(1, ordering: .relaxed).newValue
         clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
+        self.interception = interception
         self.log = log
         logFormat = configuration.log.format == .common ? .common : .json
         timeouts = Timeouts(

@@ -30,6 +30,7 @@ let tests: [Target] = [
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
+    .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
@@ -40,7 +41,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "IO", "TLS"],
+        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
@@ -94,6 +95,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
@@ -106,6 +109,7 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
+        .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
@@ -116,7 +120,9 @@ let package = Package(
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
-        .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO", "TLS"], swiftSettings: safe),
+        .target(
+            name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
+            swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
         .target(

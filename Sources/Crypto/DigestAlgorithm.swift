@@ -8,4 +8,7 @@ public enum DigestAlgorithm: Int, Sendable, Hashable, CaseIterable {
 
     /// Bytes of a digest.
     public var length: Int { self == .md5 ? 16 : 32 }
+
+    /// Bytes that are hashed at a time, to which HMAC pads its key.
+    var blockLength: Int { self == .sha512t256 ? 128 : 64 }
 }

@@ -1,21 +1,28 @@
-/// HMAC-SHA-256 (RFC 2104) under one key: a value that makes codes without allocating.
+/// HMAC (RFC 2104) under one key: a value that makes codes without allocating.
 public struct MessageAuthenticationCode: Sendable {
     /// The digests with the padded key already in them.
     private let inner: MessageDigest
     private let outer: MessageDigest
 
-    public init(key: Secret) {
-        var padded = InlineArray<64, UInt8>(repeating: 0)
-        key.withBytes { key in
-            if key.count <= 64 {
-                for offset in 0..<key.count { padded[offset] = key[offset] }
-            } else {
-                let short = MessageDigest.digest(.sha256, of: key).array
-                for offset in short.indices { padded[offset] = short[offset] }
-            }
+    public init(_ algorithm: DigestAlgorithm = .sha256, key: Secret) {
+        self = key.withBytes { MessageAuthenticationCode(algorithm, key: $0) }
+    }
+
+    /// Under a key that is itself a code or a digest.
+    public init(_ algorithm: DigestAlgorithm = .sha256, key: DigestValue) {
+        self.init(algorithm, key: key.storage.span.extracting(first: key.count))
+    }
+
+    public init(_ algorithm: DigestAlgorithm = .sha256, key: Span<UInt8>) {
+        var padded = InlineArray<128, UInt8>(repeating: 0)
+        if key.count <= algorithm.blockLength {
+            for offset in 0..<key.count { padded[offset] = key[offset] }
+        } else {
+            let short = MessageDigest.digest(algorithm, of: key)
+            for offset in 0..<short.count { padded[offset] = short.storage[offset] }
         }
-        inner = Self.begun(padded, 0x36)
-        outer = Self.begun(padded, 0x5C)
+        inner = Self.begun(algorithm, padded, 0x36)
+        outer = Self.begun(algorithm, padded, 0x5C)
     }
 
     /// Under a key that nobody knows and that lasts as long as this value: for comparing secrets without keeping them.
@@ -40,10 +47,12 @@ public struct MessageAuthenticationCode: Sendable {
         return code(of: message)
     }
 
-    private static func begun(_ key: InlineArray<64, UInt8>, _ pad: UInt8) -> MessageDigest {
-        let block = InlineArray<64, UInt8> { key[$0] ^ pad }
-        var digest = MessageDigest(.sha256)
-        digest.update(block.span)
+    private static func begun(
+        _ algorithm: DigestAlgorithm, _ key: InlineArray<128, UInt8>, _ pad: UInt8
+    ) -> MessageDigest {
+        let block = InlineArray<128, UInt8> { key[$0] ^ pad }
+        var digest = MessageDigest(algorithm)
+        digest.update(block.span.extracting(first: algorithm.blockLength))
         return digest
     }
 }

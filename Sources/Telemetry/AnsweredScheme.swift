@@ -2,11 +2,13 @@
 public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case basic
     case digest
+    case ntlm
 
     public var token: StaticString {
         switch self {
         case .basic: "basic"
         case .digest: "digest"
+        case .ntlm: "ntlm"
         }
     }
 }

@@ -9,6 +9,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case responses5xx
     case answeredBasic
     case answeredDigest
+    case answeredNTLM
     case answeredClientCertificate
     /// A credential was sent and the peer refused it.
     case credentialsRefused

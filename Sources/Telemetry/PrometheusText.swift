@@ -21,6 +21,7 @@ public enum PrometheusText {
             "attache_challenges_answered_total", "counter", "Exchanges in which a challenge was answered.", in: &text)
         text += "attache_challenges_answered_total{scheme=\"basic\"} \(sum(.answeredBasic))\n"
         text += "attache_challenges_answered_total{scheme=\"digest\"} \(sum(.answeredDigest))\n"
+        text += "attache_challenges_answered_total{scheme=\"ntlm\"} \(sum(.answeredNTLM))\n"
         text +=
             "attache_challenges_answered_total{scheme=\"client-certificate\"} \(sum(.answeredClientCertificate))\n"
 

@@ -20,6 +20,7 @@ import Testing
         case .answer(let answer):
             "answer \(answer.space.authenticationMethod) with \(answer.credential.version.name)"
         case .resend(let answer): "resend \(answer.credential.version.name)"
+        case .sendUnanswered: "send unanswered"
         case .park(let answer): "park \(answer.credential.version.name)"
         case .pass(let reason): "pass: \(reason)"
         case .cancel(let reason): "cancel: \(reason)"
@@ -184,7 +185,7 @@ import Testing
 
     @Test func `a response with nothing to answer passes`() {
         var task = ChallengeTask(urlCredential: ci)
-        #expect(challenged(&task, by: "NTLM, Negotiate") == "pass: no challenge that can be answered")
+        #expect(challenged(&task, by: "Unheard-of, Negotiate") == "pass: no challenge that can be answered")
     }
 
     @Test func `a parked or unusable credential passes the response`() {
@@ -201,5 +202,46 @@ import Testing
     @Test func `a response without a challenge accepts nothing`() {
         var task = ChallengeTask()
         #expect(task.accepted() == nil)
+    }
+
+    @Test func `a handshake that breaks off gives way to the next challenge, and counts as no failure`() {
+        var task = ChallengeTask()
+        let line = #"NTLM, Basic realm="r""#
+        #expect(challenged(&task, by: line) == "look up ntlm")
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .useCredential(ci)) == "answer ntlm with ci")
+        #expect(challenged(&task, by: line, .aborted) == "look up basic")
+        #expect(said(task.foundDefault(nil)) == "ask basic proposing nothing after 0")
+        #expect(decided(&task, .useCredential(ci)) == "answer basic with ci")
+        #expect(task.failureCount == 0)
+    }
+
+    @Test func `a handshake that breaks off with nothing beside it ends the task`() {
+        var task = ChallengeTask()
+        _ = challenged(&task, by: "NTLM")
+        _ = task.foundDefault(nil)
+        _ = decided(&task, .useCredential(ci))
+        #expect(challenged(&task, by: "NTLM", .aborted) == "pass: the server broke the ntlm handshake off")
+    }
+
+    @Test func `a handshake without end is ended`() {
+        var task = ChallengeTask()
+        _ = challenged(&task, by: "NTLM")
+        _ = task.foundDefault(nil)
+        _ = decided(&task, .useCredential(ci))
+        for _ in 1...4 { #expect(challenged(&task, by: "NTLM", .proceed) == "resend ci") }
+        #expect(challenged(&task, by: "NTLM", .proceed) == "pass: the server challenges without end")
+    }
+
+    @Test func `a request that went out in part, and met no challenge, goes out whole, once`() {
+        var task = ChallengeTask()
+        for _ in 1...2 {
+            _ = challenged(&task, by: "NTLM")
+            _ = task.foundDefault(nil)
+            _ = decided(&task, .useCredential(ci))
+            if case .sendUnanswered = task.ignored() { continue }
+            return
+        }
+        Issue.record("it was sent in part for ever")
     }
 }

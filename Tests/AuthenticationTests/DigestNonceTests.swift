@@ -4,7 +4,7 @@ import Testing
 @testable import Authentication
 
 @Suite struct DigestNonceTests {
-    let authenticator: any Authenticator
+    let authenticator: any RequestAuthenticator
 
     init() throws {
         authenticator = try DigestScheme().authenticator(#"Digest realm="r", nonce="one", qop="auth""#)

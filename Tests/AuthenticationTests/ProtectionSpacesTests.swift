@@ -49,8 +49,8 @@ import Testing
         try remember(alice)
         try remember(bob)
         let space = try #require(knownSpace(covering: "/a/"))
-        let first = try #require(space.authenticator(for: alice.version))
-        let second = try #require(space.authenticator(for: bob.version))
+        let first = try #require(space.authenticator(for: alice.version)?.request)
+        let second = try #require(space.authenticator(for: bob.version)?.request)
         #expect(first !== second)
         #expect(try first.answer().value != second.answer().value)
     }

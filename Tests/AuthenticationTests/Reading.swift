@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Testing
 
 @testable import Authentication
 
@@ -10,7 +11,7 @@ func challenges(_ lines: String...) -> [HeaderChallenge] {
     return parser.challenges
 }
 
-extension Authenticator {
+extension RequestAuthenticator {
     /// The field value for one request, and its ticket.
     func answer(
         method: String = "GET", target: String = "/", bodyDigest: [UInt8]? = nil
@@ -31,17 +32,25 @@ extension Authenticator {
     }
 }
 
+extension Authenticator {
+    /// What answers request by request, if that is how it answers.
+    var request: (any RequestAuthenticator)? {
+        if case .request(let authenticator) = binding { authenticator } else { nil }
+    }
+}
+
 extension AuthenticationScheme {
     func authenticator(
         _ challenge: String, isProxy: Bool = false, target: String = "/", user: String = "u", password: String = "p"
-    ) throws -> any Authenticator {
+    ) throws -> any RequestAuthenticator {
         let parsed = challenges(challenge)
         let origin = Origin(host: "host", port: 80, protocol: .http, isProxy: isProxy)
-        return try authenticator(
+        let made = try authenticator(
             for: parsed.first ?? HeaderChallenge(scheme: "none"),
             in: ProtectionSpace(origin: origin, realm: parsed.first?.realm, authenticationMethod: method),
             at: target.utf8Span.span,
             with: Credential(name: "test", user: user, password: Secret(password)))
+        return try #require(made.request)
     }
 }
 

@@ -12,7 +12,7 @@ private struct Pair {
     let key: String
 
     init(at now: Int = 1_800_000_000) throws {
-        let authority = try CertificateAuthority.make(host: "test", day: "2027-01-15", at: now)
+        let authority = try CertificateAuthority.make(host: "test", at: now)
         let identity = try authority.mint(for: ServerName("device.example"), at: now)
         certificate = identity.leaf.pem
         key = try identity.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) }

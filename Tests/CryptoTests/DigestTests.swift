@@ -38,6 +38,46 @@ import Testing
             code.withHexadecimal { $0.text } == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     }
 
+    /// RFC 2202 section 2, cases 2 and 6; RFC 4231, case 6.
+    @Test(arguments: [
+        (
+            DigestAlgorithm.md5, Array("Jefe".utf8), "what do ya want for nothing?", "750c783e6ab0b503eaa86e310a5db738"
+        ),
+        (
+            .md5, Array(repeating: 0xAA, count: 80), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd"
+        ),
+        (
+            .sha256, Array(repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        ),
+    ])
+    func `HMAC agrees with the published examples`(
+        algorithm: DigestAlgorithm, key: [UInt8], text: String, hex: String
+    ) {
+        let code = MessageAuthenticationCode(algorithm, key: key.span).code(of: text.utf8Span.span)
+        #expect(code.withHexadecimal { $0.text } == hex)
+    }
+
+    /// Computed with Python's `hmac` and OpenSSL's SHA-512/256, whose blocks are longer.
+    @Test func `HMAC pads to the block of its digest`() {
+        let key = Array(repeating: UInt8(0x6B), count: 100)
+        let code = MessageAuthenticationCode(.sha512t256, key: key.span).code(of: "text".utf8Span.span)
+        #expect(code.withHexadecimal { $0.text } == "c4e91e9586624047e1b836e1cc77b99b7248248d137766364dbd9d314998d478")
+    }
+
+    /// RFC 1320 A.5.
+    @Test(arguments: [
+        ("", "31d6cfe0d16ae931b73c59d7e0c089c0"), ("a", "bde52cb31de33e46245e05fbdbd6fb24"),
+        ("abc", "a448017aaf21d8525fc10ae87aa6729d"),
+        ("abcdefghijklmnopqrstuvwxyz", "d79e1c308aa5bbcdeea8ed63df412da9"),
+    ])
+    func `MD4 agrees with RFC 1320`(text: String, hex: String) throws {
+        let digest = try MD4.digest(of: text.utf8Span.span)
+        #expect(digest.withHexadecimal { $0.text } == hex)
+        #expect(digest.count == 16)
+    }
+
     @Test func `random bytes differ`() throws {
         #expect(try RandomBytes.make(16) != RandomBytes.make(16))
         #expect(try RandomBytes.make(16).count == 16)

@@ -1,3 +1,5 @@
+import Crypto
+
 /// Why a challenge cannot be answered. The first three are the configuration's fault, the next two the peer's.
 public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// RFC 7617 section 2: the server would read another, shorter user name.
@@ -11,6 +13,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     /// The challenge wants the body's digest (`auth-int`) and none was given.
     case bodyDigestNeeded
     case noRandomness
+    /// What the method needs of the libraries is missing on this machine.
+    case unavailable(method: AuthenticationMethod, CryptoError)
 
     public var description: String {
         switch self {
@@ -24,6 +28,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .nonceExhausted: "the nonce was used as often as it can be"
         case .bodyDigestNeeded: "the challenge wants the digest of the whole body"
         case .noRandomness: "the system gave no random bytes"
+        case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
         }
     }
 }

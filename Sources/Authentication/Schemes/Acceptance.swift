@@ -8,6 +8,8 @@ public enum Acceptance: Sendable, Hashable {
     case needsBody(DigestAlgorithm)
     /// It offered no proof, or none that can be checked here.
     case unverified
+    /// It answered without having seen the credential: nothing is said about it.
+    case ignored
     /// Its proof is wrong: this is not the server that the credential was made for.
     case mismatch
 }

@@ -1,6 +1,7 @@
 /// What an answer belongs to.
-public enum AuthenticatorBinding: Sendable, Hashable {
-    case request
-    /// The connection must serve nobody else, and stay open between the legs.
-    case connection
+public enum AuthenticatorBinding: Sendable {
+    /// To the request that it is sent with.
+    case request(any RequestAuthenticator)
+    /// To the connection, which must serve nobody else and stay open between the legs.
+    case connection(any ConnectionAuthenticator)
 }

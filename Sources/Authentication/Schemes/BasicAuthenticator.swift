@@ -2,8 +2,7 @@ import Bytes
 import Crypto
 
 /// The one field value that answers a Basic space.
-final class BasicAuthenticator: Authenticator {
-    let binding = AuthenticatorBinding.request
+final class BasicAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let value: Secret
     private let realm: [UInt8]?

@@ -7,8 +7,7 @@ import Synchronization
 /// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
 /// believed only if it came for the current session and that session never worked before: a server may replace nonces
 /// at any time and some do not call that `stale`.
-final class DigestAuthenticator: Authenticator {
-    let binding = AuthenticatorBinding.request
+final class DigestAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let user: String
     private let password: Secret
@@ -87,7 +86,7 @@ final class DigestAuthenticator: Authenticator {
             on: parameters, session: session, ticket: ticket, target: target, bodyDigest: bodyDigest)
         switch verdict {
         case .mismatch, .needsBody: return verdict
-        case .verified, .unverified: break
+        case .verified, .unverified, .ignored: break
         }
         session.prove()
         if let nonce = parameters["nextnonce"] { adopt(nextNonce: nonce, after: session) }

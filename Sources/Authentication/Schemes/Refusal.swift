@@ -5,6 +5,8 @@ public enum Refusal: Sendable, Hashable {
     case retry
     /// The handshake goes on: the next leg is due on the same connection.
     case proceed
+    /// The handshake broke off before the credential was judged: the server does not go along, or ends the connection.
+    case aborted
     /// The credential was refused.
     case refused
     /// The response does not challenge for the answer's space: one that was sent unasked was never judged, one that was

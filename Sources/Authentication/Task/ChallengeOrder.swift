@@ -4,7 +4,7 @@ import Bytes
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
-    public init(schemes: [any AuthenticationScheme] = [DigestScheme(), BasicScheme()]) {
+    public init(schemes: [any AuthenticationScheme] = [NTLMScheme(), DigestScheme(), BasicScheme()]) {
         self.schemes = schemes
     }
 

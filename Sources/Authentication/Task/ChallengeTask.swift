@@ -34,6 +34,8 @@ public enum ChallengeTask: Sendable {
         case answer(Answer)
         /// Send the request again with the same authenticator, whose challenge moved on; report as after `answer`.
         case resend(Answer)
+        /// Send the request without an answer; report as after `answer`.
+        case sendUnanswered
         /// Make the refusal known: this version of the credential is no good for the space; report `parked`.
         case park(Answer)
         /// Let the client have the response.
@@ -64,6 +66,9 @@ public enum ChallengeTask: Sendable {
         var answers = 0
         var questions = 0
         var lastReason = "no rule"
+        /// Methods whose handshake this request could not bring to its end.
+        var aborted: [AuthenticationMethod] = []
+        var isIgnored = false
 
         func hasRefused(_ credential: Credential) -> Bool {
             refused.contains { $0.version == credential.version }
@@ -91,13 +96,17 @@ public enum ChallengeTask: Sendable {
         _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: Refusal?
     ) -> Action {
         guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
-        let round = Round(response: response, offers: offers)
+        if case .aborted = refusal, let answer { history.aborted.append(answer.space.authenticationMethod) }
+        let round = Round(
+            response: response,
+            offers: offers.filter { !history.aborted.contains($0.space.authenticationMethod) })
         switch (answer, refusal) {
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             self = .awaitingResponse(history, answer)
             return .resend(answer)
+        case (_?, .aborted): return consider(round, history)
         case (let answer?, .unrelated) where answer.challenge == nil:
             return consider(round, history)
         case (let answer?, .refused), (let answer?, .unrelated):
@@ -163,6 +172,16 @@ public enum ChallengeTask: Sendable {
         return answer
     }
 
+    /// A response came that is no challenge, to a part of the request: what was left out for the handshake's sake has to
+    /// be sent after all, and no answer with it. A server that ignores that too, and challenges in between, is given up.
+    public mutating func ignored() -> Action {
+        guard case .awaitingResponse(var history, _) = self else { return outOfTurn() }
+        guard !history.isIgnored else { return finish(.pass(.endless)) }
+        history.isIgnored = true
+        self = .awaitingResponse(history, nil)
+        return .sendUnanswered
+    }
+
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
@@ -180,9 +199,9 @@ public enum ChallengeTask: Sendable {
     /// Turns to the round's next challenge, and finds what to propose for it: the credential just refused, the URL's,
     /// else the storage's.
     private mutating func consider(_ round: Round, _ history: History) -> Action {
-        guard !round.offers.isEmpty else { return finish(.pass(.nothingToAnswer)) }
         guard round.index < round.offers.count else {
-            return finish(.pass(.rejected(reason: history.lastReason)))
+            if let method = history.aborted.last { return finish(.pass(.aborted(method))) }
+            return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
         if let proposed = history.refused.last ?? history.urlCredential {
             return ask(round, history, proposing: proposed)

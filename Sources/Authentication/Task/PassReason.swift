@@ -12,6 +12,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     /// This version of the credential was refused for this space before, and nothing has changed since.
     case parked(credential: String)
     case unanswerable(AuthenticationError)
+    /// The server did not go through with the handshake of this method, and has asked for no other that helps.
+    case aborted(AuthenticationMethod)
     /// The server calls every nonce stale, or never ends its handshake or its challenges.
     case endless
 
@@ -24,6 +26,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .alreadyRefused(let credential): "credential \(credential) was refused"
         case .parked(let credential): "credential \(credential) is parked until its value changes"
         case .unanswerable(let error): error.description
+        case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
         case .endless: "the server challenges without end"
         }
     }

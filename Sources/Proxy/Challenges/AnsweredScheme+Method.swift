@@ -7,7 +7,8 @@ extension AnsweredScheme {
         switch method {
         case .basic: self = .basic
         case .digest: self = .digest
-        case .ntlm, .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
+        case .ntlm: self = .ntlm
+        case .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
         }
     }
 }

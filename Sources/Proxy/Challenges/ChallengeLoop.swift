@@ -26,16 +26,22 @@ struct ChallengeLoop {
     private let policy: Policy
     private let loop: EventLoop
     private let delegate: RuleDelegate
-    private let origin: Origin
+    let origin: Origin
+    /// The connections that this client is logged in on.
+    let logins: HeldConnections
     /// The exchange holds the loop.
-    private unowned let exchange: Exchange
+    unowned let exchange: Exchange
     private let metrics: Metrics
     private let urlCredential: Credential?
     private var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
-    private var answered: Authentication.Answer?
+    private(set) var answered: Authentication.Answer?
     private var ticket: AuthorizationTicket?
+    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
+    var omitsBody = false
+    /// Why the login of a connection could not go on.
+    var trouble: AuthenticationError?
     /// Dropping a lease unsettled lets the next request that waits go ahead.
     private var originLease: Lease?
     private var spaceLease: Lease?
@@ -45,6 +51,7 @@ struct ChallengeLoop {
         policy = exchange.policy
         loop = session.worker.loop
         self.exchange = exchange
+        logins = session.logins
         metrics = session.worker.metrics
         delegate = RuleDelegate(
             policy: policy, shared: shared,
@@ -79,8 +86,10 @@ struct ChallengeLoop {
         guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol)
         else { return false }
         guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
-        guard case .use(let name) = rule.answer else { return false }
-        return preempt(space, by: rule, with: try? policy.credentials.credential(named: name))
+        guard case .use(let name) = rule.answer,
+            let credential = try? policy.credentials.credential(named: name)
+        else { return false }
+        return preempt(space, of: known, by: rule, with: credential) || isLeftOpen(target, in: known, to: credential)
     }
 
     /// Whether the target lies in a space that accepted this client's credential before.
@@ -89,7 +98,7 @@ struct ChallengeLoop {
         guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol),
             let (space, rule) = space(of: target, in: known)
         else { return false }
-        return preempt(space, by: rule, with: await credential(rule, for: space.space))
+        return preempt(space, of: known, by: rule, with: await credential(rule, for: space.space))
     }
 
     /// The space that the target lies in, and what the rules say of it, if it may be answered unasked.
@@ -99,14 +108,25 @@ struct ChallengeLoop {
         return rule.isPreemptive ? (space, rule) : nil
     }
 
-    private mutating func preempt(_ space: KnownSpace, by rule: Rules.Decision, with credential: Credential?) -> Bool {
+    private mutating func preempt(
+        _ space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision, with credential: Credential?
+    ) -> Bool {
         guard let credential, let authenticator = space.authenticator(for: credential.version) else { return false }
+        if case .connection = authenticator.binding, isLeftOpen(exchange.target, in: known, to: credential) {
+            return false
+        }
         let kept = credential.with(Credential.Persistence(rule.persistence))
         let answer = Authentication.Answer(space: space.space, challenge: nil, credential: kept)
         task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
         take(authenticator, for: answer)
         note(rule)
         return true
+    }
+
+    /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
+    /// requests carry an answer, only connections, and the client has none that is logged in.
+    private func isLeftOpen(_ target: ByteBuffer, in known: KnownOrigin, to credential: Credential) -> Bool {
+        known.isOpen(target.readable) && !logins.holds(credential.version, to: origin)
     }
 
     private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
@@ -129,7 +149,9 @@ struct ChallengeLoop {
     // MARK: - The answer
 
     /// The digest of the whole body that the answer needs, if it needs one.
-    var bodyDigest: DigestAlgorithm? { authenticator?.bodyDigest }
+    var bodyDigest: DigestAlgorithm? {
+        if case .request(let requests)? = authenticator?.binding { requests.bodyDigest } else { nil }
+    }
 
     /// Whether the request goes out with an answer that was accepted before.
     var isPreempted: Bool { answered != nil && answered?.challenge == nil }
@@ -138,10 +160,15 @@ struct ChallengeLoop {
     mutating func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) -> Bool {
-        guard let authenticator else { return false }
         do throws(AuthenticationError) {
-            ticket = try authenticator.authorize(
-                method: method, target: target, bodyDigest: bodyDigest, into: value)
+            switch authenticator?.binding {
+            case .request(let requests)?:
+                ticket = try requests.authorize(
+                    method: method, target: target, bodyDigest: bodyDigest, into: value)
+            case .connection?:
+                guard try authorizeLogin(into: value) else { return false }
+            case nil: return false
+            }
             exchange.record.attempts += 1
             return true
         } catch {
@@ -159,7 +186,7 @@ struct ChallengeLoop {
         exchange.record.scheme = AnsweredScheme(answer.space.authenticationMethod)
     }
 
-    private mutating func drop() {
+    mutating func drop() {
         authenticator = nil
         answered = nil
         ticket = nil
@@ -180,11 +207,12 @@ struct ChallengeLoop {
         let (upstream, target) = (exchange.upstream, exchange.target)
         guard upstream.head.status == .unauthorized else { return await judgeWithBody() }
         let challenges = upstream.challenges
-        let refusal = ticket.flatMap { ticket in authenticator?.refused(by: challenges, ticket: ticket) }
+        let refusal = refusal(by: challenges)
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
         shared.spaces.markProtected(origin.authority, target: target.readable)
         var action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
+        if let trouble { action = task.unanswerable(.unanswerable(trouble)) }
         while true {
             switch action {
             case .lookUpDefault(let space):
@@ -202,7 +230,12 @@ struct ChallengeLoop {
             case .answer(let answer):
                 guard let reason = await begin(answer, at: target) else { return .again }
                 action = task.unanswerable(reason)
-            case .resend: return .again
+            case .resend(let answer):
+                guard let reason = parked(answer) else { return .again }
+                action = task.unanswerable(reason)
+            case .sendUnanswered:
+                drop()
+                return .again
             case .pass(let reason):
                 settle(.unanswered)
                 return .pass(note: reason.note)
@@ -212,6 +245,22 @@ struct ChallengeLoop {
                     Refusal(.badGateway, .httpRequestDenied, "the origin wants a credential, and \(reason) says no"))
             }
         }
+    }
+
+    private func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+        switch authenticator?.binding {
+        case .request(let requests)?: ticket.map { requests.refused(by: challenges, ticket: $0) }
+        case .connection?: loginRefusal(by: challenges)
+        case nil: nil
+        }
+    }
+
+    /// Nobody sends a version that was refused, whoever found that out.
+    private func parked(_ answer: Authentication.Answer) -> PassReason? {
+        let version = answer.credential.version
+        guard shared.spaces.parked.contains(version, for: answer.space) else { return nil }
+        metrics.add(to: .credentialsParked)
+        return .parked(credential: version.name)
     }
 
     private func offers(in challenges: [HeaderChallenge]) -> [Offer] {
@@ -244,10 +293,7 @@ struct ChallengeLoop {
                 if case .lead(let lease) = await outcome(of: waiter) { spaceLease = lease }
             }
         }
-        if shared.spaces.parked.contains(version, for: answer.space) {
-            metrics.add(to: .credentialsParked)
-            return .parked(credential: version.name)
-        }
+        if let reason = parked(answer) { return reason }
         do throws(AuthenticationError) {
             if let known = shared.spaces.authenticator(for: answer) {
                 take(known, for: answer)
@@ -261,10 +307,12 @@ struct ChallengeLoop {
     /// What the response says in proof that the server knows the credential; nil when it was not given one, or is in
     /// trouble and has judged nothing.
     private func proof(bodyDigest: [UInt8]?) -> Acceptance? {
-        guard let authenticator, let ticket, exchange.upstream.head.status.rawValue < 500 else { return nil }
+        let hasJudged = exchange.upstream.head.status.rawValue < 500
+        guard case .request(let requests)? = authenticator?.binding else { return loginProof(hasJudged: hasJudged) }
+        guard let ticket, hasJudged else { return nil }
         let target = exchange.target
         return exchange.upstream.withAuthenticationInfo {
-            authenticator.accepted($0, ticket: ticket, target: target.readable, bodyDigest: bodyDigest)
+            requests.accepted($0, ticket: ticket, target: target.readable, bodyDigest: bodyDigest)
         }
     }
 
@@ -293,15 +341,22 @@ struct ChallengeLoop {
         + "proxy keeps (limits replay-memory and replay-disk)"
 
     private mutating func accept(_ proof: Acceptance?) -> Verdict {
-        let accepted = task.accepted()
         let target = exchange.target
+        if proof == .ignored {
+            shared.spaces.markOpen(origin.authority, target: target.readable)
+            if omitsBody, case .sendUnanswered = task.ignored() {
+                drop()
+                return .again
+            }
+        }
+        let accepted = task.accepted()
         if exchange.upstream.head.status.rawValue >= 500 {
             // A server in trouble has judged nothing: the next request that waits finds out.
             originLease = nil
             spaceLease = nil
             return .pass(note: nil)
         }
-        guard let answer = accepted, let authenticator, let proof else {
+        guard let answer = accepted, let authenticator, let proof, proof != .ignored else {
             if originLease != nil { shared.spaces.markOpen(origin.authority, target: target.readable) }
             settle(.open)
             return .pass(note: nil)

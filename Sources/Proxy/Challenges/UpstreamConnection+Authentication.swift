@@ -14,6 +14,17 @@ extension UpstreamConnection {
         }
     }
 
+    /// Whether a login holds for the connection's next request: `Persistent-Auth`, where the server says so.
+    var persistsLogin: Bool {
+        withHeadBytes { bytes in
+            guard let field = head.fields.first(named: "persistent-auth", in: bytes) else { return true }
+            return !bytes.extracting(field.value).equalsIgnoringCase("false")
+        }
+    }
+
+    /// What ties a login to this connection; nil without TLS.
+    var channel: ChannelBinding? { nil }
+
     /// Lends the value of `Authentication-Info`, or nil.
     func withAuthenticationInfo<Result>(_ body: (Span<UInt8>?) -> Result) -> Result {
         withHeadBytes { bytes in

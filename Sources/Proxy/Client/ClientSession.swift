@@ -34,6 +34,8 @@ final class ClientSession: ChannelObserver {
     let wakeup = Wakeup()
     let address: IPAddress
     private var phase = Phase.idle
+    /// The connections that this client is logged in on.
+    let logins = HeldConnections()
 
     init(takingOwnership descriptor: Int32, of worker: Worker) throws(IOError) {
         self.worker = worker
@@ -106,6 +108,7 @@ final class ClientSession: ChannelObserver {
         if case .ended = phase { return }
         phase = .ended
         stream.close()
+        logins.closeAll()
         worker.forget(self)
     }
 

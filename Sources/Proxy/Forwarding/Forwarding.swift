@@ -34,7 +34,8 @@ struct Forwarding {
             sending.prepareForChallenge(isAnswered: true)
             exchange.challenges = challenges
         }
-        guard takeKept(true) else {
+        // Of a login, only what has come to its end needs no waiting.
+        guard takeKept(true), exchange.upstream.login?.context.isEstablished ?? true else {
             exchange.challenges = nil
             return false
         }
@@ -104,7 +105,8 @@ struct Forwarding {
     /// Frees the connection of the challenge's body, or gives the connection up.
     private func disposeOfResponse() async {
         let upstream = exchange.upstream
-        guard exchange.body.isSent, upstream.head.keepAlive else { return upstream.reset() }
+        let isSent = exchange.challenges?.omitsBody == true || exchange.body.isSent
+        guard isSent, upstream.head.keepAlive else { return upstream.reset() }
         await upstream.discardBody(
             upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
     }
@@ -117,6 +119,7 @@ struct Forwarding {
         var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }
+            if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {
                 return isSent ? try await sending.receive() : try await sending.send()
             } catch {
@@ -132,31 +135,48 @@ struct Forwarding {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        if exchange.upstream.stream != nil { return true }
-        guard mayReuse, let stream = destination.origin.takeIdle(under: terms, for: session.wakeup) else {
+        let version = exchange.challenges?.loginVersion
+        if exchange.upstream.stream != nil {
+            guard let login = exchange.upstream.login, login.version != version else { return true }
+            // Nothing goes on a connection that counts as somebody's but what is his.
+            exchange.upstream.reset()
+        }
+        guard mayReuse, exchange.policy === session.worker.policy else { return false }
+        if let version { return takeLogin(version) }
+        guard let connection = destination.origin.takeIdle(under: connector.terms, for: session.wakeup) else {
             return false
         }
-        exchange.upstream.attach(stream, under: terms, isReused: true)
+        attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
     }
 
-    private var terms: ConnectionTerms { .plain }
+    /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
+    /// may be dead: the request that begins it cannot always be repeated.
+    private func takeLogin(_ version: CredentialVersion) -> Bool {
+        let origin = destination.origin
+        guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup)
+        else {
+            return false
+        }
+        attach(held.connection, isReused: true, login: held.login)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    private func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
+        exchange.upstream.attach(connection, isReused: isReused, login: login)
+        connection.security?.note(in: exchange.record)
+    }
 
     private func connect() async throws(ExchangeFailure) {
-        let origin = destination.origin
-        if origin.isSecure {
-            throw .refused(
-                Refusal(.notImplemented, .httpRequestError, "TLS to origins is not supported yet; use CONNECT"))
-        }
-        let started = session.worker.loop.now
         do throws(Refusal) {
-            let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
-            stream.wakeup = session.wakeup
-            exchange.upstream.attach(stream, under: terms, isReused: false)
+            attach(try await connector.connect(), isReused: false)
         } catch { throw .refused(error) }
-        exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+    }
+
+    private var connector: OriginConnector {
+        OriginConnector(session: session, exchange: exchange, destination: destination)
     }
 
     private func relay(note: String?) async throws(ExchangeFailure) -> Bool {

@@ -10,6 +10,7 @@ struct RequestSending {
     let session: ClientSession
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
+    private var omitsBody: Bool { exchange.challenges?.omitsBody == true }
     private var rewrite = RequestRewrite()
     /// The proxy asks for `100 Continue` where the client did not.
     private var addsExpectation = false
@@ -18,6 +19,9 @@ struct RequestSending {
 
     /// RFC 9110 section 10.1.1 wants no endless wait for `100 Continue`; curl waits as long.
     private static let continueMilliseconds = 1000
+
+    /// Bytes of a body that every server keeps while it asks for a certificate.
+    private static let heldByOrigins = 64 * 1024
 
     init(session: ClientSession, exchange: Exchange, upgrade: UpgradedOrigin?) {
         self.session = session
@@ -40,6 +44,16 @@ struct RequestSending {
             body.keepCopy(memory: limits.replayMemory, disk: disk)
         }
         addsExpectation = length > limits.replayMemory && !exchange.request.expectsContinue
+    }
+
+    /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
+    /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
+    mutating func prepareForIdentity() {
+        guard !exchange.upstream.hasShownIdentity, !exchange.body.isEmpty, !exchange.request.expectsContinue else {
+            return
+        }
+        if case .length(let length) = exchange.body.framing, length <= Self.heldByOrigins { return }
+        addsExpectation = true
     }
 
     /// Sends a request without a body in one call, where nothing has to be waited for.
@@ -68,10 +82,11 @@ struct RequestSending {
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         if let algorithm = exchange.challenges?.bodyDigest { digest = try await bodyDigest(algorithm) }
+        await exchange.challenges?.prepareLogin()
         writeHead(bodyDigest: digest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
-        if !exchange.body.isEmpty {
+        if !exchange.body.isEmpty, !omitsBody {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
@@ -83,7 +98,8 @@ struct RequestSending {
     // MARK: - Head
 
     private mutating func writeHead(bodyDigest: [UInt8]?) {
-        rewrite.expectation = addsExpectation ? .added : hasContinued ? .dropped : .asReceived
+        rewrite.body = omitsBody ? .empty : .asReceived
+        rewrite.expectation = omitsBody ? .dropped : addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
         value.clear()

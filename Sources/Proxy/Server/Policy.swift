@@ -2,6 +2,8 @@ import Authentication
 import Credentials
 import HTTP
 import Rules
+import Synchronization
+import TLS
 import Telemetry
 
 /// Everything that decides: rules, credentials, users, limits. One immutable whole, swapped on a reload; an exchange
@@ -26,6 +28,10 @@ public final class Policy: Sendable {
 
     let rules: RuleSet
     let credentials: ConfiguredCredentials
+    /// What certificates are held against.
+    let trust: TrustSources
+    /// Another for each policy of this process.
+    let number: Int
     /// Nil when clients need not say who they are.
     let clientAuthentication: ClientAuthentication?
     /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
@@ -39,12 +45,14 @@ public final class Policy: Sendable {
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, log: AccessLog?,
+        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, trust: TrustSources, log: AccessLog?,
         interception: InterceptionIdentity? = nil
     ) {
         let configuration = rules.configuration
         self.rules = rules
         self.credentials = credentials
+        self.trust = trust
+        number = Self.count.add(1, ordering: .relaxed).newValue
         clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
         self.interception = interception
         self.log = log
@@ -60,6 +68,13 @@ public final class Policy: Sendable {
                 startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
             replayMemory: limits.replayMemory, replayDisk: limits.replayDisk, clients: limits.clients,
             decodeRatio: limits.decodeRatio)
+    }
+
+    private static let count = Atomic(0)
+
+    /// The certificate of a credential, with its key, as it is at this moment.
+    func identity(named name: String) -> Identity? {
+        (try? credentials.credential(named: name))?.identity as? Identity
     }
 }
 

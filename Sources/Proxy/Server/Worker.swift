@@ -111,6 +111,7 @@ final class Worker {
         encoder = AccessLogEncoder(format: policy.logFormat)
         // What was allowed to be reached may no longer be.
         origins.closeIdle()
+        for session in sessions.values { session.logins.closeAll() }
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()
     }
@@ -120,7 +121,9 @@ final class Worker {
         isDraining = true
         for listener in listeners { listener.close() }
         listeners.removeAll()
-        for session in sessions.values where session.isIdle { session.close() }
+        for session in sessions.values {
+            if session.isIdle { session.close() } else { session.logins.closeAll() }
+        }
         origins.closeIdle()
     }
 

@@ -1,0 +1,66 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+
+/// Answers that belong to a connection: the request goes on one where this client's login stands, or on which it is
+/// begun with this very request.
+extension ChallengeLoop {
+    /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+    var loginVersion: CredentialVersion? {
+        if case .connection? = authenticator?.binding { answered?.credential.version } else { nil }
+    }
+
+    /// Claims the connection for the login, and gets ready for its next token.
+    mutating func prepareLogin() async {
+        omitsBody = false
+        guard case .connection(let connections)? = authenticator?.binding, let answered else { return }
+        let upstream = exchange.upstream
+        let login =
+            upstream.login
+            ?? ConnectionLogin(
+                to: origin, with: answered.credential, in: connections.makeContext(over: upstream.channel),
+                heldBy: logins)
+        if upstream.login == nil { upstream.claim(for: login) }
+        if login.context.isEstablished { return }
+        do throws(AuthenticationError) { try await login.context.prepare() } catch {
+            trouble = error
+            return drop()
+        }
+        omitsBody = login.context.isOpening && !exchange.body.isEmpty
+    }
+
+    /// Appends the login's next token; false when none is due.
+    mutating func authorizeLogin(into value: ByteBuffer) throws(AuthenticationError) -> Bool {
+        guard let context = exchange.upstream.login?.context, !context.isEstablished else { return false }
+        do throws(AuthenticationError) { try context.authorize(at: SystemClock.epochMilliseconds, into: value) } catch {
+            trouble = error
+            throw error
+        }
+        return true
+    }
+
+    /// A handshake goes on only where its connection does. One that served before may have come to the end that servers
+    /// set to connections, and a new one gets another try.
+    func loginRefusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+        let upstream = exchange.upstream
+        guard let login = upstream.login else { return nil }
+        let refusal = login.context.refused(by: challenges)
+        if refusal == .proceed, !upstream.head.keepAlive { return upstream.isReused ? .retry : .aborted }
+        return refusal
+    }
+
+    /// What a response that is no challenge says of the login; nil when it says nothing.
+    ///
+    /// - Parameter hasJudged: whether the server is in a state to judge anything.
+    func loginProof(hasJudged: Bool) -> Acceptance? {
+        guard case .connection? = authenticator?.binding, let context = exchange.upstream.login?.context else {
+            return nil
+        }
+        if omitsBody { return .ignored }
+        guard hasJudged else { return nil }
+        if context.isEstablished { return .unverified }
+        let upstream = exchange.upstream
+        return context.accepted(by: upstream.challenges, persists: upstream.persistsLogin)
+    }
+}

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `listen … tls`: clients that connect to the proxy by TLS.
-struct SecureListenerTests {
+/// `listen … tls`: what becomes of clients before their first request.
+struct SecureArrivalTests {
     /// A listener with TLS beside the plain one.
     private struct Listener {
         let port = FreePort.take()
@@ -31,30 +31,6 @@ struct SecureListenerTests {
         func options(_ more: String...) throws -> [String] {
             let root = try Hierarchy.shared().root.certificate
             return ["-x", "https://localhost:\(port)", "--proxy-cacert", root] + more
-        }
-    }
-
-    @Test func `curl reaches origins through a proxy that it speaks TLS with`() throws {
-        let apache = try ApacheServer.shared()
-        let listener = try Listener()
-        try AttacheProcess.answering(apache.port, rules: listener.rules(), setting: listener.setting) { proxy throws in
-            let forwarded = try Curl.fetch(apache.url("/basic/"), listener.options())
-            #expect(forwarded.text == "this is basic\n", "\(forwarded)")
-            let tunnelled = try Curl.fetch(apache.url("/open/"), listener.options("--proxytunnel"))
-            #expect(tunnelled.text == "this is open\n", "\(tunnelled)")
-            let clear = try proxy.get(apache.url("/basic/"))
-            #expect(clear.status == 200)
-        }
-    }
-
-    @Test func `large bodies pass both ways`() throws {
-        let apache = try ApacheServer.shared()
-        let listener = try Listener()
-        let file = try Payload.file(bytes: 3 << 20)
-        try AttacheProcess.answering(apache.port, rules: listener.rules(), setting: listener.setting) { _ throws in
-            let sent = try Curl.fetch(
-                apache.url("/steady/upload.cgi"), listener.options("--data-binary", "@" + file))
-            #expect(sent.text == "\(3 << 20) \(try Hash.sha256(ofFile: file))\n", "\(sent)")
         }
     }
 
@@ -118,23 +94,6 @@ struct SecureListenerTests {
             let record = try #require(try proxy.records().first)
             #expect(record["error"] == "tls_alert_received")
             #expect(record["details"]?.contains("the client does not trust the certificate it was shown") == true)
-        }
-    }
-
-    @Test func `certificates that change are shown to new connections, and bad ones are not`() throws {
-        let apache = try ApacheServer.shared()
-        let listener = try Listener()
-        let elsewhere = try Hierarchy.shared().elsewhere
-        try AttacheProcess.running(listener.rules(), setting: listener.setting) { proxy throws in
-            try proxy.replace("proxy.pem", with: "no certificate\n")
-            #expect(proxy.awaitErrorOutput("proxy.pem with \(proxy.folder)/proxy.key: there is no certificate in it"))
-            #expect(try Curl.fetch(apache.url("/open/"), listener.options()).status == 200)
-            let renewed = try elsewhere.issue(CertificateTerms(host: "localhost"))
-            try proxy.replace("proxy.key", with: Scratch.read(renewed.key))
-            try proxy.replace("proxy.pem", with: Scratch.read(renewed.certificate))
-            let options = ["-x", "https://localhost:\(listener.port)", "--proxy-cacert", elsewhere.certificate]
-            let isShown = try Wait.until { try Curl.fetch(apache.url("/open/"), options).status == 200 }
-            #expect(isShown, "\(proxy.errorOutput)")
         }
     }
 

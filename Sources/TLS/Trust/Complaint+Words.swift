@@ -13,7 +13,8 @@ extension Complaint {
             return "the anchors do not let \(certificate) speak for servers"
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-            return isCutOff ? "the issuer of \(certificate) was not looked for" : FindingWords.incompleteChain(certificate)
+            if isCutOff { return "the issuer of \(certificate) was not looked for" }
+            return FindingWords.incompleteChain(certificate)
         case X509_V_ERR_CERT_HAS_EXPIRED: return "\(certificate) ended on \(CertificateTime.date(certificate.notAfter))"
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return "\(certificate) begins on \(CertificateTime.date(certificate.notBefore))"
@@ -27,7 +28,8 @@ extension Complaint {
         case X509_V_ERR_PERMITTED_VIOLATION: return "an authority does not permit the names of \(certificate)"
         case X509_V_ERR_EXCLUDED_VIOLATION: return "an authority excludes a name of \(certificate)"
         case X509_V_ERR_PATH_LENGTH_EXCEEDED:
-            return "\(certificate) allows \(X509_get_pathlen(certificate.handle)) authorities below it, and there are more"
+            let allowed = X509_get_pathlen(certificate.handle)
+            return "\(certificate) allows \(allowed) authorities below it, and there are more"
         case X509_V_ERR_CERT_CHAIN_TOO_LONG: return "more than \(TrustAnchors.depth) authorities"
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION:
             let numbers = certificate.unknownCriticalExtensions.prefix(5).joined(separator: ", ")

@@ -41,7 +41,7 @@ let tests: [Target] = [
     .testTarget(
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database"],
+        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
@@ -121,7 +121,7 @@ let package = Package(
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
         .target(
-            name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "Database", "IO"],
+            name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
             swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.

@@ -25,10 +25,17 @@ struct IdentityFiles {
         return bytes
     }
 
+    func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
+
+    private func source(_ name: String) throws -> IdentityMaterial {
+        var bytes = try bytes(name)
+        return .content(Secret(wiping: &bytes))
+    }
+
     func identity(_ certificate: String, _ key: String? = nil, passphrase: String? = nil) throws -> Identity {
         try Identity(
-            certificate: .content(bytes(certificate)), key: key.map { .content(try bytes($0)) },
-            passphrase: passphrase.map { Secret($0) })
+            certificate: source(certificate), key: key.map { try source($0) }, passphrase: passphrase.map { Secret($0) }
+        )
     }
 
     private static let script = """

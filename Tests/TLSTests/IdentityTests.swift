@@ -66,31 +66,32 @@ struct IdentityTests {
             let whole = try files.bytes(name)
             for step in stride(from: 0, to: whole.count, by: max(1, whole.count / 40)) {
                 #expect(throws: IdentityError.self) {
-                    try Identity(certificate: .content(Array(whole[..<step])), passphrase: Secret("sesame"))
+                    try Identity(
+                        certificate: .content(Secret(whole.span.extracting(first: step))), passphrase: Secret("sesame"))
                 }
                 var damaged = whole
                 damaged[step] ^= 0x55
                 // Some places of a file mean nothing.
-                _ = try? Identity(certificate: .content(damaged), passphrase: Secret("sesame"))
+                _ = try? Identity(certificate: .content(Secret(damaged.span)), passphrase: Secret("sesame"))
             }
         }
     }
 
     @Test func `a file without end is not read`() {
-        let endless = IdentitySource.content([UInt8](repeating: 0x30, count: IdentitySource.limit + 1))
-        #expect(throws: IdentityError.tooLarge(limit: IdentitySource.limit)) { try Identity(certificate: endless) }
+        let endless = IdentityMaterial.content(Secret(String(repeating: "0", count: IdentityMaterial.limit + 1)))
+        #expect(throws: IdentityError.tooLarge(limit: IdentityMaterial.limit)) { try Identity(certificate: endless) }
     }
 
     @Test func `a changed chain is another identity`() throws {
         let alone = try files.identity("leaf.pem", "leaf.key")
         let again = try files.identity("all.pem")
-        #expect(alone.fingerprint.array != again.fingerprint.array)
-        #expect(again.fingerprint.array == (try files.identity("mixed.pem", "ec.key").fingerprint.array))
+        #expect(alone.fingerprint != again.fingerprint)
+        #expect(again.fingerprint == (try files.identity("mixed.pem", "ec.key").fingerprint))
     }
 
     @Test func `a token wants a provider`() throws {
         let uri = "pkcs11:token=ours;object=device"
-        let certificate = IdentitySource.content(try files.bytes("leaf.pem"))
+        let certificate = IdentityMaterial.content(Secret(try files.text("leaf.pem")))
         #expect(throws: IdentityError.noTokenProvider) { try Identity(certificate: .token(uri: uri)) }
         #expect(throws: IdentityError.noTokenProvider) {
             try Identity(certificate: certificate, key: .token(uri: uri), passphrase: Secret("1234"))

@@ -27,7 +27,7 @@ struct LeafCacheTests {
 
     private func cache(_ names: [NameConstraint] = [], capacity: Int = 1000) throws -> LeafCache {
         LeafCache(
-            authority: try .make(host: "test", day: "2027-01-15", names: names, at: now), capacity: capacity)
+            authority: try .make(host: "test", names: names, at: now), capacity: capacity)
     }
 
     @Test func `many who ask at once wait for one minting`() async throws {

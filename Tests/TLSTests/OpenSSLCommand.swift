@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// Runs the `openssl` program and its like, which judge and make what the tests need.
@@ -33,6 +34,11 @@ struct OpenSSLCommand {
     }
 
     func bytes(of name: String) throws -> [UInt8] { try Array(Data(contentsOf: folder.appending(path: name))) }
+
+    func secret(of name: String) throws -> Secret {
+        var bytes = try bytes(of: name)
+        return Secret(wiping: &bytes)
+    }
 
     /// What the folder has, by name.
     func all() throws -> [String: [UInt8]] {

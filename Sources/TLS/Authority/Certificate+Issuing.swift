@@ -3,7 +3,7 @@ import COpenSSL
 // What issuing has to know of a certificate.
 extension Certificate {
     /// Whether its basic constraints, and its key usage where it has one, let it sign others.
-    var maySignCertificates: Bool { X509_check_ca(handle) == 1 }
+    public var maySignCertificates: Bool { X509_check_ca(handle) == 1 }
 
     /// RFC 5280 section 4.2.1.2.
     var keyIdentifier: [UInt8]? { X509_get0_subject_key_id(handle).map { Self.bytes(of: $0) } }

@@ -9,13 +9,12 @@ extension CertificateAuthority {
     ///
     /// - Parameters:
     ///   - host: whose it is, so that a person who meets it in a trust store knows where it came from.
-    ///   - day: the date for people, such as `2026-11-21`.
     ///   - names: all that it may ever speak for; empty: no constraint.
     ///   - now: seconds since 1970.
     public static func make(
-        host: String, day: String, names: [NameConstraint] = [], at now: Int
+        host: String, names: [NameConstraint] = [], at now: Int
     ) throws(AuthorityError) -> CertificateAuthority {
-        try CertificateAuthority(selfSigned(host: host, day: day, names: names, at: now), at: now)
+        try CertificateAuthority(selfSigned(host: host, names: names, at: now), at: now)
     }
 
     /// Whether the authority is constrained to just these names.
@@ -25,7 +24,7 @@ extension CertificateAuthority {
     }
 
     private static func selfSigned(
-        host: String, day: String, names: [NameConstraint], at now: Int
+        host: String, names: [NameConstraint], at now: Int
     ) throws(AuthorityError) -> Identity {
         do throws(IdentityError) {
             let key = try PrivateKey.generate()
@@ -36,7 +35,8 @@ extension CertificateAuthority {
             ]
             if !names.isEmpty { extensions.append(.nameConstraints(names)) }
             let draft = CertificateDraft(
-                commonName: commonName(host: host, day: day, identifier: identifier), issuer: nil, publicKey: key,
+                commonName: commonName(host: host, day: CertificateTime.date(now), identifier: identifier), issuer: nil,
+                publicKey: key,
                 notBefore: now - clockSkew, notAfter: now + lifetime, extensions: extensions)
             guard let certificate = draft.signed(by: key) else { throw .outOfMemory }
             return Identity(leaf: certificate, intermediates: [], key: key)

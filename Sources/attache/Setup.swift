@@ -55,7 +55,7 @@ struct Setup {
             configuration.credentials.map { ConfiguredCredential(name: $0.name, content: .init($0.content)) },
             environment: Environment.all)
         var users: UsersFile?
-        if case .basic(let source) = configuration.clients.authentication {
+        if let source = configuration.clients.users, !configuration.clients.methods.isEmpty {
             guard case .file(let path) = source, let file = try? UsersFile(path: path)
             else { return nil }
             users = file

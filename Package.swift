@@ -30,16 +30,21 @@ let tests: [Target] = [
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
+    .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "TLSTests", dependencies: ["TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+    .testTarget(
+        name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "IO", "Bytes"], swiftSettings: house),
+        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "Crypto", "IO", "Bytes"],
+        swiftSettings: house),
     .testTarget(
-        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Crypto"], swiftSettings: house),
+        name: "CredentialsTests",
+        dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
+        swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
@@ -92,6 +97,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
@@ -104,6 +111,7 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
+        .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
@@ -114,7 +122,9 @@ let package = Package(
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
-        .target(name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "IO"], swiftSettings: safe),
+        .target(
+            name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
+            swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
         .target(

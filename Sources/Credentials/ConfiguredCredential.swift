@@ -1,12 +1,19 @@
 /// A credential as the rule file states it: where its parts are to be found.
 public struct ConfiguredCredential: Sendable, Hashable {
+    public enum Content: Sendable, Hashable {
+        case password(user: ValueSource, password: ValueSource)
+        case identity(ConfiguredIdentity)
+    }
+
     public let name: String
-    public let user: ValueSource
-    public let password: ValueSource
+    public let content: Content
+
+    public init(name: String, content: Content) {
+        self.name = name
+        self.content = content
+    }
 
     public init(name: String, user: ValueSource, password: ValueSource) {
-        self.name = name
-        self.user = user
-        self.password = password
+        self.init(name: name, content: .password(user: user, password: password))
     }
 }

@@ -1,10 +1,15 @@
 import Authentication
+import IO
 import Synchronization
+import TLS
 
 /// The rule file's credentials with their present values. A version changes when a value does.
 public final class ConfiguredCredentials: Sendable {
     private let configured: [ConfiguredCredential]
     private let reader: ValueReader
+    private let identities: IdentityReader
+    /// How long before a certificate expires it is spoken of, in seconds: 14 days.
+    private static let notice = 14 * 86400
     private let state = Mutex(State())
 
     private struct State {
@@ -18,6 +23,7 @@ public final class ConfiguredCredentials: Sendable {
         public let changed: [Credential]
         /// What could not be read; where there was a value before, it still holds.
         public let errors: [CredentialError]
+        public let warnings: [CredentialWarning]
     }
 
     /// Nothing is read yet: call `refresh` first.
@@ -26,23 +32,28 @@ public final class ConfiguredCredentials: Sendable {
     public init(_ configured: [ConfiguredCredential], environment: [String: String]) {
         self.configured = configured
         reader = ValueReader(environment: environment)
+        identities = IdentityReader(reader)
     }
 
     /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
+    ///
+    /// - Parameter now: seconds since 1970, for certificates that expire.
     @discardableResult
-    public func refresh() -> Refresh {
+    public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
         var changed: [Credential] = []
         var errors: [CredentialError] = []
+        var warnings: [CredentialWarning] = []
         for entry in configured {
             do throws(CredentialError) {
                 let credential = try read(entry)
                 if take(credential) { changed.append(credential) }
+                warnings += warning(about: credential, at: now).map { [$0] } ?? []
             } catch {
                 errors.append(error)
                 state.withLock { $0.errors[entry.name] = error }
             }
         }
-        return Refresh(changed: changed, errors: errors)
+        return Refresh(changed: changed, errors: errors, warnings: warnings)
     }
 
     /// The last good value.
@@ -53,9 +64,22 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     private func read(_ entry: ConfiguredCredential) throws(CredentialError) -> Credential {
-        let user = try reader.text(of: entry.user, for: entry.name)
-        let password = try reader.secret(of: entry.password, for: entry.name)
-        return Credential(name: entry.name, user: user, password: password)
+        switch entry.content {
+        case .password(let user, let password):
+            return Credential(
+                name: entry.name, user: try reader.text(of: user, for: entry.name),
+                password: try reader.secret(of: password, for: entry.name))
+        case .identity(let identity):
+            return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
+        }
+    }
+
+    private func warning(about credential: Credential, at now: Int) -> CredentialWarning? {
+        guard let leaf = (credential.identity as? Identity)?.leaf else { return nil }
+        let name = credential.version.name
+        if leaf.notAfter < now { return .expired(credential: name, day: leaf.lastDay) }
+        if leaf.notBefore > now { return .notYetValid(credential: name, day: leaf.firstDay) }
+        return leaf.notAfter - now < Self.notice ? .expiresSoon(credential: name, day: leaf.lastDay) : nil
     }
 
     /// Whether the value is a new one.

@@ -3,83 +3,49 @@ import Synchronization
 
 /// A credential storage that lasts as long as the process.
 public final class MemoryCredentialStorage: CredentialStorage {
-    private let state = Mutex(State())
-
-    private struct State {
-        var spaces: [ProtectionSpace: Shelf] = [:]
-        var listeners: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
-        var nextListener = 0
-
-        func tell(_ change: CredentialChange) {
-            for listener in listeners.values { listener.yield(change) }
-        }
-    }
-
-    /// The credentials of one space.
-    private struct Shelf {
-        var credentials: [String: Credential] = [:]
-        var defaultUser: String?
-    }
+    private let shelves = Mutex(CredentialShelves())
+    private let listeners = ChangeListeners()
 
     public init() {}
 
     public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
-        state.withLock { $0.spaces[space]?.credentials ?? [:] }
+        shelves.withLock { $0.credentials(for: space) }
     }
 
     public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
-        state.withLock { $0.spaces.mapValues(\.credentials) }
+        shelves.withLock { $0.all }
     }
 
     public func defaultCredential(for space: ProtectionSpace) async throws(CredentialStorageError) -> Credential? {
-        state.withLock { state in
-            guard let shelf = state.spaces[space], let user = shelf.defaultUser else { return nil }
-            return shelf.credentials[user]
-        }
+        shelves.withLock { $0.defaultCredential(for: space) }
     }
 
     public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        try put(credential, for: space, change: .set)
+        try put(credential, for: space, asDefault: false)
     }
 
     public func setDefault(
         _ credential: Credential, for space: ProtectionSpace
     ) async throws(CredentialStorageError) {
-        try put(credential, for: space, change: .madeDefault)
+        try put(credential, for: space, asDefault: true)
     }
 
     public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        state.withLock { state in
-            guard var shelf = state.spaces[space], shelf.credentials.removeValue(forKey: user) != nil else { return }
-            if shelf.defaultUser == user { shelf.defaultUser = nil }
-            state.spaces[space] = shelf.credentials.isEmpty ? nil : shelf
-            state.tell(CredentialChange(.removed, space: space, user: user))
+        shelves.withLock { shelves in
+            guard shelves.remove(user: user, for: space) else { return }
+            listeners.tell(CredentialChange(.removed, space: space, user: user))
         }
     }
 
-    public func changes() -> AsyncStream<CredentialChange> {
-        let (stream, continuation) = AsyncStream.makeStream(of: CredentialChange.self)
-        let listener = state.withLock { state in
-            let listener = state.nextListener
-            state.nextListener += 1
-            state.listeners[listener] = continuation
-            return listener
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.listeners.removeValue(forKey: listener) }
-        }
-        return stream
-    }
+    public func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
 
-    /// Yielding under the lock keeps the changes in the order they were made; it only queues them.
     private func put(
-        _ credential: Credential, for space: ProtectionSpace, change: CredentialChange.Kind
+        _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
     ) throws(CredentialStorageError) {
         guard let user = credential.user else { throw .noUser(credential: credential.version.name) }
-        state.withLock { state in
-            state.spaces[space, default: Shelf()].credentials[user] = credential
-            if change == .madeDefault { state.spaces[space]?.defaultUser = user }
-            state.tell(CredentialChange(change, space: space, user: user))
+        shelves.withLock { shelves in
+            shelves.put(credential, of: user, for: space, asDefault: asDefault)
+            listeners.tell(CredentialChange(asDefault ? .madeDefault : .set, space: space, user: user))
         }
     }
 }

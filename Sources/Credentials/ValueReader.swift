@@ -20,6 +20,12 @@ struct ValueReader: Sendable {
         }
     }
 
+    /// A whole file, of which every byte counts.
+    func file(_ path: String, limit: Int, for credential: String) throws(CredentialError) -> Secret {
+        var bytes = try read(path, limit: limit, for: credential)
+        return Secret(wiping: &bytes)
+    }
+
     func text(of source: ValueSource, for credential: String) throws(CredentialError) -> String {
         switch source {
         case .literal(let text): return text
@@ -35,22 +41,27 @@ struct ValueReader: Sendable {
     }
 
     private func content(of path: String, for credential: String) throws(CredentialError) -> [UInt8] {
-        var bytes: [UInt8]
+        var bytes = try read(path, limit: Self.limit, for: credential)
+        if bytes.last == UInt8(ascii: "\n") {
+            bytes.removeLast()
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
+        return bytes
+    }
+
+    private func read(_ path: String, limit: Int, for credential: String) throws(CredentialError) -> [UInt8] {
+        let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try SmallFile.read(path, limit: Self.limit)
+            bytes = try SmallFile.read(path, limit: limit)
         } catch {
             switch error {
-            case .tooLarge: throw .tooLarge(credential: credential, path: path)
+            case .tooLarge: throw .tooLarge(credential: credential, path: path, limit: limit)
             case .system(let errno):
                 throw .unreadable(credential: credential, path: path, cause: IOError.sentence(for: errno))
             }
         }
         // A shell that writes a new value empties the file first, and an empty password would count as a wrong one.
         if bytes.isEmpty { throw .empty(credential: credential, path: path) }
-        if bytes.last == UInt8(ascii: "\n") {
-            bytes.removeLast()
-            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        }
         return bytes
     }
 }

@@ -1,15 +1,20 @@
-/// What the libraries below could not do. Never caused by what a peer sends.
+/// What the libraries below could not do, or what a box is not.
 public enum CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
     case noRandomness
     case unusablePasswordHash
     /// OpenSSL keeps MD4 in a module of its own, which a small image may lack.
     case noMD4
+    case sealingFailed
+    /// Sealed under another key or for another context, or changed since.
+    case notOurs
 
     public var description: String {
         switch self {
         case .noRandomness: "the system gave no random bytes"
         case .unusablePasswordHash: "libcrypt cannot make a password hash of this method here"
         case .noMD4: "OpenSSL has no MD4 here: its legacy provider (legacy.so) is not installed"
+        case .sealingFailed: "OpenSSL cannot encrypt with AES-256-GCM here"
+        case .notOurs: "what was sealed cannot be opened with this key"
         }
     }
 }

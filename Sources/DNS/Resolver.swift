@@ -3,7 +3,8 @@ import CCares
 import Glibc
 import IO
 
-/// Host names to addresses through c-ares, on one loop: hosts file, search domains and TTLs included.
+/// Host names to addresses through c-ares, on one loop: hosts file, search domains and TTLs included. The variable
+/// `CARES_HOSTS` of the environment names a file to read instead of the system's hosts file.
 ///
 /// Belongs to its loop. Requests for one name at one time share one query.
 public final class Resolver {
@@ -80,7 +81,7 @@ public final class Resolver {
         var hints = ares_addrinfo_hints()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = Int32(ARES_AI_NOSORT)
+        hints.ai_flags = Int32(ARES_AI_NOSORT | ARES_AI_ENVHOSTS)
         let query = Unmanaged.passRetained(Query(resolver: self, name: name))
         ares_getaddrinfo(
             channel, name, nil, &hints,

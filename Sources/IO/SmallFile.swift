@@ -12,6 +12,14 @@ public enum SmallFile {
         return try readAll(of: descriptor, limit: limit)
     }
 
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Which of the permissions in `mask` the file gives: 0 where there is no such file.
+    public static func permissions(of path: String, among mask: mode_t) -> mode_t {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & mask : 0
+    }
+
     /// What is piped or redirected into the program.
     public static func readStandardInput(limit: Int) throws(FileError) -> [UInt8] {
         try readAll(of: STDIN_FILENO, limit: limit)

@@ -74,7 +74,18 @@ public final class Socket: Channel {
             room = min(free.count, limit)
             return recv(descriptor, free.baseAddress, room, 0)
         }
-        // A short read has drained the socket; only an end that was announced is still to be fetched.
+        return received(count, of: room)
+    }
+
+    /// The same into plain memory, from its front.
+    public func tryRead(into room: inout MutableRawSpan) -> Transfer {
+        guard isReadable, hasShare else { return .wouldBlock }
+        let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        return received(count, of: room.byteCount)
+    }
+
+    /// A short read has drained the socket; only an end that was announced is still to be fetched.
+    private func received(_ count: Int, of room: Int) -> Transfer {
         if count > 0 {
             brought &+= count
             if count < room, !hasPeerEnded { isReadable = false }
@@ -89,6 +100,15 @@ public final class Socket: Channel {
             send(descriptor, held.baseAddress, min(held.count, limit), Int32(truncatingIfNeeded: MSG_NOSIGNAL))
         }
         if count > 0 { buffer.consume(count) }
+        return transfer(count, readable: false)
+    }
+
+    /// The same from plain memory.
+    public func tryWrite(_ bytes: RawSpan) -> Transfer {
+        guard isWritable else { return .wouldBlock }
+        let count = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+        }
         return transfer(count, readable: false)
     }
 

@@ -1,7 +1,8 @@
 import Bytes
 import IO
 
-/// Moves a counted number of bytes from one stream to another, through the kernel where there are many.
+/// Moves a counted number of bytes from one stream to another, through the kernel where there are many and neither side
+/// has TLS.
 ///
 /// One step at a time: it reads only when all that was read has been written, which is the back-pressure.
 public struct BodyRelay {
@@ -28,7 +29,7 @@ public struct BodyRelay {
     /// - Returns: the bytes moved; fewer than `count` only after an interruption.
     /// - Throws: `source(.endOfStream)` when the source ends too early.
     public func move(_ count: Int, unless interruption: ByteStream? = nil) async throws(RelayError) -> Int {
-        if count >= Self.spliceThreshold, let pipe = loop.pipes.take() {
+        if count >= Self.spliceThreshold, source.isPlain, target.isPlain, let pipe = loop.pipes.take() {
             defer { loop.pipes.give(pipe) }
             return try await splice(count, through: pipe, unless: interruption)
         }
@@ -43,12 +44,12 @@ public struct BodyRelay {
         var unread = count
         while unread > 0 {
             if let interruption, interruption.isReadable { break }
-            switch source.socket.tryRead(into: buffer, limit: unread) {
+            switch source.tryRead(into: buffer, limit: unread) {
             case .moved(let moved):
                 unread -= moved
                 try await flush(buffer)
             case .endOfStream: throw .source(.endOfStream)
-            case .failed(let errno): throw .source(.system(errno: errno, operation: "cannot read"))
+            case .failed(let errno): throw .source(source.failure(errno, "cannot read"))
             case .wouldBlock: try await wait(for: source, side: RelayError.source)
             }
         }

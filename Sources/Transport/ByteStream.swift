@@ -1,12 +1,18 @@
 import Bytes
 import IO
+import TLS
 
 /// An ordered stream of bytes in both directions: what every layer above reads and writes.
 ///
-/// Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
+/// Its bytes are the socket's until `handshake` or `accept` has put TLS between, and more than once where there is TLS
+/// inside TLS. Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
 public final class ByteStream {
-    /// The socket underneath, for as long as its bytes are the stream's bytes, so that the kernel may move them.
+    /// The socket underneath. Its bytes are the stream's only while the stream `isPlain`.
     public let socket: Socket
+    /// The TLS connection whose plain bytes are the stream's: the innermost, if there are several.
+    public private(set) var tls: TLSConnection?
+    /// The TLS connections that carry the innermost one, outermost first.
+    private var carriers: [TLSConnection] = []
 
     public init(_ socket: Socket) { self.socket = socket }
 
@@ -26,8 +32,17 @@ public final class ByteStream {
 
     public var isClosed: Bool { socket.isClosed }
 
+    /// Whether the socket's bytes are the stream's, so that the kernel may move them.
+    public var isPlain: Bool { tls == nil }
+
     /// Something has come, or the peer has ended: for a stream at rest, the sign not to use it again.
-    public var isReadable: Bool { socket.isReadable }
+    ///
+    /// Of TLS, what it has to say to itself is taken in, and does not count: a connection in a pool outlives a new session
+    /// ticket if whoever observes the socket asks this.
+    public var isReadable: Bool {
+        guard let tls else { return socket.isReadable }
+        return tls.isReadable
+    }
 
     /// The time until the stream fails with `timedOut`; every call replaces the one before.
     public func setDeadline(after milliseconds: Int?) {
@@ -35,20 +50,59 @@ public final class ByteStream {
         socket.setDeadline(after: milliseconds)
     }
 
-    public func tryRead(into buffer: ByteBuffer) -> Transfer { socket.tryRead(into: buffer) }
-    public func tryWrite(from buffer: ByteBuffer) -> Transfer { socket.tryWrite(from: buffer) }
+    public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        guard let tls else { return socket.tryRead(into: buffer, limit: limit) }
+        return Transfer(tls.read(into: buffer, limit: limit))
+    }
+
+    /// Writes from the front of `buffer`, and consumes what was taken. With TLS, what was refused must be offered again
+    /// before anything else.
+    public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        guard let tls else { return socket.tryWrite(from: buffer, limit: limit) }
+        return Transfer(tls.write(from: buffer, limit: limit))
+    }
 
     /// Reads at least one byte; 0 is the peer's end.
-    public func read(into buffer: ByteBuffer) async throws(IOError) -> Int { try await socket.read(into: buffer) }
+    public func read(into buffer: ByteBuffer) async throws(IOError) -> Int {
+        if isPlain { return try await socket.read(into: buffer) }
+        while true {
+            if let count = try readOnce(into: buffer) { return count }
+            await socket.waitForEvent()
+        }
+    }
+
+    /// Reads what has come: nil is nothing.
+    private func readOnce(into buffer: ByteBuffer) throws(IOError) -> Int? {
+        while true {
+            try check()
+            switch tryRead(into: buffer) {
+            case .moved(0): continue
+            case .moved(let count): return count
+            case .endOfStream: return 0
+            case .failed(let errno): throw failure(errno, "cannot read")
+            case .wouldBlock: return nil
+            }
+        }
+    }
 
     /// Writes all that `buffer` holds in one call, which is the common case; false when some of it is left.
     public func writeAtOnce(_ buffer: ByteBuffer) -> Bool {
-        if case .moved = socket.tryWrite(from: buffer), buffer.isEmpty { return true }
+        if case .moved = tryWrite(from: buffer), buffer.isEmpty { return true }
         return buffer.isEmpty
     }
 
     /// Writes all that `buffer` holds.
-    public func write(from buffer: ByteBuffer) async throws(IOError) { try await socket.write(from: buffer) }
+    public func write(from buffer: ByteBuffer) async throws(IOError) {
+        if isPlain { return try await socket.write(from: buffer) }
+        while !buffer.isEmpty {
+            try check()
+            switch tryWrite(from: buffer) {
+            case .moved, .endOfStream: continue
+            case .failed(let errno): throw failure(errno, "cannot write")
+            case .wouldBlock: await socket.waitForEvent()
+            }
+        }
+    }
 
     /// Reads at least one byte, unless `other`, which has the same wake-up, becomes readable first.
     /// - Parameter idle: milliseconds in which a byte must come.
@@ -58,16 +112,9 @@ public final class ByteStream {
     ) async throws(IOError) -> Int? {
         setDeadline(after: idle)
         while true {
-            try check()
-            switch socket.tryRead(into: buffer) {
-            case .moved(0): continue
-            case .moved(let count): return count
-            case .endOfStream: return 0
-            case .failed(let errno): throw .system(errno: errno, operation: "cannot read")
-            case .wouldBlock:
-                if let other, other.isReadable { return nil }
-                await socket.waitForEvent()
-            }
+            if let count = try readOnce(into: buffer) { return count }
+            if let other, other.isReadable { return nil }
+            await socket.waitForEvent()
         }
     }
 
@@ -81,10 +128,10 @@ public final class ByteStream {
         setDeadline(after: nil)
         while rest > 0 {
             try check()
-            switch socket.tryWrite(from: buffer, limit: rest) {
+            switch tryWrite(from: buffer, limit: rest) {
             case .moved(let moved): rest -= moved
             case .endOfStream: continue
-            case .failed(let errno): throw .system(errno: errno, operation: "cannot write")
+            case .failed(let errno): throw failure(errno, "cannot write")
             case .wouldBlock:
                 if isReadable { return false }
                 setDeadline(after: idle)
@@ -94,14 +141,50 @@ public final class ByteStream {
         return true
     }
 
-    public func untilReadable() async throws(IOError) { try await socket.untilReadable() }
+    /// Waits, holding no buffer, until there is something to read: bytes or the peer's end.
+    public func untilReadable() async throws(IOError) {
+        if isPlain { return try await socket.untilReadable() }
+        while true {
+            try check()
+            if isReadable { return }
+            await socket.waitForEvent()
+        }
+    }
 
     /// Throws when the deadline has passed or the stream was closed.
     public func check() throws(IOError) { try socket.check() }
 
-    public func shutdownWrite() { socket.shutdownWrite() }
+    /// What an `errno` of a read or write means: with TLS an end that was not announced is one that came too early. More
+    /// about TLS says `tls.failure`.
+    func failure(_ errno: Int32, _ operation: String) -> IOError {
+        if let tls, tls.failure == .truncated { return .endOfStream }
+        return .system(errno: errno, operation: operation)
+    }
 
-    public func close() { socket.close() }
+    // MARK: - Layers and ends
+
+    /// What a further TLS connection runs over.
+    var carrier: any RecordTransport { tls ?? socket }
+
+    /// From here on the stream's bytes are those of the connection, which runs over `carrier`.
+    func push(_ connection: TLSConnection) {
+        if let tls { carriers.append(tls) }
+        tls = connection
+    }
+
+    /// Says to the peer that nothing more will come from here: within TLS, if there is TLS.
+    public func shutdownWrite() {
+        guard let tls else { return socket.shutdownWrite() }
+        tls.shutdownWrite()
+    }
+
+    public func close() {
+        if let tls, !socket.isClosed {
+            tls.shutdownWrite()
+            for carrier in carriers.reversed() { carrier.shutdownWrite() }
+        }
+        socket.close()
+    }
 
     /// Ends the stream so that the peer sees a fault, not an end: a cut-off message must not look whole.
     public func abort() {

@@ -16,8 +16,8 @@ public enum Tunnel {
     public static func relay(
         client: ByteStream, upstream: ByteStream, idle: Int, on loop: EventLoop
     ) async -> Totals {
-        var up = TunnelDirection(from: client.socket, to: upstream.socket, on: loop)
-        var down = TunnelDirection(from: upstream.socket, to: client.socket, on: loop)
+        var up = TunnelDirection(from: client, to: upstream, on: loop)
+        var down = TunnelDirection(from: upstream, to: client, on: loop)
         var totals = Totals()
         client.setDeadline(after: nil)
         do throws(IOError) {

@@ -3,7 +3,8 @@ import IO
 
 /// One direction of a tunnel: what it has read and not yet written, and how far its end has come.
 ///
-/// The first bytes go through memory, since most tunnels are short; after that they stay in the kernel.
+/// The first bytes go through little memory, since most tunnels are short; after that they stay in the kernel or, where a
+/// side has TLS, go through more memory.
 struct TunnelDirection: ~Copyable {
     enum Progress {
         /// Bytes moved, or an end was passed on: try again.
@@ -19,18 +20,18 @@ struct TunnelDirection: ~Copyable {
         case kernel(Pipe)
     }
 
-    private let source: Socket
-    private let target: Socket
+    private let source: ByteStream
+    private let target: ByteStream
     private let loop: EventLoop
     private var passage: Passage
     private var sourceHasEnded = false
     private var isFinished = false
     private(set) var moved = 0
 
-    /// Bytes after which a pipe pays for its descriptors.
-    private static let spliceAfter = 64 * 1024
+    /// Bytes after which a pipe pays for its descriptors, and a large buffer for its memory.
+    private static let widenAfter = 64 * 1024
 
-    init(from source: Socket, to target: Socket, on loop: EventLoop) {
+    init(from source: ByteStream, to target: ByteStream, on loop: EventLoop) {
         self.source = source
         self.target = target
         self.loop = loop
@@ -68,31 +69,41 @@ struct TunnelDirection: ~Copyable {
         let transfer =
             switch passage {
             case .memory(let buffer): target.tryWrite(from: buffer)
-            case .kernel(let pipe): target.trySplice(from: pipe)
+            case .kernel(let pipe): target.socket.trySplice(from: pipe)
             }
         switch transfer {
         case .wouldBlock: return .blocked
-        case .failed(let errno): throw .system(errno: errno, operation: "cannot write")
+        case .failed(let errno): throw target.failure(errno, "cannot write")
         case .moved, .endOfStream: return .advanced
         }
     }
 
     private mutating func read() throws(IOError) -> Progress {
-        if moved >= Self.spliceAfter, case .memory(let buffer) = passage, let pipe = loop.pipes.take() {
-            loop.buffers.give(buffer)
-            passage = .kernel(pipe)
+        if moved >= Self.widenAfter, case .memory(let buffer) = passage, buffer.capacity <= BufferPool.regular {
+            widen(buffer)
         }
         let transfer =
             switch passage {
             case .memory(let buffer): source.tryRead(into: buffer)
-            case .kernel(let pipe): source.trySplice(into: pipe, limit: pipe.capacity)
+            case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: pipe.capacity)
             }
         switch transfer {
         case .wouldBlock: return .blocked
-        case .failed(let errno): throw .system(errno: errno, operation: "cannot read")
+        case .failed(let errno): throw source.failure(errno, "cannot read")
         case .endOfStream: sourceHasEnded = true
         case .moved(let count): moved += count
         }
         return .advanced
+    }
+
+    private mutating func widen(_ empty: ByteBuffer) {
+        if !source.isPlain || !target.isPlain {
+            passage = .memory(loop.buffers.takeLarge())
+        } else if let pipe = loop.pipes.take() {
+            passage = .kernel(pipe)
+        } else {
+            return
+        }
+        loop.buffers.give(empty)
     }
 }

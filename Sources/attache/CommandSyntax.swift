@@ -12,7 +12,22 @@ struct CommandSyntax: Sendable {
     var usage: String {
         let optional = options.map { "[--\($0.name) \($0.value)]\($0.isRepeatable ? "..." : "")" }
         let words = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
-        return (["usage: attache \(name)"] + optional + words).joined(separator: " ")
+        return Self.wrapped("usage: attache \(name)", optional + words)
+    }
+
+    /// The words behind the start, in lines of at most 100 characters.
+    private static func wrapped(_ start: String, _ words: [String]) -> String {
+        let indentation = String(repeating: " ", count: start.count)
+        var lines = [start]
+        for word in words {
+            let last = lines.count - 1
+            if lines[last].count + 1 + word.count <= 100 {
+                lines[last] += " \(word)"
+            } else {
+                lines.append("\(indentation) \(word)")
+            }
+        }
+        return lines.joined(separator: "\n")
     }
 
     var help: String {

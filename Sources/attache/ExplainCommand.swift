@@ -15,14 +15,28 @@ struct ExplainCommand: Command {
             CommandOption(
                 name: "client", value: "CLIENT",
                 summary: ["who asks: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
+            CommandOption(
+                name: "finding", value: "FINDING",
+                summary: [
+                    "what is found about the origin's certificate, such as", "expired; as 'attache trust' names it",
+                ],
+                isRepeatable: true),
+            CommandOption(
+                name: "issuer", value: "NAME",
+                summary: [
+                    "whose certificates the origin asks its clients for:",
+                    "a distinguished name such as \"CN=Lab,O=Example\"",
+                ],
+                isRepeatable: true),
         ],
         details: """
             Nothing is connected to, and no secret is read. With challenges, it names the answer to each in
             the order in which they would be tried, and why no earlier rule gave it; without, what the rules
-            could answer.
+            could answer. With findings and issuers, it does so for the challenges of TLS.
 
                 attache explain proxy.conf GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
                 attache explain proxy.conf CONNECT www.example.com:443 --client alice@10.1.2.3
+                attache explain proxy.conf GET https://lab.example.com/ --finding self-signed
             """)
 
     let path: String
@@ -35,7 +49,11 @@ struct ExplainCommand: Command {
         self.path = path
         do throws(ExplanationError) {
             let client = try ClientIdentity(explained: arguments.value(of: "client") ?? "127.0.0.1")
-            request = try ExplainedRequest(method: method, url: url, client: client)
+            var request = try ExplainedRequest(method: method, url: url, client: client)
+            request.findings = try TrustFindings(explained: arguments.values(of: "finding"))
+            request.issuers = arguments.values(of: "issuer")
+            request.today = FileSource().today
+            self.request = request
             let lines = arguments.values(of: "challenge")
             challenges = lines.isEmpty ? nil : try ExplainedChallenges(lines, for: request)
         } catch { throw arguments.error(error.sentence) }

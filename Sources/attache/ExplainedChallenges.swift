@@ -24,8 +24,9 @@ struct ExplainedChallenges: Sendable {
     }
 
     func response(by rules: RuleSet) -> ExplainedResponse {
+        let asked = request.atOrigin(by: rules)
         let origin = Origin(
-            host: request.host, port: request.port, protocol: .init(rawValue: request.protocol.rawValue) ?? .http)
+            host: asked.host, port: asked.port, protocol: .init(rawValue: asked.protocol.rawValue) ?? .http)
         let (offers, rule) = rules.offers(in: challenges, from: origin, client: request.client)
         let known = Set(offers.map(\.challenge))
         var ignored = challenges.filter { !known.contains($0) }.map(Self.reasonToIgnore)

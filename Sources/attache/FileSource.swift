@@ -16,6 +16,8 @@ struct FileSource: SourceReader {
         }
     }
 
+    var today: Day? { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+
     func environment(_ name: String) -> String? {
         Environment.value(of: name)
     }

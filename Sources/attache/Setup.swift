@@ -51,10 +51,8 @@ struct Setup {
 
     private static func make(_ configuration: Configuration) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.compactMap { credential in
-                guard case .password(let user, let password) = credential.content else { return nil }
-                return ConfiguredCredential(name: credential.name, user: .init(user), password: .init(password))
-            }, environment: Environment.all)
+            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: .init($0.content)) },
+            environment: Environment.all)
         var users: UsersFile?
         if case .basic(let source) = configuration.clients.authentication {
             guard case .file(let path) = source, let file = try? UsersFile(path: path)
@@ -88,7 +86,9 @@ struct Setup {
     func refresh(into shared: SharedState) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
-        let sentences = Set(refresh.errors.map { "\($0)" } + (users?.refresh() ?? []).map { "\($0)" })
+        let sentences = Set(
+            refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
+                + (users?.refresh() ?? []).map { "\($0)" })
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)
@@ -101,6 +101,29 @@ struct Setup {
         let (new, old) = (rules.configuration, running.rules.configuration)
         if new.listeners != old.listeners || new.admin != old.admin || new.threads != old.threads {
             Console.error("changes to listen, admin and threads take effect when the proxy is started again")
+        }
+    }
+}
+
+extension ConfiguredCredential.Content {
+    fileprivate init(_ content: Configuration.Credential.Content) {
+        self =
+            switch content {
+            case .password(let user, let password): .password(user: .init(user), password: .init(password))
+            case .identity(let source): .identity(.init(source))
+            }
+    }
+}
+
+extension ConfiguredIdentity {
+    fileprivate init(_ source: IdentitySource) {
+        switch source {
+        case .pem(let certificate, let key, let passphrase):
+            self.init(.files(certificate: certificate, key: key), passphrase: passphrase.map { .init($0) })
+        case .pkcs12(let path, let passphrase):
+            self.init(.files(certificate: path, key: nil), passphrase: passphrase.map { .init($0) })
+        case .pkcs11(let uri, let pin):
+            self.init(.token(uri: uri), passphrase: pin.map { .init($0) })
         }
     }
 }

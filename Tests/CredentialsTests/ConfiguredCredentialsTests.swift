@@ -73,7 +73,7 @@ import Testing
         #expect(error.description == "credential ci: cannot read \(file.path): no such file or directory")
         #expect(try credentials.credential(named: "ci").password == Secret("hunter2"))
         try file.write(String(repeating: "x", count: 70_000))
-        #expect(credentials.refresh().errors == [.tooLarge(credential: "ci", path: file.path)])
+        #expect(credentials.refresh().errors == [.tooLarge(credential: "ci", path: file.path, limit: 65536)])
         #expect(try credentials.credential(named: "ci").password == Secret("hunter2"))
     }
 }

@@ -46,6 +46,16 @@ struct ErrorTests {
         }
     }
 
+    @Test func `the environment names another hosts file`() throws {
+        let origin = try RecordingOrigin.answering()
+        let hosts = Scratch.folder("hosts") + "/hosts"
+        try Scratch.write("127.0.0.1 named.example.test\n", to: hosts)
+        try AttacheProcess.running(setting: .init(environment: ["CARES_HOSTS": hosts])) { proxy throws in
+            #expect(try proxy.get("http://named.example.test:\(origin.port)/").status == 200)
+            #expect(origin.messages.first?["Host"] == "named.example.test:\(origin.port)")
+        }
+    }
+
     @Test(arguments: ["deny loopback", "deny 127.0.0.0/8"])
     func `egress denies an address, however it is written`(egress: String) throws {
         let origin = try RecordingOrigin.answering()

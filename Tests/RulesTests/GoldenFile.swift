@@ -5,7 +5,8 @@ import Rules
 ///
 ///     ---- file PATH              another file that can be included or read
 ///     ---- env NAME=VALUE         a variable
-///     ---- explain METHOD URL     a request to explain; lines `scheme "realm"` below are its challenges
+///     ---- explain METHOD URL     a request to explain; lines `scheme "realm"` below are its challenges, a line
+///                                 `finding WORD` or `issuer TEXT` is what its handshake brings
 ///     ----                        what is expected: the report, the configuration's summary, the explanation
 struct GoldenFile {
     private(set) var reader = PlayedReader()
@@ -13,6 +14,8 @@ struct GoldenFile {
     /// All that stands before the expectation, to write the file anew.
     private(set) var given = ""
     private var request: (method: String, url: String)?
+    private var findings: TrustFindings = []
+    private var issuers: [String] = []
     private var challenges: [(method: ChallengeMethod, realm: String?)] = []
 
     init(_ text: String) {
@@ -44,6 +47,10 @@ struct GoldenFile {
             request = (words[1], words[2])
             for line in content.split(separator: "\n") {
                 let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+                if parts[0] == "issuer" { issuers.append(parts[1]) }
+                if parts[0] == "finding", let finding = TrustFinding(rawValue: parts[1]) {
+                    findings.formUnion(TrustFindings(finding))
+                }
                 guard let method = ChallengeMethod(parts[0]) else { continue }
                 challenges.append((method, parts.count > 1 ? String(parts[1].dropFirst().dropLast()) : nil))
             }
@@ -57,14 +64,21 @@ struct GoldenFile {
         var text = file.report
         guard let configuration = file.configuration else { return text }
         guard let request else { return text + configuration.summary }
-        let explained = Self.request(request.method, request.url)
+        // An explanation is asked of a file that was checked before.
+        text = ""
+        let rules = RuleSet(configuration)
+        var explained = Self.request(request.method, request.url)
+        explained.findings = findings
+        explained.issuers = issuers
+        explained.today = reader.today
+        let asked = explained.atOrigin(by: rules)
         let offers = challenges.map { challenge in
             ExplainedResponse.Offer(
                 scheme: challenge.method.description,
-                query: explained.query(method: challenge.method, realm: challenge.realm))
+                query: asked.query(method: challenge.method, realm: challenge.realm))
         }
         let response = offers.isEmpty ? nil : ExplainedResponse(offers: offers)
-        text += Explanation(explained, response: response, rules: RuleSet(configuration)).text
+        text += Explanation(explained, response: response, rules: rules).text
         return text
     }
 

@@ -42,6 +42,22 @@ import Testing
                 """)
     }
 
+    @Test func `what the example shows in comments is right too`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
+        // Prose has a blank behind its `#`; so has an alternative that would say a directive twice, before it.
+        let isShown = /#(?:[a-z}]|    [a-z]).*/
+        var count = 0
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard line.wholeMatch(of: isShown) != nil else { return line }
+            count += 1
+            return line.dropFirst()
+        }
+        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": lines.joined(separator: "\n")]))
+        #expect(file.diagnostics.filter { $0.severity == .error }.isEmpty, Comment(rawValue: file.report))
+        #expect(count > 25)
+    }
+
     @Test func `every directive that is supported stands in the example`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
@@ -51,10 +67,13 @@ import Testing
             "fields", "decode-ratio", "idle", "connect", "response", "drain", "allow", "authenticate", "realm",
             "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
             "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
-            "cancel", "attempts", "persistence", "preempt", "order", "authorization",
+            "cancel", "attempts", "persistence", "preempt", "order", "authorization", "authority", "names",
+            "certificate", "key", "passphrase", "pkcs12", "pkcs11", "intercept", "upgrade", "minimum", "revocation",
+            "trust", "pin",
+            "anchor", "only", "name", "until", "required",
         ]
-        for word in words { #expect(text.contains(word), "\(word)") }
-        for word in ["intercept", "upgrade", "server-trust; trust", "store ", "authority {", "parent corp", "oauth2"] {
+        for word in words + TrustFinding.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
+        for word in ["store ", "parent corp", "oauth2"] {
             #expect(!text.contains(word), "\(word)")
         }
     }

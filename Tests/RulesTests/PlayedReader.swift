@@ -17,6 +17,9 @@ struct PlayedReader: SourceReader {
         return bytes
     }
 
+    /// 21 November 2026.
+    var today: Day? { Day(number: 20_778) }
+
     func environment(_ name: String) -> String? { variables[name] }
 }
 

@@ -15,6 +15,7 @@ public struct Credential: Sendable {
     /// What the credential consists of.
     public enum Content: Sendable {
         case password(user: String, password: Secret)
+        case identity(any CertificateIdentity)
     }
 
     public let content: Content
@@ -28,15 +29,31 @@ public struct Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
+    /// A certificate with its key. `name` is what logs and explanations call it.
+    public init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
+        content = .identity(identity)
+        self.persistence = persistence
+        version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
+    }
+
     public var user: String? {
         switch content {
         case .password(let user, _): user
+        case .identity: nil
         }
     }
 
     public var password: Secret? {
         switch content {
         case .password(_, let password): password
+        case .identity: nil
+        }
+    }
+
+    public var identity: (any CertificateIdentity)? {
+        switch content {
+        case .password: nil
+        case .identity(let identity): identity
         }
     }
 

@@ -1,8 +1,16 @@
 import Crypto
+import Synchronization
 
-/// Fingerprints under a key that this process makes once and keeps to itself.
-enum CredentialFingerprint {
+/// Fingerprints of credentials' values, under a key of this process, or of the store that several processes share.
+public enum CredentialFingerprint {
+    /// From now on fingerprints are made under this key, so that all who have it mean the same value by the same
+    /// fingerprint. Earlier ones match none that is made now: call it before any credential is read.
+    public static func use(_ key: Secret) {
+        keyed.withLock { $0 = MessageAuthenticationCode(key: key) }
+    }
+
     static func of(user: String, password: Secret) -> UInt128 {
+        let keyed = keyed.withLock { $0 }
         var message = keyed.begin()
         message.update(utf8: user)
         message.update("\0")
@@ -10,9 +18,9 @@ enum CredentialFingerprint {
         return keyed.code(of: message).prefix128
     }
 
-    private static let keyed: MessageAuthenticationCode = {
+    private static let keyed: Mutex<MessageAuthenticationCode> = {
         do {
-            return try .withRandomKey()
+            return Mutex(try .withRandomKey())
         } catch {
             fatalError("the system gave no random bytes: nothing secret can be made here")
         }

@@ -6,25 +6,50 @@ public final class ParkedCredentials: Sendable {
     public struct Entry: Sendable, Hashable {
         public let space: ProtectionSpace
         public let version: CredentialVersion
+
+        public init(space: ProtectionSpace, version: CredentialVersion) {
+            self.space = space
+            self.version = version
+        }
     }
 
     private let capacity: Int
+    private let journal: (any RefusalJournal)?
     private let state = Mutex(State())
 
     private struct State {
         var entries: Set<Entry> = []
         var order: [Entry] = []
+
+        /// Whether it was not there.
+        mutating func add(_ entry: Entry, capacity: Int) -> Bool {
+            guard entries.insert(entry).inserted else { return false }
+            if order.count >= capacity { entries.remove(order.removeFirst()) }
+            order.append(entry)
+            return true
+        }
     }
 
-    /// - Parameter capacity: beyond it the oldest refusal is forgotten.
-    public init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
+    /// - Parameters:
+    ///   - capacity: beyond it the oldest refusal is forgotten.
+    ///   - journal: told of every change that is made here.
+    public init(capacity: Int = 4096, journal: (any RefusalJournal)? = nil) {
+        self.capacity = max(1, capacity)
+        self.journal = journal
+    }
 
     public func park(_ version: CredentialVersion, for space: ProtectionSpace) {
         let entry = Entry(space: space, version: version)
+        let isNew = state.withLock { $0.add(entry, capacity: capacity) }
+        if isNew { journal?.parked(entry) }
+    }
+
+    /// Takes over what the journal holds, where others write too.
+    public func adopt(_ entries: [Entry]) {
         state.withLock { state in
-            guard state.entries.insert(entry).inserted else { return }
-            if state.order.count >= capacity { state.entries.remove(state.order.removeFirst()) }
-            state.order.append(entry)
+            state.entries = []
+            state.order = []
+            for entry in entries { _ = state.add(entry, capacity: capacity) }
         }
     }
 
@@ -35,11 +60,13 @@ public final class ParkedCredentials: Sendable {
     /// Forgets the other versions of a credential, which nobody has any more.
     public func keepOnly(_ version: CredentialVersion) {
         remove { $0.version.name == version.name && $0.version != version }
+        journal?.replaced(by: version)
     }
 
     /// Gives everything another chance: for an operator who unlocked an account.
     public func removeAll() {
         remove { _ in true }
+        journal?.unparkedAll()
     }
 
     /// In the order they were parked.

@@ -17,6 +17,7 @@ struct Answer {
     func send(_ refusal: Refusal) async -> Bool {
         let keeps = refusal.keepsConnection && canKeep
         exchange.record.status = Int(refusal.status.rawValue)
+        let text = refusal.text
         let buffer = exchange.outbound
         buffer.clear()
         let writer = HeadWriter(status: refusal.status, into: buffer)
@@ -25,13 +26,12 @@ struct Answer {
             "Proxy-Status",
             ProxyStatus(proxy: Via.name, error: refusal.error, details: refusal.sentence).value)
         writer.field("Content-Type", "text/plain; charset=utf-8")
-        writer.field("Content-Length", decimal: refusal.sentence.utf8.count + 1)
+        writer.field("Content-Length", decimal: text.utf8.count)
         connection(keeps, writer)
         writer.end()
         if exchange.request.method != .head {
-            buffer.append(refusal.sentence)
-            buffer.append(.lineFeed)
-            exchange.record.bytesOut = refusal.sentence.utf8.count + 1
+            buffer.append(text)
+            exchange.record.bytesOut = text.utf8.count
         }
         guard await write(buffer), keeps else { return false }
         return await readRest()

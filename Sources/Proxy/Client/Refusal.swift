@@ -6,8 +6,12 @@ struct Refusal: Error {
     let error: ProxyError
     /// One sentence for a person, without internals and secrets.
     let sentence: String
+    /// What else helps that person, in lines of its own.
+    var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.
     var fields: [(name: StaticString, value: String)] = []
+    /// What stands in the body: the sentence, and behind an empty line the explanation, if there is one.
+    var text: String { explanation.map { "\(sentence)\n\n\($0)\n" } ?? "\(sentence)\n" }
     /// Whether the client's connection can carry another request after this.
     var keepsConnection = true
 

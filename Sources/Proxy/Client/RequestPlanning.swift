@@ -52,20 +52,18 @@ struct RequestPlanning {
     private func checkTarget() throws(ExchangeFailure) {
         let target = exchange.request.target
         switch target.scheme {
-        case .http: return
+        case .http, .https: return
         case nil:
             throw .refused(
                 Refusal(
                     .badRequest, .httpRequestError,
                     "this is a forward proxy: it wants a whole URL, as a client sends that has it set as http_proxy"))
-        case .https, .ftp:
-            let scheme = target.scheme == .https ? "https" : "ftp"
+        case .ftp:
             throw .refused(
                 Refusal(
-                    .notImplemented, .httpRequestError,
-                    "\(scheme) URLs are not supported yet; use CONNECT, or an http URL"))
+                    .notImplemented, .httpRequestError, "ftp URLs are not supported yet; use an http or https URL"))
         case .other:
-            throw .refused(Refusal(.notImplemented, .httpRequestError, "only http URLs are forwarded"))
+            throw .refused(Refusal(.notImplemented, .httpRequestError, "only http and https URLs are forwarded"))
         }
     }
 
@@ -107,7 +105,13 @@ struct RequestPlanning {
                     .forbidden, .httpRequestDenied,
                     "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
-        return Destination(origin: origin, route: route)
+        guard origin.scheme == .http, let upgrade = route.upgrade else {
+            return Destination(origin: origin, route: route)
+        }
+        let (host, port) = (origin.host, upgrade.port(from: origin.port))
+        return Destination(
+            origin: session.worker.origin(.https, host: host.span, port: port), route: route,
+            upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port))
     }
 
     private func origin() throws(ExchangeFailure) -> Origin {

@@ -19,7 +19,7 @@ struct Forwarding {
     private static let discardMilliseconds = 5000
 
     init(session: ClientSession, exchange: Exchange, destination: Destination) {
-        sending = RequestSending(session: session, exchange: exchange)
+        sending = RequestSending(session: session, exchange: exchange, upgrade: destination.upgrade)
         self.destination = destination
     }
 
@@ -165,6 +165,10 @@ struct Forwarding {
 
     private func connect() async throws(ExchangeFailure) {
         let origin = destination.origin
+        if origin.isSecure {
+            throw .refused(
+                Refusal(.notImplemented, .httpRequestError, "TLS to origins is not supported yet; use CONNECT"))
+        }
         let started = session.worker.loop.now
         do throws(Refusal) {
             let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)

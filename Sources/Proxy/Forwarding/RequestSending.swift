@@ -20,9 +20,10 @@ struct RequestSending {
     /// RFC 9110 section 10.1.1 wants no endless wait for `100 Continue`; curl waits as long.
     private static let continueMilliseconds = 1000
 
-    init(session: ClientSession, exchange: Exchange) {
+    init(session: ClientSession, exchange: Exchange, upgrade: UpgradedOrigin?) {
         self.session = session
         self.exchange = exchange
+        rewrite.upgrade = upgrade
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
     }
 
@@ -242,8 +243,10 @@ struct RequestSending {
         guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
         let out = exchange.outbound
         out.clear()
+        var interim = ResponseRewrite()
+        interim.upgrade = rewrite.upgrade
         upstream.withHeadBytes { bytes in
-            upstream.head.write(bytes, as: ResponseRewrite(), via: .ours, into: out).end()
+            upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }
         try await session.write(out)
     }

@@ -42,7 +42,7 @@ struct ResponseRelay {
         case .length, .chunked, .untilClose: return nil
         }
         exchange.record.status = Int(head.status.rawValue)
-        var rewrite = ResponseRewrite()
+        var rewrite = freshRewrite
         let keeps = keepsClient(.asReceived)
         if !keeps { rewrite.connection = .close }
         writeHead(rewrite)
@@ -61,7 +61,7 @@ struct ResponseRelay {
         exchange.record.status = Int(upstream.head.status.rawValue)
         if upstream.head.status == .switchingProtocols { return try await switchProtocols() }
         let coding = decodedCoding
-        var rewrite = ResponseRewrite()
+        var rewrite = freshRewrite
         if let note, upstream.head.status == .unauthorized { exchange.record.details = note }
         let clientFraming = framing(decodes: coding != nil)
         rewrite.body = clientFraming
@@ -94,6 +94,12 @@ struct ResponseRelay {
     }
 
     // MARK: - Head
+
+    private var freshRewrite: ResponseRewrite {
+        var rewrite = ResponseRewrite()
+        rewrite.upgrade = destination.upgrade
+        return rewrite
+    }
 
     private func writeHead(_ rewrite: ResponseRewrite) {
         let upstream = exchange.upstream
@@ -193,7 +199,7 @@ struct ResponseRelay {
             throw .refused(
                 Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
         }
-        var rewrite = ResponseRewrite()
+        var rewrite = freshRewrite
         rewrite.connection = .upgrade
         writeHead(rewrite)
         let inbound = upstream.inbound

@@ -34,3 +34,33 @@ extension Configuration {
         public init() {}
     }
 }
+
+extension Configuration.Authority {
+    /// Whether the authority issues for a host, as a request names it. Where it does not, a client would refuse what it
+    /// is shown.
+    public func permits(_ host: Span<UInt8>) -> Bool {
+        names.isEmpty
+            || HostPattern.withName(of: host) { name in
+                names.contains { $0.patterns.contains { $0.matches(name) } }
+            }
+    }
+
+    /// Whether it issues for any host of a pattern; it may say yes where the answer is no.
+    func mayPermit(_ pattern: HostPattern) -> Bool {
+        names.isEmpty
+            || names.contains { name in
+                name.patterns.contains { $0.mayOverlap(pattern) }
+            }
+    }
+}
+
+extension Configuration.Authority.Name {
+    fileprivate var patterns: [HostPattern] {
+        switch self {
+        case .domain(let name, let withItself):
+            let below = HostPattern(.suffix([UInt8(ascii: ".")] + name.utf8))
+            return withItself ? [HostPattern(.exact(Array(name.utf8))), below] : [below]
+        case .addresses(let prefix): return [HostPattern(.addresses(prefix))]
+        }
+    }
+}

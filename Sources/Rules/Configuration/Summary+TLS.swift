@@ -50,8 +50,9 @@ extension TrustTerms {
         var words: [String] = []
         if !allow.isEmpty { words.append("allow \(allow)") }
         words += pins.map { "pin \($0)" }
-        words += anchors.map { "anchor \($0)" }
-        if hasOnlyItsAnchors { words.append("only") }
+        if !anchors.isEmpty {
+            words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
+        }
         if let name { words.append("name \(name)") }
         if let until { words.append("until \(until)") }
         return words

@@ -19,7 +19,7 @@ extension Configuration.Challenge {
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
         case .finding: "the chain's evaluation found no \(Self.list(findings.map(\.rawValue)))"
         case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
-        case .until: "it ended with \(terms?.until?.description ?? "a day before")"
+        case .until: "it ended on \(terms?.until?.description ?? "a day before")"
         }
     }
 
@@ -27,11 +27,13 @@ extension Configuration.Challenge {
     func openPredicates(isSecurityOpen: Bool) -> String {
         var words: [String] = []
         if isSecurityOpen { words.append("the method \(isSecure == true ? "hides" : "shows") the credential") }
-        if let methods { words.append("the method is \(Self.list(methods.methods))") }
+        let isOfTLS = MethodSet.tls.isSuperset(of: effectiveMethods)
+        if let methods, !isOfTLS { words.append("the method is \(Self.list(methods.methods))") }
         if !realms.isEmpty { words.append("the realm is \(Self.quoted(realms))") }
         if !issuers.isEmpty { words.append("the issuer is \(Self.quoted(issuers))") }
         if !findings.isEmpty { words.append("the finding is \(Self.list(findings.map(\.rawValue)))") }
         if let failures { words.append("failures are \(Self.range(failures))") }
+        if words.isEmpty, isOfTLS { return terms == nil ? "whatever is found or asked for" : "whatever is found" }
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
     }
 
@@ -43,6 +45,11 @@ extension Configuration.Challenge {
     /// Whether it names a credential.
     var isUse: Bool {
         if case .use = answer { true } else { false }
+    }
+
+    /// The answer with the terms of a trust.
+    var answerAndTerms: String {
+        terms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? answerWords
     }
 
     /// The answer in the rule file's words.

@@ -23,6 +23,12 @@ public struct Explanation: Sendable {
     /// Whether the proxy asks its clients who they are.
     public let clientIsAsked: Bool
     public let route: RouteDecision
+    /// The request as the origin gets it; the same when nothing upgrades or looks into it.
+    public let asked: ExplainedRequest
+    /// Nil: there is no TLS with the origin that the proxy would see.
+    public let handshake: ExplainedHandshake?
+    /// Why no challenge is answered, whatever the rules say; nil: they decide.
+    public let reasonForNone: String?
     /// Nil unless the request is a CONNECT.
     public let connectIsAllowed: Bool?
     /// One for each address that is known without asking the DNS.
@@ -34,6 +40,8 @@ public struct Explanation: Sendable {
     /// What every rule would need, when no response is given.
     public let prospects: [RuleTrace]
     public let outlooks: [Outlook]
+    /// Whether the rule file has any `challenge`.
+    let hasRules: Bool
 
     public init(_ request: ExplainedRequest, response: ExplainedResponse? = nil, rules: RuleSet) {
         self.request = request
@@ -41,24 +49,30 @@ public struct Explanation: Sendable {
         clientIsAllowed = rules.clients.permits(request.client.address)
         clientIsAsked = rules.configuration.clients.authentication != .none
         route = rules.route(host: request.host.utf8Span.span, port: request.port)
+        reasonForNone = request.reasonForNone(on: route)
+        let asked = request.atOrigin(by: rules)
+        self.asked = asked
+        let isSecured = asked.protocol == .https && (!request.isTunnel || route.action == .intercept)
+        handshake = isSecured ? ExplainedHandshake(asked, terms: route.tls, rules: rules) : nil
         connectIsAllowed = request.isTunnel ? rules.egress.permitsConnect(port: request.port) : nil
         let literal = HostPattern.withName(of: request.host.utf8Span.span) { HostPattern.address($0) }
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
-            (address, rules.egress.permits(address, port: request.port))
+            (address, rules.egress.permits(address, port: asked.port))
         }
         authorization = rules.authorization(
-            host: request.host.utf8Span.span, port: request.port, protocol: request.protocol,
-            isSecure: request.protocol == .https, client: request.client)
+            host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
+            isSecure: asked.protocol == .https, client: request.client)
         challenges = (response?.offers ?? []).map { offer in
             Challenge(
                 scheme: offer.scheme, query: offer.query, decision: rules.decide(offer.query),
                 traces: rules.explain(offer.query))
         }
-        let isOpen = response == nil && request.reasonForNone == nil
-        prospects = isOpen ? rules.prospects(request.query(method: .unknown)) : []
+        hasRules = !rules.configuration.challenges.isEmpty
+        let isOpen = response == nil && reasonForNone == nil
+        prospects = isOpen ? rules.prospects(asked.query(method: .unknown)) : []
         let methods: [ChallengeMethod] = isOpen ? [.digest, .basic] : []
         outlooks = methods.map { method in
-            var query = request.query(method: method)
+            var query = asked.query(method: method)
             if method == .digest { query.isSecure = true }
             return Outlook(method: method, answers: rules.possibleAnswers(query))
         }

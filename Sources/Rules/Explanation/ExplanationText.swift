@@ -9,7 +9,7 @@ struct ExplanationText {
         self.explanation = explanation
         add(line: "\(explanation.request.method) \(explanation.request.url)")
         addRequest()
-        if let reason = explanation.request.reasonForNone {
+        if let reason = explanation.reasonForNone {
             add("challenges", "none is answered: \(reason)")
         } else if let response = explanation.response {
             addChallenges(of: response)
@@ -23,28 +23,42 @@ struct ExplanationText {
 
     private mutating func addRequest() {
         let request = explanation.request
+        let route = explanation.route
         add("client", clientWords)
         add("route", routeWords)
+        let asked = explanation.asked
+        if route.action != .deny, asked.protocol != request.protocol, !request.isTunnel {
+            let host = asked.host.utf8.contains(.colon) ? "[\(asked.host)]" : asked.host
+            add("upgrade", "the origin is asked as https://\(host):\(asked.port)")
+        }
         if let connectIsAllowed = explanation.connectIsAllowed {
             let verdict = connectIsAllowed ? "allowed" : "refused"
             add("connect", "port \(request.port) is \(verdict) by 'connect-ports'")
         }
         for (address, decision) in explanation.egress {
             let verdict = decision.isPermitted ? "permitted" : "refused"
-            add("egress", "\(address) port \(request.port) is \(verdict): \(decision.reason)")
+            add("egress", "\(address) port \(explanation.asked.port) is \(verdict): \(decision.reason)")
         }
         if explanation.egress.isEmpty { add("egress", "decided by the address to which \(request.host) resolves") }
-        guard request.reasonForNone == nil else { return }
-        if request.protocol != .http {
-            add("forwarding", "\(request.protocol.rawValue) URLs are not supported yet; the client gets a 501")
+        if let handshake = explanation.handshake {
+            addHandshake(handshake)
+        } else if !request.findings.isEmpty || !request.issuers.isEmpty {
+            let reason = request.isTunnel ? "what a tunnel carries is not seen" : "the origin is spoken to in clear"
+            add("tls", "none: \(reason)")
         }
+        guard explanation.reasonForNone == nil else { return }
+        if request.protocol == .ftp { add("forwarding", "ftp URLs are not supported yet; the client gets a 501") }
         let isKept = explanation.authorization == .keep
         add("authorization", "the client's own is \(isKept ? "kept, and then no challenge is answered" : "replaced")")
     }
 
     private mutating func addProspects() {
         for trace in explanation.prospects { add("rule", Self.words(trace)) }
-        if explanation.prospects.isEmpty { add("rule", "there is no 'challenge' in the rule file") }
+        if explanation.prospects.isEmpty {
+            let place = "in the rule file"
+            let sentence = "there is no 'challenge' \(place)"
+            add("rule", explanation.hasRules ? "no 'challenge' \(place) speaks of responses" : sentence)
+        }
         for outlook in explanation.outlooks {
             add("if \(outlook.method)", outlook.answers.map(outlookWords).joined(separator: "; or "))
         }
@@ -84,11 +98,14 @@ struct ExplanationText {
 
     private var routeWords: String {
         let route = explanation.route
-        let what = route.action == .deny ? "deny" : route.decodesContent ? "tunnel, decode" : "tunnel"
+        var words = [route.action.rawValue]
+        if route.upgrade != nil { words.append("upgrade") }
+        if route.decodesContent { words.append("decode") }
+        let what = words.joined(separator: ", ")
         return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"
     }
 
-    private static func words(_ trace: RuleTrace) -> String {
+    static func words(_ trace: RuleTrace) -> String {
         let reason =
             switch trace.outcome {
             case .matched: "matches"
@@ -129,7 +146,7 @@ struct ExplanationText {
         }
     }
 
-    private mutating func add(_ label: String, _ value: String) {
+    mutating func add(_ label: String, _ value: String) {
         let padding = String(repeating: " ", count: max(1, 15 - label.utf8.count))
         add(line: "  \(label)\(padding)\(value)")
     }

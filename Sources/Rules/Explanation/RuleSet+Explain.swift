@@ -1,9 +1,10 @@
 extension RuleSet {
     /// Every rule up to the one that matches, in the file's order, with the reason why it did not. It asks the rules
-    /// one after the other, without the index that `decide` uses.
+    /// one after the other, without the index that `decide` uses. Of a challenge of TLS, rules that do not speak of it
+    /// are left out; so are those of TLS, of all others.
     public func explain(_ query: ChallengeQuery) -> [RuleTrace] {
         var traces: [RuleTrace] = []
-        for matcher in matchers {
+        for matcher in matchers where matcher.speaks(of: query.method) {
             let rule = matcher.rule
             guard let predicate = matcher.firstMismatch(query, hostMatches: false) else {
                 traces.append(RuleTrace(rule: rule.rule, outcome: .matched))
@@ -18,7 +19,7 @@ extension RuleSet {
     /// the challenge. The query's method, realm, issuers, findings and failures are not looked at; neither is
     /// `isSecure` when it is false, for a method that hides the credential makes it true.
     public func prospects(_ query: ChallengeQuery) -> [RuleTrace] {
-        matchers.map { matcher in
+        matchers.filter { $0.speaks(of: query.method) }.map { matcher in
             let rule = matcher.rule
             var query = query
             let isSecurityOpen = rule.isSecure != nil && !query.isSecure
@@ -27,7 +28,7 @@ extension RuleSet {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))
             }
             let condition = rule.openPredicates(isSecurityOpen: isSecurityOpen)
-            return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerWords), \(condition)"))
+            return RuleTrace(rule: rule.rule, outcome: .depends("\(rule.answerAndTerms), \(condition)"))
         }
     }
 
@@ -44,5 +45,13 @@ extension RuleSet {
         }
         if !answers.contains(.performDefault) { answers.append(.performDefault) }
         return answers
+    }
+}
+
+extension ChallengeMatcher {
+    /// Whether the rule is of the same side, TLS or responses, as a challenge of that method.
+    fileprivate func speaks(of method: ChallengeMethod) -> Bool {
+        let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
+        return !rule.effectiveMethods.isDisjoint(with: side)
     }
 }

@@ -27,6 +27,10 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 
     let form: Form
 
+    init(_ form: Form) {
+        self.form = form
+    }
+
     public init(_ text: String) throws(Fault) {
         var text = text
         if text.utf8.first == Self.openBracket, text.utf8.last == Self.closeBracket {
@@ -88,6 +92,16 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         case (_, .exact(let name)): matches(name: name.span)
         case (.suffix(let outer), .suffix(let inner)): inner.suffix(outer.count) == outer[...]
         default: form == other.form
+        }
+    }
+
+    /// Whether some host may fit both; false is sure.
+    func mayOverlap(_ other: HostPattern) -> Bool {
+        switch (form, other.form) {
+        case (.any, _), (_, .any), (.glob, _), (_, .glob): true
+        case (_, .exact(let name)): matches(name: name.span)
+        case (.exact(let name), _): other.matches(name: name.span)
+        default: covers(other) || other.covers(self)
         }
     }
 

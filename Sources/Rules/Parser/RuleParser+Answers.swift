@@ -27,11 +27,12 @@ extension RuleParser {
         for (method, token) in methods {
             switch rule.answer {
             case .use(let name):
-                let isMisplaced = MethodSet.tls.contains(method) || !isAnswered
+                // A rule may leave methods of its answer's side to be passed by, such as `negotiate ntlm` with a ticket.
+                let isOtherSide = MethodSet.tls.contains(method) != rule.answerable.contains(.clientCertificate)
                 if method == .serverTrust {
                     let sentence = "no credential answers \(token.shown), but 'trust', 'default', 'reject' or 'cancel'"
                     log.report(at: token.range, sentence)
-                } else if !rule.answerable.contains(method), isMisplaced, let credential {
+                } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let credential {
                     let sentence = "\(Token.shown(name)) is \(credential.content.words), which cannot answer this"
                     log.report(at: token.range, sentence)
                 } else if !method.isSupported {

@@ -10,8 +10,8 @@ extension RuleParser {
         guard !log.hasErrors else { return }
         checkUnused()
         checkOpenProxy()
-        checkWideCredentials()
         checkReach()
+        warn()
     }
 
     private func checkUses() {
@@ -53,17 +53,6 @@ extension RuleParser {
         }
     }
 
-    private func checkWideCredentials() {
-        for (rule, source) in zip(configuration.challenges, challengeSources) {
-            guard case .use = rule.answer, rule.isProxy != true, rule.issuers.isEmpty,
-                rule.hosts.isEmpty || rule.hosts.contains(where: { $0.form == .any })
-            else { continue }
-            log.report(
-                .warning, at: source.answer,
-                "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
-        }
-    }
-
     /// A rule behind one that takes everything it could take.
     private func checkReach() {
         let challenges = configuration.challenges
@@ -88,8 +77,10 @@ extension RuleParser {
 
 extension Configuration.Challenge {
     /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
-    fileprivate func covers(_ other: Self) -> Bool {
-        (isProxy == nil || isProxy == other.isProxy)
+    func covers(_ other: Self) -> Bool {
+        // A rule that ends leaves what it took to the others.
+        terms?.until == nil
+            && (isProxy == nil || isProxy == other.isProxy)
             && (isSecure == nil || isSecure == other.isSecure)
             && effectiveMethods.isSuperset(of: other.effectiveMethods)
             && covers(hosts, other.hosts) { $0.covers($1) }

@@ -1,3 +1,5 @@
+import Bytes
+
 /// What is said of TLS on one line: words, each with its values behind it.
 extension RuleParser {
     private struct Option<Word> {
@@ -8,14 +10,16 @@ extension RuleParser {
 
     /// `WORD VALUE … WORD VALUE …`. A value that is one of the words stands in quotes.
     private func options<Word: RawRepresentable<String> & CaseIterable>(
-        _: Word.Type, in values: ArraySlice<Value>
+        _: Word.Type, in values: ArraySlice<Value>, isSound: inout Bool
     ) -> [Option<Word>] {
         var options: [Option<Word>] = []
         for value in values {
             if let word = Word(rawValue: value.text), !value.isQuoted {
                 options.append(Option(word: word, keyword: value))
             } else if options.isEmpty {
-                _ = keyword(value, Word.self)
+                // What follows a word that is none belongs to it.
+                if isSound { _ = keyword(value, Word.self) }
+                isSound = false
             } else {
                 options[options.count - 1].values.append(value)
             }
@@ -44,7 +48,8 @@ extension RuleParser {
         var certificate: String?
         var key: String?
         var clients: Configuration.Listener.TLS.Clients?
-        let options = options(ListenerWord.self, in: values.dropFirst())
+        var isSound = true
+        let options = options(ListenerWord.self, in: values.dropFirst(), isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
                 refuse(option.keyword, "\(option.keyword.shown) is said already")
@@ -57,10 +62,17 @@ extension RuleParser {
                 let last = option.values.count > 1 ? option.values.last : nil
                 let isRequired = last.map { $0.text == "required" && !$0.isQuoted } ?? false
                 if isRequired { option.values.removeLast() }
+                if option.values.count > 1 {
+                    refuse(
+                        option.values[1], "behind the path of 'clients' may stand 'required'",
+                        suggestion: Suggestion.nearest(to: option.values[1].text, among: ["required"]))
+                }
+                option.values = Array(option.values.prefix(1))
                 clients = onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
             }
         }
-        for needed in [ListenerWord.certificate, .key] where !options.contains(where: { $0.word == needed }) {
+        for needed in [ListenerWord.certificate, .key] where isSound && !options.contains(where: { $0.word == needed })
+        {
             log.report(at: head.range, "'tls' needs '\(needed.rawValue)' and a path")
         }
         guard let certificate, let key else { return nil }
@@ -71,7 +83,11 @@ extension RuleParser {
     func routeTLS(_ directives: [Directive<RouteDirective>]) -> TLSTerms? {
         var minimum: TLSVersion?
         var revocation: [String] = []
-        for option in directives.flatMap({ options(RouteWord.self, in: $0.values[...]) }) {
+        let said = directives.flatMap { directive in
+            var isSound = true
+            return options(RouteWord.self, in: directive.values[...], isSound: &isSound)
+        }
+        for option in said {
             switch option.word {
             case .minimum:
                 if minimum != nil { refuse(option.keyword, "'minimum' is said already") }
@@ -127,7 +143,10 @@ extension RuleParser {
     private func authorityName(_ value: Value) -> Configuration.Authority.Name? {
         guard let pattern = hostPattern(value, value.text) else { return nil }
         switch pattern.form {
-        case .exact(let name): return .domain(String(decoding: name, as: UTF8.self), withItself: true)
+        case .exact:
+            // One IPv4 address is a name to a pattern.
+            let address = IPAddress(pattern.description).flatMap { AddressPrefix(holding: $0, length: 32) }
+            return address.map { .addresses($0) } ?? .domain(pattern.description, withItself: true)
         case .suffix(let end): return .domain(String(decoding: end.dropFirst(), as: UTF8.self), withItself: false)
         case .addresses(let prefix): return .addresses(prefix)
         case .any, .glob:

@@ -43,11 +43,11 @@ final class ChallengeMatcher: Sendable {
         if let isSecure, isSecure != query.isSecure { return .secure }
         if !matches(client: query.client) { return .client }
         if !methods.contains(query.method) { return .method }
+        if let terms, !terms.apply(on: query.today) { return .until }
         if !realms.isEmpty, !matches(realm: query.realm) { return .realm }
         if !issuers.isEmpty, !query.issuers.contains(where: { matches(issuer: $0) }) { return .issuer }
         if !findings.isEmpty, query.findings.isDisjoint(with: findings) { return .finding }
         if let failures, !failures.contains(query.failures) { return .failures }
-        if let terms, !terms.apply(on: query.today) { return .until }
         return nil
     }
 

@@ -7,18 +7,18 @@ public enum ChallengePredicate: String, Sendable, CaseIterable {
     case secure
     case client
     case method
+    /// No predicate by its name, but it decides whether the rule applies.
+    case until
     case realm
     case issuer
     case finding
     case failures
-    /// No predicate by its name, but it decides whether the rule applies.
-    case until
 
     /// Whether it can be judged from the request alone.
     var isKnownBeforeChallenge: Bool {
         switch self {
-        case .proxy, .host, .port, .protocol, .secure, .client: true
-        case .method, .realm, .issuer, .finding, .failures, .until: false
+        case .proxy, .host, .port, .protocol, .secure, .client, .until: true
+        case .method, .realm, .issuer, .finding, .failures: false
         }
     }
 }

@@ -6,4 +6,11 @@ public protocol SourceReader {
 
     /// The value of an environment variable, or nil when it is not set.
     func environment(_ name: String) -> String?
+
+    /// The day on which the file is read. Nil: nothing is said of days that are past or near.
+    var today: Day? { get }
+}
+
+extension SourceReader {
+    public var today: Day? { nil }
 }

@@ -149,8 +149,9 @@ struct SecretMask {
     private static let words: Set = ["password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey"]
     /// Directives of `credential` whose arguments may be shown.
     private static let plain: Set = [
-        "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "include",
+        "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "pkcs12",
+        "pkcs11", "include",
     ]
-    private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token="]
+    private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]
     private static let hints = ["pass", "secret", "token", "pwd"]
 }

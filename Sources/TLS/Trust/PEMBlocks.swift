@@ -2,36 +2,41 @@ import COpenSSL
 
 /// Objects out of PEM text.
 enum PEMBlocks {
-    /// Calls `next` until no block is left. The objects belong to the caller; before an error is thrown those read so
-    /// far go to `free`.
+    /// What `next` reads from the text until no block is left; the objects belong to the caller. Before an error is
+    /// thrown those read so far go to `free`.
     static func read(
-        _ text: Span<UInt8>, limit: Int, free: (OpaquePointer?) -> Void = { X509_free($0) },
-        _ next: (OpaquePointer) -> OpaquePointer?
+        _ text: Span<UInt8>, limit: Int, free: (OpaquePointer?) -> Void, _ next: (OpaquePointer) -> OpaquePointer?
     ) throws(CertificateError) -> [OpaquePointer] {
+        let result = text.withUnsafeBufferPointer { bytes -> Result<[OpaquePointer], CertificateError> in
+            guard let start = bytes.baseAddress else { return .success([]) }
+            guard bytes.count <= Int(Int32.max), let source = BIO_new_mem_buf(start, Int32(bytes.count)) else {
+                return .failure(.tooLarge)
+            }
+            defer { BIO_free(source) }
+            return read(source, limit: limit, free: free, next)
+        }
+        return try result.get()
+    }
+
+    static func read(
+        _ source: OpaquePointer, limit: Int, free: (OpaquePointer?) -> Void, _ next: (OpaquePointer) -> OpaquePointer?
+    ) -> Result<[OpaquePointer], CertificateError> {
         var objects: [OpaquePointer] = []
-        let failure = text.withUnsafeBufferPointer { bytes -> CertificateError? in
-            guard let start = bytes.baseAddress else { return nil }
-            guard bytes.count <= Int(Int32.max) else { return .tooLarge }
-            guard let source = BIO_new_mem_buf(start, Int32(bytes.count)) else { return .tooLarge }
-            defer {
-                BIO_free(source)
-                ERR_clear_error()
-            }
-            while true {
-                ERR_clear_error()
-                guard let object = next(source) else {
-                    let reason = ERR_peek_last_error()
-                    let ended = ERR_GET_LIB(reason) == ERR_LIB_PEM && ERR_GET_REASON(reason) == PEM_R_NO_START_LINE
-                    return ended ? nil : .malformedBlock(objects.count + 1)
-                }
+        defer { ERR_clear_error() }
+        while objects.count <= limit {
+            ERR_clear_error()
+            if let object = next(source) {
                 objects.append(object)
-                if objects.count > limit { return .tooLarge }
+            } else {
+                let reason = ERR_peek_last_error()
+                if ERR_GET_LIB(reason) == ERR_LIB_PEM, ERR_GET_REASON(reason) == PEM_R_NO_START_LINE {
+                    return .success(objects)
+                }
+                for object in objects { free(object) }
+                return .failure(.malformedBlock(objects.count + 1))
             }
         }
-        if let failure {
-            for object in objects { free(object) }
-            throw failure
-        }
-        return objects
+        for object in objects { free(object) }
+        return .failure(.tooLarge)
     }
 }

@@ -10,8 +10,10 @@ public enum TrustFinding: String, Sendable, Hashable, CaseIterable {
     case notYetValid = "not-yet-valid"
     /// No subject alternative name fits (RFC 9525 section 6); the common name is not looked at.
     case wrongName = "wrong-name"
+    /// By a stapled response or a list; also where a list speaks for the certificate but cannot be relied on.
     case revoked
-    /// The certificate says that a stapled OCSP response must come (RFC 7633), and none that is good came.
+    /// A stapled OCSP response must come (RFC 7633) and none came, or one came that is not to be relied on (RFC 6066
+    /// section 8).
     case missingStaple = "missing-staple"
     case weakKey = "weak-key"
     case weakSignature = "weak-signature"

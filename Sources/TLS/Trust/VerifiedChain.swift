@@ -9,4 +9,13 @@ public struct VerifiedChain: Sendable {
     public let name: ServerName
     /// What was forgiven; empty for a chain that is proved.
     public let forgiven: Set<TrustFinding>
+
+    /// Nil when a finding is left.
+    init?(_ evaluation: TrustEvaluation, forgiving allowed: Set<TrustFinding>) {
+        guard evaluation.kinds.isSubset(of: allowed) else { return nil }
+        leaf = evaluation.leaf
+        issuers = evaluation.issuers
+        name = evaluation.name
+        forgiven = evaluation.kinds
+    }
 }

@@ -4,13 +4,17 @@ import Foundation
 struct ApacheConfiguration {
     let folder: String
     let port: UInt16
+    /// With TLS; the number is the version's, 1.2 or 1.3.
+    let securePorts: (two: UInt16, three: UInt16)
+    let identity: ServerIdentity
 
     var path: String { folder + "/httpd.conf" }
 
     /// Folder below the document root and the directives that protect it; each has `index.html`, `echo.cgi`, `upload.cgi`.
     private var locations: [(name: String, directives: String)] {
         [
-            ("open", ""), ("basic", basic("basic-realm")), ("git", basic("git-realm")), ("apt", basic("apt-realm")),
+            ("open", ""), ("need", ""), ("may", ""), ("basic", basic("basic-realm")), ("git", basic("git-realm")),
+            ("apt", basic("apt-realm")),
             ("digest", digest("digest-realm", "AuthDigestNonceLifetime 2")),
             ("steady", digest("steady-realm", "AuthDigestNonceLifetime 300")),
             ("pip", digest("pip-realm", "AuthDigestNonceLifetime 300")),
@@ -32,6 +36,7 @@ struct ApacheConfiguration {
         #!/bin/sh
         printf 'Content-Type: text/plain\\r\\n\\r\\n'
         echo "user=$REMOTE_USER type=$AUTH_TYPE method=$REQUEST_METHOD host=$HTTP_HOST via=$HTTP_VIA"
+        echo "client=$SSL_CLIENT_S_DN_CN verification=$SSL_CLIENT_VERIFY protocol=$SSL_PROTOCOL"
         """
 
     /// Counts and hashes the content, whatever its framing, and keeps one line of each arrival.
@@ -101,7 +106,8 @@ struct ApacheConfiguration {
     private var text: String {
         let modules = [
             "mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_basic", "auth_digest", "headers",
-            "env", "mime", "dir", "cgid", "log_config", "logio", "unixd",
+            "env", "mime", "dir", "cgid", "log_config", "logio", "unixd", "ssl",
+            "socache_shmcb",
         ].filter { access("/usr/lib/apache2/modules/mod_\($0).so", R_OK) == 0 }
         let load = modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }
         let protected = locations.map { "<Location /\($0.name)/>\n\($0.directives)\n</Location>" }
@@ -137,6 +143,34 @@ struct ApacheConfiguration {
                 Require all granted
             </Directory>
             \(protected.joined(separator: "\n"))
+            SSLSessionCache shmcb:\(folder)/run/sessions(512000)
+            \(secure(securePorts.two, "TLSv1.2"))
+            \(secure(securePorts.three, "TLSv1.3"))
             """ + "\n"
+    }
+
+    /// Client certificates are asked for by the folder: after the request, by renegotiation or post-handshake.
+    private func secure(_ port: UInt16, _ version: String) -> String {
+        let issuers = (try? Hierarchy.shared().root.certificate) ?? "missing"
+        return """
+            Listen 127.0.0.1:\(port)
+            <VirtualHost 127.0.0.1:\(port)>
+                ServerName apache.example.test
+                SSLEngine on
+                SSLProtocol \(version)
+                SSLCertificateFile \(identity.chain)
+                SSLCertificateKeyFile \(identity.leaf.key)
+                SSLCACertificateFile \(issuers)
+                SSLVerifyDepth 3
+                SSLOptions +StdEnvVars
+                <Location /need/>
+                    SSLVerifyClient require
+                    SSLRenegBufferSize 10485760
+                </Location>
+                <Location /may/>
+                    SSLVerifyClient optional
+                </Location>
+            </VirtualHost>
+            """
     }
 }

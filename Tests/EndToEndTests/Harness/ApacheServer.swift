@@ -19,16 +19,23 @@ struct ApacheServer: Sendable {
 
     private static let started = Result { try ApacheServer() }
 
+    static let secureHost = "apache.example.test"
+
     static func shared() throws -> ApacheServer { try started.get() }
 
     let port: UInt16
+    /// TLS 1.2 alone, and TLS 1.3 alone, for the host `secureHost`.
+    let securePorts: (two: UInt16, three: UInt16)
     let folder: String
     private let child: Subprocess
 
     private init() throws {
         folder = Scratch.folder("apache")
         port = FreePort.take()
-        let configuration = ApacheConfiguration(folder: folder, port: port)
+        securePorts = (FreePort.take(), FreePort.take())
+        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: Self.secureHost)))
+        let configuration = ApacheConfiguration(
+            folder: folder, port: port, securePorts: securePorts, identity: identity)
         try configuration.write()
         child = try Subprocess("apache2", ["-f", configuration.path, "-DFOREGROUND"], directory: folder)
         do {

@@ -48,11 +48,10 @@ final class RecordingOrigin: Sendable {
     init(_ script: @escaping @Sendable (Connection) throws -> Void) throws {
         port = FreePort.take()
         descriptor = try Socket.listen(on: port)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         let descriptor = descriptor
         let log = log
         Thread.detachNewThread {
-            while let connection = Self.next(descriptor) {
+            while let connection = Socket.accept(from: descriptor) {
                 let number = log.accepted.withLock { number in
                     number += 1
                     return number
@@ -64,25 +63,6 @@ final class RecordingOrigin: Sendable {
                 }
             }
             close(descriptor)
-        }
-    }
-
-    /// The next connection; nil when the descriptor has been shut down.
-    private static func next(_ descriptor: Int32) -> Int32? {
-        while true {
-            var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&readable, 1, -1)
-            var reason: Int32 = 0
-            let connection = Spawn.closedOnExec {
-                let connection = accept(descriptor, nil, nil)
-                reason = errno
-                return connection
-            }
-            if connection >= 0 {
-                _ = fcntl(connection, F_SETFL, 0)
-                return connection
-            }
-            guard reason == EAGAIN || reason == ECONNABORTED || reason == EINTR else { return nil }
         }
     }
 

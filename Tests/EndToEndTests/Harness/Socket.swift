@@ -39,6 +39,26 @@ enum Socket {
         return descriptor
     }
 
+    /// The next connection; nil when the descriptor, which `listen` made, has been shut down.
+    static func accept(from descriptor: Int32) -> Int32? {
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        while true {
+            var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&readable, 1, -1)
+            var reason: Int32 = 0
+            let connection = Spawn.closedOnExec {
+                let connection = Foundation.accept(descriptor, nil, nil)
+                reason = errno
+                return connection
+            }
+            if connection >= 0 {
+                _ = fcntl(connection, F_SETFL, 0)
+                return connection
+            }
+            guard reason == EAGAIN || reason == ECONNABORTED || reason == EINTR else { return nil }
+        }
+    }
+
     static func connect(to port: UInt16) throws -> Int32 {
         let descriptor = try make()
         var address = address(port)

@@ -1,0 +1,33 @@
+import Authentication
+import Synchronization
+
+/// Those who want to know of a storage's changes, each with a queue of its own.
+final class ChangeListeners: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var listeners: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
+        var next = 0
+    }
+
+    /// Every change from now on. Ends when the consumer stops.
+    func stream() -> AsyncStream<CredentialChange> {
+        let (stream, continuation) = AsyncStream.makeStream(of: CredentialChange.self)
+        let number = state.withLock { state in
+            defer { state.next += 1 }
+            state.listeners[state.next] = continuation
+            return state.next
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Queues the change for everyone. Called under the lock that orders the changes.
+    func tell(_ change: CredentialChange) {
+        state.withLock { state in
+            for listener in state.listeners.values { listener.yield(change) }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+import Authentication
+import TLS
+
+extension Identity: CertificateIdentity {}

@@ -1,0 +1,21 @@
+import Database
+
+/// Where a store keeps its tables. Every call blocks, and what it wrote is durable once it returned.
+protocol CredentialDatabase: Sendable {
+    /// Lends the tables to read from.
+    func read<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value
+
+    /// Lends the tables to a writer, who writes all or nothing and is alone in it. Others who have the store open
+    /// learn of it.
+    func write<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value
+
+    /// Whether somebody else may have changed something since the last call, or, where that is not known at once,
+    /// does so within that time.
+    ///
+    /// - Parameter limit: milliseconds.
+    func hasForeignChanges(within limit: Int) throws(DatabaseError) -> Bool
+}

@@ -1,0 +1,97 @@
+import Authentication
+import Database
+import IO
+import Synchronization
+
+/// A credential store in one SQLite file.
+final class SQLiteCredentialDatabase: CredentialDatabase {
+    private let state: Mutex<State>
+
+    private struct State {
+        let database: SQLiteDatabase
+        /// SQLite's own number of changes that others made.
+        var dataVersion: Int64?
+    }
+
+    /// The schema's versions, oldest first; a file says in `user_version` which it has. A realm stands behind `=`, so
+    /// that none and the empty one differ.
+    private static let migrations = [
+        [
+            """
+            CREATE TABLE attache_store_key (
+                one INTEGER PRIMARY KEY CHECK (one = 1), wrapping_key TEXT NOT NULL, wrapped BLOB NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE attache_credentials (
+                host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
+                realm TEXT NOT NULL, method TEXT NOT NULL, "user" TEXT NOT NULL,
+                is_default INTEGER NOT NULL, sealed BLOB NOT NULL,
+                PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
+            ) WITHOUT ROWID
+            """,
+            """
+            CREATE TABLE attache_refusals (
+                number INTEGER PRIMARY KEY,
+                host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
+                realm TEXT NOT NULL, method TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL,
+                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+            )
+            """,
+        ]
+    ]
+
+    /// Opens the store, or makes an empty one.
+    init(path: String) throws(DatabaseError) {
+        let database = try SQLiteDatabase(path: path)
+        try Self.migrate(database)
+        state = Mutex(State(database: database))
+    }
+
+    private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
+        try database.transaction { () throws(DatabaseError) in
+            let version = Int(try database.rows("PRAGMA user_version").first?.first?.integer ?? 0)
+            guard version <= migrations.count else {
+                throw .unusable("it was made by a later version of this program (schema \(version))")
+            }
+            for statement in migrations[version...].joined() { try database.rows(statement) }
+            try database.rows("PRAGMA user_version = \(migrations.count)")
+        }
+    }
+
+    func read<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try state.withLock { state throws(DatabaseError) in try body(state.database) }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try state.withLock { state throws(DatabaseError) in
+            let database = state.database
+            return try database.transaction { () throws(DatabaseError) in try body(database) }
+        }
+    }
+
+    /// A file tells nobody that it was changed: it is asked at short intervals.
+    func hasForeignChanges(within limit: Int) throws(DatabaseError) -> Bool {
+        var rest = limit
+        while true {
+            if try hasForeignChanges() { return true }
+            guard rest > 0 else { return false }
+            Pause.milliseconds(min(rest, Self.interval))
+            rest -= Self.interval
+        }
+    }
+
+    private static let interval = 250
+
+    private func hasForeignChanges() throws(DatabaseError) -> Bool {
+        try state.withLock { state throws(DatabaseError) in
+            let version = try state.database.rows("PRAGMA data_version").first?.first?.integer
+            defer { state.dataVersion = version }
+            return state.dataVersion != version
+        }
+    }
+}

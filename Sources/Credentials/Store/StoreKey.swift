@@ -1,0 +1,73 @@
+import Crypto
+import Database
+
+/// What a store's rows are sealed under: a data key that never leaves the store in clear, wrapped by a key that never
+/// enters it.
+struct StoreKey: Sendable, Hashable {
+    /// Which key the data key is wrapped by.
+    let wrappingKeyID: String
+    let wrapped: [UInt8]
+
+    private static let context = Array("attache data key".utf8)
+
+    init(wrappingKeyID: String, wrapped: [UInt8]) {
+        self.wrappingKeyID = wrappingKeyID
+        self.wrapped = wrapped
+    }
+
+    private init(_ dataKey: SealingKey, wrappedBy key: SealingKey) throws(CredentialStoreError) {
+        do throws(CryptoError) {
+            wrapped = try dataKey.withSecret { secret throws(CryptoError) in
+                try key.seal(secret, for: Self.context.span)
+            }
+        } catch { throw .cannotSeal("\(error)") }
+        wrappingKeyID = key.id
+    }
+
+    private func dataKey(unwrappedWith key: SealingKey) throws(CredentialStoreError) -> SealingKey {
+        guard wrappingKeyID == key.id else { throw .wrongKey(needed: wrappingKeyID, given: key.id) }
+        let dataKey = try? key.open(wrapped.span, for: Self.context.span)
+        guard let dataKey, let key = SealingKey(dataKey) else {
+            throw .database(.unusable("its key was changed outside of this program"))
+        }
+        return key
+    }
+
+    /// The key that seals the store's rows; a store that has none is given one.
+    static func dataKey(
+        of database: any CredentialDatabase, wrappedBy key: SealingKey
+    ) throws(CredentialStoreError) -> SealingKey {
+        let present = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
+        }
+        if let present { return try present.dataKey(unwrappedWith: key) }
+        let fresh: SealingKey
+        do throws(CryptoError) { fresh = try .random() } catch { throw .cannotSeal("\(error)") }
+        let made = try StoreKey(fresh, wrappedBy: key)
+        // Another process may have been first: its key is then everybody's.
+        let adopted = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.write { connection throws(DatabaseError) in
+                try CredentialTables.adopt(made, connection)
+                return try CredentialTables.key(connection)
+            }
+        }
+        guard let adopted else { throw .database(.unusable("it keeps no key")) }
+        return try adopted.dataKey(unwrappedWith: key)
+    }
+
+    /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.
+    static func rewrap(
+        _ database: any CredentialDatabase, from former: SealingKey, to new: SealingKey
+    ) throws(CredentialStoreError) {
+        let dataKey = try dataKey(of: database, wrappedBy: former)
+        let rewrapped = try StoreKey(dataKey, wrappedBy: new)
+        try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.write { connection throws(DatabaseError) in
+                guard try CredentialTables.key(connection)?.wrappingKeyID == former.id else {
+                    throw .failed("somebody else changed its key at the same time")
+                }
+                try CredentialTables.replace(rewrapped, connection)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Authentication
+import Bytes
+import Crypto
+
+/// A row of a credential database: everything but the secret can be read there.
+struct StoredCredential: Sendable, Hashable {
+    let space: ProtectionSpace
+    let user: String
+    var isDefault: Bool
+    /// The secret under the store's data key, for this space and user only.
+    let sealed: [UInt8]
+
+    /// What kind of secret is in the box.
+    private static let password = UInt8(ascii: "p")
+
+    init(space: ProtectionSpace, user: String, isDefault: Bool, sealed: [UInt8]) {
+        self.space = space
+        self.user = user
+        self.isDefault = isDefault
+        self.sealed = sealed
+    }
+
+    /// Nil when the credential is none that a store keeps.
+    init?(
+        _ credential: Credential, for space: ProtectionSpace, isDefault: Bool, sealedWith key: SealingKey
+    ) throws(CryptoError) {
+        guard let user = credential.user, let password = credential.password else { return nil }
+        var content = [Self.password] + password.withBytes { $0.array }
+        let context = Self.context(space, user: user)
+        sealed = try key.seal(Secret(wiping: &content), for: context.span)
+        self.space = space
+        self.user = user
+        self.isDefault = isDefault
+    }
+
+    /// - Throws: `notOurs` when the row is another's, or was changed outside.
+    func credential(openedWith key: SealingKey) throws(CryptoError) -> Credential {
+        let context = Self.context(space, user: user)
+        let content = try key.open(sealed.span, for: context.span)
+        let password: Secret? = content.withBytes { bytes in
+            bytes.count > 0 && bytes[0] == Self.password ? Secret(bytes.extracting(1..<bytes.count)) : nil
+        }
+        guard let password else { throw .notOurs }
+        return Credential(
+            name: "\(user)@\(space.host):\(space.port)", user: user, password: password, persistence: .permanent)
+    }
+
+    /// Space and user as one text that no other space and user have.
+    private static func context(_ space: ProtectionSpace, user: String) -> [UInt8] {
+        let parts = [
+            space.protocol.rawValue, space.isProxy ? "proxy" : "origin", space.host, String(space.port),
+            space.realm ?? "", space.realm == nil ? "no realm" : "realm", space.authenticationMethod.rawValue, user,
+        ]
+        return Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
+    }
+}

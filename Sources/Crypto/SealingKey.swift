@@ -1,0 +1,130 @@
+import Bytes
+import COpenSSL
+
+/// A key under which bytes are sealed: nobody without it can read them, change them, or put them in another's place
+/// (AES-256-GCM, NIST SP 800-38D).
+public struct SealingKey: Sendable {
+    /// Bytes in a key.
+    public static let count = 32
+
+    /// Tells keys apart without saying anything about them: 16 hexadecimal digits of a hash.
+    public let id: String
+    private let secret: Secret
+
+    /// What stands before the ciphertext: the format, and a random number used once.
+    private static let format: UInt8 = 1
+    private static let nonceCount = 12
+    private static let tagCount = 16
+    /// How much longer a box is than what is sealed in it.
+    public static let overhead = 1 + nonceCount + tagCount
+
+    /// Nil unless the secret has exactly as many bytes as a key.
+    public init?(_ secret: Secret) {
+        guard secret.count == Self.count else { return nil }
+        self.secret = secret
+        var digest = MessageDigest(.sha256)
+        digest.update("attache sealing key")
+        secret.withBytes { digest.update($0) }
+        id = Hex.encode(Array(digest.finish().array.prefix(8)))
+    }
+
+    public static func random() throws(CryptoError) -> SealingKey {
+        var bytes = try RandomBytes.make(count)
+        guard let key = SealingKey(Secret(wiping: &bytes)) else { throw .noRandomness }
+        return key
+    }
+
+    /// Seals `plain` so that it can be opened only with the same `context`.
+    ///
+    /// - Parameter context: what the box belongs to; not secret, and not part of the box.
+    public func seal(_ plain: Secret, for context: Span<UInt8>) throws(CryptoError) -> [UInt8] {
+        let nonce = try RandomBytes.make(Self.nonceCount)
+        var box = [Self.format] + nonce + [UInt8](repeating: 0, count: plain.count + Self.tagCount)
+        let isSealed = plain.withBytes { plain in
+            box.withUnsafeMutableBytes { box in
+                Self.encrypt(plain, context, key: secret, nonce: nonce, into: box)
+            }
+        }
+        guard isSealed else { throw .sealingFailed }
+        return box
+    }
+
+    /// - Throws: `notOurs` when the box was sealed under another key or for another context, or was changed.
+    public func open(_ box: Span<UInt8>, for context: Span<UInt8>) throws(CryptoError) -> Secret {
+        guard box.count >= Self.overhead, box[0] == Self.format else { throw .notOurs }
+        var plain = [UInt8](repeating: 0, count: box.count - Self.overhead)
+        let isOpen = plain.withUnsafeMutableBytes { plain in
+            box.withUnsafeBytes { Self.decrypt($0, context, key: secret, into: plain) }
+        }
+        let opened = Secret(wiping: &plain)
+        guard isOpen else { throw .notOurs }
+        return opened
+    }
+
+    /// Lends the key itself, to be sealed under another.
+    public func withSecret<Result>(_ body: (Secret) throws(CryptoError) -> Result) throws(CryptoError) -> Result {
+        try body(secret)
+    }
+
+    /// Another key, which says nothing about this one: HMAC-SHA-256 as a key derivation (NIST SP 800-108).
+    public func derived(for purpose: String) -> Secret {
+        var code = MessageAuthenticationCode(key: secret).code(of: Array("attache \(purpose)".utf8).span).array
+        return Secret(wiping: &code)
+    }
+
+    private static func encrypt(
+        _ plain: Span<UInt8>, _ context: Span<UInt8>, key: Secret, nonce: [UInt8],
+        into box: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        guard let cipher = EVP_CIPHER_CTX_new(), let start = box.baseAddress else { return false }
+        defer { EVP_CIPHER_CTX_free(cipher) }
+        let content = start.advanced(by: 1 + nonceCount).assumingMemoryBound(to: UInt8.self)
+        let tag = content.advanced(by: plain.count)
+        var count: Int32 = 0
+        let isDone =
+            key.withBytes { key in
+                key.withUnsafeBufferPointer {
+                    EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), nil, $0.baseAddress, nonce)
+                }
+            } == 1
+            && context.withUnsafeBufferPointer {
+                $0.isEmpty ? 1 : EVP_EncryptUpdate(cipher, nil, &count, $0.baseAddress, Int32(clamping: $0.count))
+            } == 1
+            && plain.withUnsafeBufferPointer {
+                $0.isEmpty ? 1 : EVP_EncryptUpdate(cipher, content, &count, $0.baseAddress, Int32(clamping: $0.count))
+            } == 1
+            && EVP_EncryptFinal_ex(cipher, tag, &count) == 1
+            && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag) == 1
+        ERR_clear_error()
+        return isDone
+    }
+
+    private static func decrypt(
+        _ box: UnsafeRawBufferPointer, _ context: Span<UInt8>, key: Secret, into plain: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        guard let cipher = EVP_CIPHER_CTX_new(), let start = box.baseAddress else { return false }
+        defer { EVP_CIPHER_CTX_free(cipher) }
+        let nonce = start.advanced(by: 1).assumingMemoryBound(to: UInt8.self)
+        let content = nonce.advanced(by: nonceCount)
+        let tag = UnsafeMutableRawPointer(mutating: content.advanced(by: plain.count))
+        var count: Int32 = 0
+        var rest = [UInt8](repeating: 0, count: tagCount)
+        let isDone =
+            key.withBytes { key in
+                key.withUnsafeBufferPointer {
+                    EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), nil, $0.baseAddress, nonce)
+                }
+            } == 1
+            && context.withUnsafeBufferPointer {
+                $0.isEmpty ? 1 : EVP_DecryptUpdate(cipher, nil, &count, $0.baseAddress, Int32(clamping: $0.count))
+            } == 1
+            && (plain.isEmpty
+                || EVP_DecryptUpdate(
+                    cipher, plain.baseAddress?.assumingMemoryBound(to: UInt8.self), &count, content,
+                    Int32(clamping: plain.count)) == 1)
+            && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), tag) == 1
+            && EVP_DecryptFinal_ex(cipher, &rest, &count) == 1
+        ERR_clear_error()
+        return isDone
+    }
+}

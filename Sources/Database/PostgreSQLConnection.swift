@@ -1,0 +1,189 @@
+import CPostgreSQL
+import Glibc
+
+/// A connection to a PostgreSQL server, or to what speaks its protocol. Every call blocks; one thread at a time.
+public final class PostgreSQLConnection: SQLConnection {
+    private let connection: OpaquePointer
+    private let library: libpq
+
+    /// Type numbers of the server's catalogue.
+    private enum TypeNumber {
+        static let bytes: Oid = 17
+        static let integers: Set<Oid> = [20, 21, 23]
+    }
+
+    /// Connects, and waits for it a few seconds at most.
+    ///
+    /// - Parameter info: a connection string or URI of libpq, which may hold a password: errors do not repeat it.
+    public init(_ info: String) throws(DatabaseError) {
+        let library = try PostgreSQLLibrary.load()
+        self.library = library
+        // Later keywords win only over an expanded `dbname`, hence the order.
+        let keywords = ["connect_timeout", "application_name", "client_encoding", "dbname"]
+        let values = ["5", "attache", "UTF8", info]
+        let opened = Self.withArrays(keywords, values) { library.connectdbParams($0, $1, 1) }
+        guard let opened else { throw .unavailable("there is no memory for a connection") }
+        guard library.status(opened) == CONNECTION_OK else {
+            let cause = Self.sentence(library.errorMessage(opened))
+            library.finish(opened)
+            throw .unavailable(cause)
+        }
+        connection = opened
+        // What a server has to say beside its answers is no reason to write to standard error.
+        _ = library.setNoticeProcessor(opened, { _, _ in }, nil)
+    }
+
+    deinit { library.finish(connection) }
+
+    @discardableResult
+    public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
+        let result = Parameters(parameters).withPointers { types, values, lengths, formats in
+            library.execParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
+        }
+        defer { library.clear(result) }
+        switch library.resultStatus(result) {
+        case PGRES_COMMAND_OK: return []
+        case PGRES_TUPLES_OK: break
+        default: throw failure(result)
+        }
+        return (0..<library.ntuples(result)).map { row in
+            (0..<library.nfields(result)).map { value(of: result, row, $0) }
+        }
+    }
+
+    public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+        try rows("BEGIN")
+        do throws(DatabaseError) {
+            let value = try body()
+            try rows("COMMIT")
+            return value
+        } catch {
+            _ = try? rows("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Waits for notifications of channels that were listened to.
+    ///
+    /// - Parameter limit: milliseconds.
+    /// - Returns: what those that came carry.
+    public func notifications(within limit: Int) throws(DatabaseError) -> [String] {
+        var payloads = takeNotifications()
+        if payloads.isEmpty {
+            var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
+            guard poll(&watched, 1, Int32(clamping: limit)) > 0 else { return [] }
+            guard library.consumeInput(connection) == 1 else {
+                throw .unavailable(Self.sentence(library.errorMessage(connection)))
+            }
+            payloads = takeNotifications()
+        }
+        return payloads
+    }
+
+    private func takeNotifications() -> [String] {
+        var payloads: [String] = []
+        while let notification = library.notifies(connection) {
+            payloads.append(notification.pointee.extra.map { String(cString: $0) } ?? "")
+            library.freemem(notification)
+        }
+        return payloads
+    }
+
+    // MARK: - Values
+
+    private func value(of result: OpaquePointer?, _ row: Int32, _ column: Int32) -> DatabaseValue {
+        guard library.getisnull(result, row, column) == 0, let start = library.getvalue(result, row, column) else {
+            return .null
+        }
+        let type = library.ftype(result, column)
+        if type == TypeNumber.bytes {
+            var count = 0
+            let plain = start.withMemoryRebound(to: UInt8.self, capacity: 1) { library.unescapeBytea($0, &count) }
+            defer { library.freemem(plain) }
+            return .bytes(Array(UnsafeBufferPointer(start: plain, count: plain == nil ? 0 : count)))
+        }
+        let text = String(cString: start)
+        if TypeNumber.integers.contains(type), let number = Int64(text) { return .integer(number) }
+        return .text(text)
+    }
+
+    /// Parameters as libpq takes them; bytes in binary, all else as text.
+    private struct Parameters {
+        private let types: [Oid]
+        private let contents: [[UInt8]?]
+        private let lengths: [Int32]
+        private let formats: [Int32]
+
+        init(_ values: [DatabaseValue]) {
+            types = values.map { value in
+                switch value {
+                case .bytes: TypeNumber.bytes
+                case .integer: 20
+                case .text: 25
+                case .null: 0
+                }
+            }
+            contents = values.map { value in
+                switch value {
+                case .null: nil
+                case .integer(let number): Array("\(number)".utf8) + [0]
+                case .text(let text): Array(text.utf8) + [0]
+                case .bytes(let bytes): bytes
+                }
+            }
+            lengths = contents.map { Int32(clamping: $0?.count ?? 0) }
+            formats = values.map { if case .bytes = $0 { 1 } else { 0 } }
+        }
+
+        func withPointers<Result>(
+            _ body: ([Oid], [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
+        ) -> Result {
+            // One block holds all of them; a pointer to nothing would mean null.
+            let offsets = contents.reduce(into: [0]) { $0.append(($0.last ?? 0) + ($1?.count ?? 0)) }
+            let block = UnsafeMutableBufferPointer<CChar>.allocate(capacity: (offsets.last ?? 0) + 1)
+            defer { block.deallocate() }
+            var pointers: [UnsafePointer<CChar>?] = []
+            for (content, offset) in zip(contents, offsets) {
+                guard let content else {
+                    pointers.append(nil)
+                    continue
+                }
+                for (place, byte) in content.enumerated() { block[offset + place] = CChar(bitPattern: byte) }
+                pointers.append(block.baseAddress.map { UnsafePointer($0 + offset) })
+            }
+            return body(types, pointers, lengths, formats)
+        }
+    }
+
+    // MARK: - Errors
+
+    private func failure(_ result: OpaquePointer?) -> DatabaseError {
+        let cause = Self.sentence(library.resultErrorMessage(result))
+        if library.status(connection) != CONNECTION_OK { return .unavailable(cause) }
+        let state = library.resultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
+        // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
+        if state == "53100" { return .full(cause) }
+        return ["53", "57", "08"].contains(state.prefix(2)) ? .unavailable(cause) : .failed(cause)
+    }
+
+    /// `PG_DIAG_SQLSTATE` is a character constant.
+    private enum PGDiag {
+        static let sqlState = Int32(UInt8(ascii: "C"))
+    }
+
+    /// libpq's messages may have several lines.
+    private static func sentence(_ message: UnsafePointer<CChar>?) -> String {
+        let lines = message.map { String(cString: $0) }?.split(whereSeparator: \.isNewline) ?? []
+        return lines.first.map(String.init) ?? "the connection was lost"
+    }
+
+    private static func withArrays<Result>(
+        _ keywords: [String], _ values: [String],
+        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = (keywords + values).map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        let pointers = copies.map { $0.map { UnsafePointer($0) } }
+        return body(pointers[..<keywords.count] + [nil], pointers[keywords.count...] + [nil])
+    }
+}

@@ -1,0 +1,123 @@
+import CSQLite
+import Glibc
+
+/// A SQLite database file. Every call blocks; one thread at a time.
+public final class SQLiteDatabase: SQLConnection {
+    private let connection: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// How long a writer waits for another process's transaction, in milliseconds.
+    private static let patience: Int32 = 10_000
+
+    /// Opens the file, or makes an empty one. Committed means on the disk: write-ahead log with full synchronisation.
+    /// A file that is made is its owner's alone, and so are those that SQLite puts beside it.
+    public init(path: String) throws(DatabaseError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unavailable("\(path): \(String(cString: strerror(errno)))") }
+        close(descriptor)
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let result = sqlite3_open_v2(path, &opened, flags, nil)
+        guard result == SQLITE_OK, let opened else {
+            let cause = opened.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(result))
+            sqlite3_close_v2(opened)
+            throw .unavailable("\(path): \(cause)")
+        }
+        connection = opened
+        sqlite3_busy_timeout(opened, Self.patience)
+        // Not part of the schema: each connection says it anew.
+        for pragma in ["journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"] {
+            _ = try rows("PRAGMA \(pragma)")
+        }
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(connection)
+    }
+
+    @discardableResult
+    public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
+        let statement = try statement(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (place, value) in parameters.enumerated() {
+            guard bind(value, at: Int32(place + 1), of: statement) == SQLITE_OK else { throw failure() }
+        }
+        var rows: [[DatabaseValue]] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: rows.append(row(of: statement))
+            case SQLITE_DONE: return rows
+            default: throw failure()
+            }
+        }
+    }
+
+    public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+        try rows("BEGIN IMMEDIATE")
+        do throws(DatabaseError) {
+            let value = try body()
+            try rows("COMMIT")
+            return value
+        } catch {
+            _ = try? rows("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func statement(_ sql: String) throws(DatabaseError) -> OpaquePointer {
+        if let known = statements[sql] { return known }
+        var made: OpaquePointer?
+        guard sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &made, nil) == SQLITE_OK,
+            let made
+        else { throw failure() }
+        statements[sql] = made
+        return made
+    }
+
+    private func bind(_ value: DatabaseValue, at place: Int32, of statement: OpaquePointer) -> Int32 {
+        switch value {
+        case .null: return sqlite3_bind_null(statement, place)
+        case .integer(let number): return sqlite3_bind_int64(statement, place, number)
+        case .text(var text):
+            return text.withUTF8 { text in
+                text.withMemoryRebound(to: CChar.self) {
+                    attache_sqlite3_bind_text(statement, place, $0.baseAddress, Int32(clamping: $0.count))
+                }
+            }
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes {
+                attache_sqlite3_bind_blob(statement, place, $0.baseAddress, Int32(clamping: $0.count))
+            }
+        }
+    }
+
+    private func row(of statement: OpaquePointer) -> [DatabaseValue] {
+        (0..<sqlite3_column_count(statement)).map { column in
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
+            case SQLITE_TEXT: .text(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "")
+            case SQLITE_BLOB:
+                .bytes(
+                    Array(
+                        UnsafeRawBufferPointer(
+                            start: sqlite3_column_blob(statement, column),
+                            count: Int(sqlite3_column_bytes(statement, column)))))
+            default: .null
+            }
+        }
+    }
+
+    private func failure() -> DatabaseError {
+        let cause = String(cString: sqlite3_errmsg(connection))
+        switch sqlite3_errcode(connection) & 0xFF {
+        case SQLITE_FULL: return .full(cause)
+        case SQLITE_NOTADB, SQLITE_CORRUPT: return .unusable(cause)
+        case SQLITE_CANTOPEN, SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR: return .unavailable(cause)
+        default: return .failed(cause)
+        }
+    }
+}

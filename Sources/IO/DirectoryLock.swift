@@ -1,0 +1,29 @@
+import Glibc
+
+/// Keeps other processes of ours away from a directory's files while several of them change together. Gone with the
+/// process; where the file system has no locks there is nobody to keep away.
+public final class DirectoryLock {
+    private let descriptor: Int32
+
+    /// Waits until nobody else holds one.
+    public init(exclusive path: String) throws(IOError) {
+        descriptor = try Self.open(path)
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+    }
+
+    /// For reading. Nil while another process changes the directory.
+    public init?(shared path: String) throws(IOError) {
+        descriptor = try Self.open(path)
+        if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    public func release() { flock(descriptor, LOCK_UN) }
+
+    private static func open(_ path: String) throws(IOError) -> Int32 {
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot open the directory \(path)") }
+        return descriptor
+    }
+}

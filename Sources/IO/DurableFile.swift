@@ -1,0 +1,65 @@
+import Glibc
+
+/// Writes small files that have to be there after a crash, whole: as they were before or as they are now.
+public enum DurableFile {
+    /// Makes the file, or takes the place of the one that is there.
+    ///
+    /// - Parameter mode: its permissions, whatever the process's mask.
+    public static func write(_ bytes: Span<UInt8>, to path: String, mode: mode_t) throws(IOError) {
+        let folder = folder(of: path)
+        let temporary = "\(path).\(getpid()).new"
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+        guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a file in \(folder)") }
+        let isWritten = fchmod(descriptor, mode) == 0 && writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
+        let reason = errno
+        close(descriptor)
+        guard isWritten, rename(temporary, path) == 0 else {
+            let failure = isWritten ? errno : reason
+            unlink(temporary)
+            throw .system(errno: failure, operation: "cannot write \(path)")
+        }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if directory >= 0 {
+            fsync(directory)
+            close(directory)
+        }
+    }
+
+    /// Makes a directory and those above it that are missing, for this user alone (0700). One that is there stays as it
+    /// is.
+    public static func makeDirectory(_ path: String) throws(IOError) {
+        var made = path.hasPrefix("/") ? "/" : ""
+        for name in path.split(separator: "/") {
+            made += made.isEmpty || made.hasSuffix("/") ? name : "/\(name)"
+            guard mkdir(made, 0o700) == 0 || errno == EEXIST || isDirectory(made) else {
+                throw .system(errno: errno, operation: "cannot make the directory \(made)")
+            }
+        }
+    }
+
+    private static func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { all in
+            var rest = all[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        let reason = errno
+        defer { errno = reason }
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,12 @@
+import Rules
+
+/// What was found about a chain that a server sent, by whichever anchors and for whichever name.
+protocol ChainEvaluation {
+    /// A chain that was judged good enough.
+    associatedtype Verified
+
+    /// All of them, not only the first.
+    var findings: TrustFindings { get }
+
+    func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<Verified>
+}

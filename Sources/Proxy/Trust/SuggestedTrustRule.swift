@@ -1,0 +1,40 @@
+import Rules
+import TLS
+
+/// The lines for the rule file that trust one server in spite of what was found: this key, these findings, for a while.
+public struct SuggestedTrustRule: Sendable {
+    public let host: String
+    public let port: UInt16
+    /// What the rule forgives.
+    public let findings: TrustFindings
+    public let pin: PublicKeyPin
+    /// The last day.
+    public let until: Day
+
+    /// Days for which a rule is suggested: long enough to set the server right, short enough to be looked at again.
+    public static let days = 90
+
+    public init(host: String, port: UInt16, findings: TrustFindings, pin: PublicKeyPin, today: Day) {
+        self.host = host
+        self.port = port
+        self.findings = findings
+        self.pin = pin
+        until = Day(number: today.number + Self.days)
+    }
+
+    /// A `challenge` as it is pasted, with a line feed at its end.
+    public var text: String {
+        let allow = findings.isEmpty ? "" : "    allow  \(findings)\n"
+        return """
+            challenge "\(host)" {
+                host   \(host)
+                port   \(port)
+                method server-trust
+            \(allow)    pin    \(pin)
+                until  \(until)
+                trust
+            }
+
+            """
+    }
+}

@@ -1,0 +1,18 @@
+import Rules
+
+/// Why a server's chain was not trusted.
+struct TrustRefusal: Error, Equatable {
+    enum Reason: Equatable {
+        /// These findings are not forgiven; by the rule, if there is one.
+        case findings(TrustFindings)
+        /// The rule names other keys.
+        case otherKey
+        /// The rule says no, whatever was found.
+        case rule
+    }
+
+    let reason: Reason
+    let rule: RuleReference?
+    /// All that was found by the system's anchors and for the host that was asked for.
+    let findings: TrustFindings
+}

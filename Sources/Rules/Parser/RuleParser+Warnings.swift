@@ -1,0 +1,105 @@
+import Bytes
+
+/// What is no error and yet probably not meant. Looked for only in a file without errors.
+extension RuleParser {
+    func warn() {
+        for (index, rule) in configuration.challenges.enumerated() {
+            let source = challengeSources[index]
+            warnOfWideAnswer(rule, source)
+            if index < 1024, !isKeptFromClear(rule, by: configuration.challenges[..<index]) {
+                warnOfClearPassword(rule, source)
+            }
+            guard let terms = rule.terms else { continue }
+            warnOfForgery(rule, terms, source)
+            warnOfEnd(terms, source)
+        }
+        warnOfNamesBeyondAuthority()
+    }
+
+    private func warnOfWideAnswer(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+        guard rule.isProxy != true, rule.issuers.isEmpty, rule.isForAnyHost else { return }
+        if let terms = rule.terms, !terms.allow.isEmpty, terms.pins.isEmpty {
+            log.report(.warning, at: source.answer, "any server is forgiven these findings: say 'host'")
+        }
+        guard rule.isUse else { return }
+        log.report(
+            .warning, at: source.answer,
+            "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
+    }
+
+    /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
+    private func warnOfClearPassword(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+        guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
+            rule.effectiveMethods.contains(.basic), !rule.staysOnThisMachine, !isUpgraded(rule)
+        else { return }
+        log.report(
+            .warning, at: source.answer,
+            "in answer to Basic over http, this password travels in clear: say 'secure yes', or 'protocol' if it may")
+    }
+
+    private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {
+        !rule.hosts.isEmpty
+            && rule.hosts.allSatisfy { host in
+                configuration.routes.first { $0.host.covers(host) }.map { $0.upgrade != nil && $0.port == nil } ?? false
+            }
+    }
+
+    /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
+    private func isKeptFromClear(
+        _ rule: Configuration.Challenge, by earlier: ArraySlice<Configuration.Challenge>
+    ) -> Bool {
+        var clear = rule
+        clear.isSecure = false
+        clear.methods = MethodSet(.basic)
+        return earlier.contains { !$0.isUse && $0.covers(clear) }
+    }
+
+    private func warnOfForgery(_ rule: Configuration.Challenge, _ terms: TrustTerms, _ source: ChallengeSource) {
+        let forgeable = terms.allow.findings.filter(\.isForgeable)
+        guard let first = forgeable.first, terms.pins.isEmpty, let said = source.said(.allow) else { return }
+        let token = said.arguments.first { $0.text == first.rawValue }
+        log.report(
+            .warning, at: token?.range ?? said.name.range,
+            "without 'pin', anyone on the way can present a certificate with this finding")
+    }
+
+    private func warnOfEnd(_ terms: TrustTerms, _ source: ChallengeSource) {
+        guard let until = terms.until, let today = reader.today, let node = source.said(.until) else { return }
+        let left = until.number - today.number
+        if left < 0 {
+            log.report(.warning, at: node.range, "this day is past: the challenge does not apply any more")
+        } else if left <= 14 {
+            let days = left == 1 ? "1 more day" : "\(left) more days"
+            let when = left == 0 ? "today is its last day" : "it has \(days)"
+            log.report(.warning, at: node.range, "the challenge soon does not apply any more: \(when)")
+        }
+    }
+
+    private func warnOfNamesBeyondAuthority() {
+        let authority = configuration.authority
+        guard !authority.names.isEmpty else { return }
+        for (route, range) in zip(configuration.routes, routeRanges)
+        where route.action == .intercept && !authority.mayPermit(route.host) {
+            log.report(
+                .warning, at: range, "none of these hosts can be intercepted: the authority's 'names' leave them out")
+        }
+    }
+}
+
+extension Configuration.Challenge {
+    fileprivate var isForAnyHost: Bool { hosts.isEmpty || hosts.contains { $0.form == .any } }
+
+    fileprivate var staysOnThisMachine: Bool {
+        let isLoopback = { (address: IPAddress) in
+            AddressClass.loopback.prefixes.contains { $0.contains(address) }
+        }
+        return !hosts.isEmpty
+            && hosts.allSatisfy { host in
+                switch host.form {
+                case .exact: host.description == "localhost" || IPAddress(host.description).map(isLoopback) ?? false
+                case .addresses(let prefix): AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
+                case .any, .suffix, .glob: false
+                }
+            }
+    }
+}

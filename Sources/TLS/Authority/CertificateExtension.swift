@@ -1,0 +1,69 @@
+import Bytes
+import COpenSSL
+
+/// An extension of a certificate that we issue (RFC 5280 section 4.2).
+struct CertificateExtension {
+    let identifier: Int32
+    let isCritical: Bool
+    let content: [UInt8]
+
+    /// - Parameter isAuthority: whether it may issue; then only leaves, no further authority.
+    static func basicConstraints(isAuthority: Bool) -> CertificateExtension {
+        let content = DER.sequence(isAuthority ? [DER.boolean(true), DER.integer(0)] : [])
+        return CertificateExtension(identifier: NID_basic_constraints, isCritical: true, content: content)
+    }
+
+    enum KeyUsage: Int {
+        case digitalSignature = 0
+        case keyCertSign = 5
+        case cRLSign = 6
+    }
+
+    static func keyUsage(_ usages: [KeyUsage]) -> CertificateExtension {
+        CertificateExtension(identifier: NID_key_usage, isCritical: true, content: DER.bits(usages.map(\.rawValue)))
+    }
+
+    /// `id-kp-serverAuth` and nothing else.
+    static let serverAuthentication = CertificateExtension(
+        identifier: NID_ext_key_usage, isCritical: false,
+        content: DER.sequence([DER.element(0x06, [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01])]))
+
+    static func subjectKeyIdentifier(_ key: [UInt8]) -> CertificateExtension {
+        CertificateExtension(identifier: NID_subject_key_identifier, isCritical: false, content: DER.octets(key))
+    }
+
+    static func authorityKeyIdentifier(_ key: [UInt8]) -> CertificateExtension {
+        CertificateExtension(
+            identifier: NID_authority_key_identifier, isCritical: false,
+            content: DER.sequence([DER.primitive(0, key)]))
+    }
+
+    /// - Parameter isOnlyName: whether the certificate has no subject, which makes the extension critical (section
+    ///   4.2.1.6).
+    static func subjectAlternativeName(_ name: ServerName, isOnlyName: Bool) -> CertificateExtension {
+        CertificateExtension(
+            identifier: NID_subject_alt_name, isCritical: isOnlyName, content: DER.sequence([generalName(name)]))
+    }
+
+    /// Critical, as section 4.2.1.10 wants it. A form of name that has no permitted one is excluded as a whole: what
+    /// is not mentioned would be allowed.
+    static func nameConstraints(_ permitted: [NameConstraint]) -> CertificateExtension {
+        var excluded: [[UInt8]] = []
+        if !permitted.contains(where: \.isDomain) { excluded.append(DER.primitive(2, [])) }
+        for width in [4, 16] where !permitted.contains(where: { $0.addressWidth == width }) {
+            excluded.append(DER.primitive(7, [UInt8](repeating: 0, count: 2 * width)))
+        }
+        func subtrees(_ number: UInt8, _ names: [[UInt8]]) -> [[UInt8]] {
+            names.isEmpty ? [] : [DER.constructed(number, names.map { DER.sequence([$0]) })]
+        }
+        let content = DER.sequence(subtrees(0, permitted.map(\.generalName)) + subtrees(1, excluded))
+        return CertificateExtension(identifier: NID_name_constraints, isCritical: true, content: content)
+    }
+
+    private static func generalName(_ name: ServerName) -> [UInt8] {
+        switch name {
+        case .host(let name): DER.primitive(2, Array(name.utf8))
+        case .address(let address): DER.primitive(7, address.bytes)
+        }
+    }
+}

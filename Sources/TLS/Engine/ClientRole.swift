@@ -1,0 +1,96 @@
+import COpenSSL
+
+/// What only the client's side of a connection has: the answers to the server's certificate and to its wish for ours.
+final class ClientRole {
+    /// How far the question has come whether the server is trusted.
+    enum Trust {
+        /// Becomes `asked` when the server's chain comes, or `given` when a session is resumed.
+        case open
+        /// Nothing is sent. Becomes `given` or `refused`.
+        case asked(PresentedChain)
+        case given(ServerTrust)
+        case refused
+    }
+
+    var trust = Trust.open
+    /// Why a callback made the connection fail.
+    private(set) var cause: TLSError?
+    /// What became of the server's latest wish for a certificate.
+    private(set) var identityAnswer = TLSConnection.IdentityAnswer.notRequested
+    /// What is resumed, if the server wants to.
+    let resumed: StoredSession?
+    private let sessions: (any SessionPlace)?
+    private let chooseIdentity: (([DistinguishedName]) -> Identity?)?
+
+    init(sessions: (any SessionPlace)?, chooseIdentity: (([DistinguishedName]) -> Identity?)?) {
+        self.sessions = sessions
+        self.chooseIdentity = chooseIdentity
+        resumed = sessions?.take()
+    }
+
+    /// Whether what this side wants to send has to wait for the answer.
+    var isSilent: Bool {
+        if case .asked = trust { true } else { false }
+    }
+
+    /// The server's chain has come, for the first time or by renegotiation.
+    ///
+    /// Since TLS 1.3 the handshake pauses here. Before, a stapled response follows the chain, so the handshake goes on
+    /// until it would send.
+    func serverPresented(_ evaluation: OpaquePointer, on connection: OpaquePointer) -> Int32 {
+        switch trust {
+        case .open:
+            let exchange = tls_encrypts_key(connection) ? PresentedChain.KeyExchange.encrypted : .signed
+            let stack = X509_STORE_CTX_get0_untrusted(evaluation)
+            guard let chain = PresentedChain(borrowing: stack, staple: nil, keyExchange: exchange) else { return 0 }
+            trust = .asked(chain)
+        case .given(let given):
+            guard let leaf = X509_STORE_CTX_get0_cert(evaluation), X509_cmp(leaf, given.chain.leaf.handle) == 0 else {
+                return reject(evaluation, .serverChanged)
+            }
+            return accept(evaluation)
+        case .asked: break
+        case .refused: return reject(evaluation, .trustRefused)
+        }
+        if SSL_version(connection) >= TLSVersion.v13.rawValue { return tls_pause_verification(connection) ? 1 : 0 }
+        return accept(evaluation)
+    }
+
+    private func accept(_ evaluation: OpaquePointer) -> Int32 {
+        X509_STORE_CTX_set_error(evaluation, X509_V_OK)
+        return 1
+    }
+
+    private func reject(_ evaluation: OpaquePointer, _ reason: TLSError) -> Int32 {
+        cause = reason
+        X509_STORE_CTX_set_error(evaluation, X509_V_ERR_CERT_REJECTED)
+        return 0
+    }
+
+    /// The server asks who we are: in the handshake, by renegotiation or after the handshake of TLS 1.3.
+    func identityWanted(on connection: OpaquePointer) -> Int32 {
+        if isSilent { return -1 }
+        SSL_certs_clear(connection)
+        let issuers = SSL_get0_peer_CA_list(connection)
+        let names = (0..<max(0, tls_name_count(issuers))).compactMap { place in
+            tls_name(issuers, place).flatMap { DistinguishedName(copying: $0) }
+        }
+        guard let identity = chooseIdentity?(names) else {
+            identityAnswer = .declined
+            return 1
+        }
+        guard identity.install(on: connection) else {
+            cause = .unusableIdentity(reason: OpenSSLErrors.take().reason)
+            return 0
+        }
+        identityAnswer = .shown
+        return 1
+    }
+
+    /// The server gives a session; true takes the reference over.
+    func keep(_ session: OpaquePointer) -> Bool {
+        guard let sessions, case .given(let trust) = trust, SSL_SESSION_is_resumable(session) == 1 else { return false }
+        sessions.keep(StoredSession(takingOwnership: session, trust: trust))
+        return true
+    }
+}

@@ -1,0 +1,55 @@
+import COpenSSL
+import Synchronization
+
+/// What all client connections with the same settings share. Made once, and never changed.
+public final class ClientTLSContext: Sendable {
+    public let settings: ClientTLSSettings
+    let context: LibraryObject
+
+    private static let known = Mutex<[ClientTLSSettings: ClientTLSContext]>([:])
+
+    /// The context of these settings; the same object for as long as the process runs.
+    public static func shared(for settings: ClientTLSSettings) throws(TLSError) -> ClientTLSContext {
+        if let context = known.withLock({ $0[settings] }) { return context }
+        let made = try ClientTLSContext(settings)
+        return known.withLock { contexts in
+            if let earlier = contexts[settings] { return earlier }
+            contexts[settings] = made
+            return made
+        }
+    }
+
+    init(_ settings: ClientTLSSettings) throws(TLSError) {
+        self.settings = settings
+        context = try TLSContext.make(TLS_client_method())
+        let handle = context.pointer
+        try TLSContext.require(
+            tls_set_versions(handle, settings.minimum.rawValue, settings.maximum.rawValue)
+                && SSL_CTX_set_cipher_list(handle, settings.cipherList) == 1
+                && tls_set_groups(handle, TLSContext.groups))
+        if settings.isLegacy { SSL_CTX_set_options(handle, tls_option_legacy_server) }
+        try TLSContext.require(TLSContext.offer(settings.applicationProtocols, on: handle))
+        tls_request_staple(handle)
+        tls_keep_no_sessions_as_client(handle)
+        SSL_CTX_sess_set_new_cb(handle) { connection, session in
+            guard let connection, let session, let client = TLSConnection.owning(connection).client else { return 0 }
+            return client.keep(session) ? 1 : 0
+        }
+        SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(
+            handle,
+            { evaluation, _ in
+                guard let evaluation, let connection = tls_connection_of(evaluation),
+                    let client = TLSConnection.owning(connection).client
+                else { return 0 }
+                return client.serverPresented(evaluation, on: connection)
+            }, nil)
+        SSL_CTX_set_cert_cb(
+            handle,
+            { connection, _ in
+                guard let connection, let client = TLSConnection.owning(connection).client else { return 0 }
+                return client.identityWanted(on: connection)
+            }, nil)
+        SSL_CTX_set_post_handshake_auth(handle, 1)
+    }
+}

@@ -1,0 +1,127 @@
+import Bytes
+import COpenSSL
+
+/// Between OpenSSL and a transport: what came before the transport, and what the transport has not taken yet.
+///
+/// OpenSSL's own rules for a write that is refused are strict: the same bytes again, and nothing in between. Here a write
+/// is never refused; what the transport does not take waits in `outbound`, and OpenSSL is told to stop only when far too
+/// much waits.
+final class RecordPort {
+    /// Why the transport brings, or takes, nothing more.
+    enum End: Equatable {
+        case orderly
+        case failed(errno: Int32)
+    }
+
+    private let transport: any RecordTransport
+    /// Sends nothing while the server's certificate is being judged.
+    private let client: ClientRole?
+    /// Bytes that were read from the transport before there was a connection.
+    private var earlier: ByteBuffer?
+    private var outbound: ByteBuffer?
+    private(set) var end: End?
+
+    /// Our own records only fill this when a peer makes us answer and does not read.
+    private static let outboundLimit = 64 * 1024
+    /// What a BIO returns when nothing moved.
+    static let nothing: Int32 = -1
+
+    init(_ transport: any RecordTransport, client: ClientRole?, after earlier: ByteBuffer?) {
+        self.transport = transport
+        self.client = client
+        if let earlier, !earlier.isEmpty {
+            let copy = ByteBuffer(capacity: earlier.count)
+            copy.append(earlier.readable)
+            earlier.clear()
+            self.earlier = copy
+        }
+    }
+
+    /// Whether records wait for the transport.
+    var isBlocked: Bool { outbound != nil }
+
+    /// Bytes that wait for the transport.
+    var waiting: Int { outbound?.count ?? 0 }
+
+    /// For the BIO: a count, 0 at the end or after a failure, or `nothing`.
+    func receive(_ bio: OpaquePointer, into room: UnsafeMutableRawBufferPointer) -> Int32 {
+        tls_clear_retry(bio)
+        if let earlier { return receive(earlier, into: room) }
+        guard end == nil else { return 0 }
+        var span = MutableRawSpan(_unsafeBytes: room)
+        switch transport.read(into: &span) {
+        case .moved(let count) where count > 0: return Int32(truncatingIfNeeded: count)
+        case .moved, .wouldBlock:
+            tls_would_block_reading(bio)
+            return Self.nothing
+        case .endOfStream: end = .orderly
+        case .failed(let errno): end = .failed(errno: errno)
+        }
+        return 0
+    }
+
+    private func receive(_ earlier: ByteBuffer, into room: UnsafeMutableRawBufferPointer) -> Int32 {
+        let count = min(earlier.count, room.count)
+        _ = earlier.withReadable { held in
+            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: held.prefix(count)))
+            return count
+        }
+        earlier.consume(count)
+        if earlier.isEmpty { self.earlier = nil }
+        return Int32(truncatingIfNeeded: count)
+    }
+
+    /// For the BIO: all of the bytes are taken, unless sending is not allowed, or has failed.
+    func send(_ bio: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+        tls_clear_retry(bio)
+        if client?.isSilent == true || waiting > Self.outboundLimit {
+            tls_would_block_writing(bio)
+            return Self.nothing
+        }
+        var sent = 0
+        if outbound == nil {
+            switch transport.write(RawSpan(_unsafeBytes: bytes)) {
+            case .moved(let count): sent = count
+            case .wouldBlock, .endOfStream: break
+            case .failed(let errno):
+                end = .failed(errno: errno)
+                return Self.nothing
+            }
+        }
+        if sent < bytes.count { keep(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))) }
+        return Int32(truncatingIfNeeded: bytes.count)
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        let waiting = outbound ?? ByteBuffer(capacity: bytes.count)
+        waiting.reserve(bytes.count)
+        _ = waiting.withWritable { room in
+            room.copyMemory(from: bytes)
+            return bytes.count
+        }
+        outbound = waiting
+    }
+
+    /// Offers what waits to the transport.
+    /// - Returns: whether nothing waits any more.
+    func flush() -> Bool {
+        while let waiting = outbound {
+            switch transport.write(waiting.readable.bytes) {
+            case .moved(let count):
+                waiting.consume(count)
+                if waiting.isEmpty { outbound = nil }
+            case .wouldBlock, .endOfStream: return false
+            case .failed(let errno):
+                end = .failed(errno: errno)
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Sends bytes past OpenSSL, if that is possible at once and in order.
+    func sendPlainly(_ bytes: [UInt8]) {
+        guard outbound == nil, end == nil else { return }
+        _ = bytes.withUnsafeBytes { transport.write(RawSpan(_unsafeBytes: $0)) }
+    }
+}

@@ -1,0 +1,63 @@
+import Bytes
+import COpenSSL
+
+/// What only the server's side of a connection has: whom it shows itself as.
+final class ServerRole {
+    enum Answer {
+        case open
+        case given(Identity)
+        case refused
+    }
+
+    var answer: Answer
+    /// Why a callback made the connection fail.
+    private(set) var cause: TLSError?
+    private let context: ServerTLSContext
+
+    init(_ context: ServerTLSContext, identity: Identity?) {
+        self.context = context
+        answer = identity.map(Answer.given) ?? .open
+    }
+
+    /// The client's hello has come. A negative answer pauses the handshake.
+    func identityWanted(on connection: OpaquePointer) -> Int32 {
+        switch answer {
+        case .open: return -1
+        case .given(let identity):
+            if identity.install(on: connection) { return 1 }
+            cause = .unusableIdentity(reason: OpenSSLErrors.take().reason)
+            return 0
+        case .refused:
+            cause = .noIdentity(serverName: tls_server_name(connection).map { String(cString: $0) })
+            return 0
+        }
+    }
+
+    /// The first of our protocols that is in the client's list (RFC 7301 section 3.1): its place there.
+    func chooseProtocol(from offered: Span<UInt8>) -> Range<Int>? {
+        for name in context.settings.applicationProtocols {
+            var start = 0
+            while start < offered.count {
+                let range = start + 1..<start + 1 + Int(offered[start])
+                guard range.upperBound <= offered.count else { break }
+                if offered.extracting(range).equals(name.utf8Span.span) { return range }
+                start = range.upperBound
+            }
+        }
+        return nil
+    }
+
+    func clientPresented(_ evaluation: OpaquePointer) -> Int32 {
+        guard case .requested(_, let isTrusted) = context.settings.clientCertificates,
+            let chain = PresentedChain(
+                borrowing: X509_STORE_CTX_get0_untrusted(evaluation), staple: nil, keyExchange: .signed),
+            isTrusted(chain)
+        else {
+            cause = .clientRefused
+            X509_STORE_CTX_set_error(evaluation, X509_V_ERR_CERT_REJECTED)
+            return 0
+        }
+        X509_STORE_CTX_set_error(evaluation, X509_V_OK)
+        return 1
+    }
+}

@@ -1,0 +1,86 @@
+import COpenSSL
+import Crypto
+
+/// What all connections of clients to one listener, or all intercepted ones, share: also the keys of their tickets, so
+/// that a client may come back. Never changed.
+public final class ServerTLSContext: Sendable {
+    public let settings: ServerTLSSettings
+    let context: LibraryObject
+
+    /// Seconds in which a client may come back.
+    private static let lifetime = 3600
+    /// AES-128 first: it costs least.
+    private static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+    private static let ciphers =
+        "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
+
+    public init(_ settings: ServerTLSSettings = ServerTLSSettings()) throws(TLSError) {
+        self.settings = settings
+        context = try TLSContext.make(TLS_server_method())
+        let handle = context.pointer
+        try TLSContext.require(
+            tls_set_versions(handle, max(settings.minimum, .v12).rawValue, TLSVersion.v13.rawValue)
+                && SSL_CTX_set_ciphersuites(handle, Self.suites) == 1
+                && SSL_CTX_set_cipher_list(handle, Self.ciphers) == 1
+                && tls_set_groups(handle, TLSContext.groups))
+        SSL_CTX_set_options(
+            handle, tls_option_no_renegotiation | tls_option_server_preference | tls_option_prioritize_chacha)
+        try bindSessions()
+        SSL_CTX_set_cert_cb(
+            handle,
+            { connection, _ in
+                guard let connection, let server = TLSConnection.owning(connection).server else { return 0 }
+                return server.identityWanted(on: connection)
+            }, nil)
+        if !settings.applicationProtocols.isEmpty { answerProtocols() }
+        if case .requested(let issuers, _) = settings.clientCertificates { requestCertificates(of: issuers) }
+    }
+
+    /// A ticket is good only where it was given: where a client is asked for the same.
+    private func bindSessions() throws(TLSError) {
+        let handle = context.pointer
+        tls_keep_no_sessions_as_server(handle)
+        SSL_CTX_set_timeout(handle, Self.lifetime)
+        let identifier: [UInt8]
+        do { identifier = try RandomBytes.make(16) } catch { throw .local(reason: "\(error)") }
+        try TLSContext.require(
+            SSL_CTX_set_session_id_context(handle, identifier, UInt32(identifier.count)) == 1
+                && SSL_CTX_set_num_tickets(handle, 2) == 1)
+    }
+
+    private func answerProtocols() {
+        SSL_CTX_set_alpn_select_cb(
+            context.pointer,
+            { connection, chosen, length, offered, count, _ in
+                guard let connection, let chosen, let length, let offered,
+                    let server = TLSConnection.owning(connection).server
+                else { return SSL_TLSEXT_ERR_NOACK }
+                let list = UnsafeBufferPointer(start: offered, count: Int(count))
+                guard let range = server.chooseProtocol(from: list.span) else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+                chosen.pointee = offered + range.lowerBound
+                length.pointee = UInt8(range.count)
+                return SSL_TLSEXT_ERR_OK
+            }, nil)
+    }
+
+    private func requestCertificates(of issuers: [DistinguishedName]) {
+        let handle = context.pointer
+        if let names = tls_new_names() {
+            for issuer in issuers {
+                // A copy, since the list takes its names over.
+                guard let name = X509_NAME_dup(issuer.handle) else { continue }
+                if !tls_append_name(names, name) { X509_NAME_free(name) }
+            }
+            SSL_CTX_set0_CA_list(handle, names)
+        }
+        SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(
+            handle,
+            { evaluation, _ in
+                guard let evaluation, let connection = tls_connection_of(evaluation),
+                    let server = TLSConnection.owning(connection).server
+                else { return 0 }
+                return server.clientPresented(evaluation)
+            }, nil)
+    }
+}

@@ -1,0 +1,72 @@
+import COpenSSL
+
+extension TLSConnection {
+    public enum IdentityAnswer: Sendable {
+        case notRequested
+        case shown
+        case declined
+    }
+
+    /// What became of the server's latest wish for a client certificate.
+    public var identityAnswer: IdentityAnswer { client?.identityAnswer ?? .notRequested }
+
+    /// The trust that the server has: from this handshake or, if it was resumed, from the one where it began.
+    public var serverTrust: ServerTrust? {
+        if case .given(let trust) = client?.trust { trust } else { nil }
+    }
+
+    /// Nil before both sides have agreed.
+    public var version: TLSVersion? { TLSVersion(rawValue: SSL_version(handle)) }
+
+    /// The cipher's name by the IANA: `TLS_AES_128_GCM_SHA256`.
+    public var cipher: String? {
+        SSL_get_current_cipher(handle).flatMap { SSL_CIPHER_standard_name($0) }.map { String(cString: $0) }
+    }
+
+    /// What both agreed on by ALPN.
+    public var applicationProtocol: String? {
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(handle, &start, &count)
+        guard let start, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+
+    /// The name that the client wants, as it came.
+    public var serverName: String? { tls_server_name(handle).map { String(cString: $0) } }
+
+    public var isResumed: Bool { tls_was_resumed(handle) }
+
+    /// What a client has shown; of one that came back only its own certificate.
+    public var clientChain: PresentedChain? {
+        guard server != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
+        let others = SSL_get_peer_cert_chain(handle)
+        let count = max(0, tls_certificate_count(others))
+        return PresentedChain(
+            leaf: Certificate(borrowing: leaf),
+            others: (0..<count).compactMap { tls_certificate(others, $0).map { Certificate(borrowing: $0) } })
+    }
+
+    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1) of the server that this client talks to: its
+    /// certificate, hashed as its signature is, but never weaker than by SHA-256. Nil where the signature has no hash
+    /// of its own, for which the RFC defines none.
+    public var serverEndPointBinding: [UInt8]? {
+        guard client != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
+        var hash: Int32 = 0
+        guard X509_get_signature_info(leaf, &hash, nil, nil, nil) == 1, hash != NID_undef else { return nil }
+        let isWeak = hash == NID_md5 || hash == NID_sha1
+        guard let algorithm = isWeak ? EVP_sha256() : EVP_get_digestbyname(OBJ_nid2sn(hash)) else { return nil }
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard X509_digest(leaf, algorithm, &digest, &count) == 1 else { return nil }
+        return Array(digest.prefix(Int(count)))
+    }
+
+    /// The OCSP response that the server stapled to its certificate.
+    var staple: [UInt8]? {
+        var start: UnsafePointer<UInt8>?
+        let count = tls_staple(handle, &start)
+        guard let start, count > 0 else { return nil }
+        return Array(UnsafeBufferPointer(start: start, count: count))
+    }
+}

@@ -1,0 +1,33 @@
+import COpenSSL
+
+/// What contexts of both sides have in common.
+enum TLSContext {
+    /// The key shares, the cheapest first.
+    static let groups = "X25519:P-256:X448:P-384:P-521"
+
+    static func make(_ method: OpaquePointer?) throws(TLSError) -> LibraryObject {
+        ERR_clear_error()
+        guard let handle = SSL_CTX_new(method) else { throw OpenSSLErrors.take().failure }
+        let context = LibraryObject(takingOwnership: handle, free: { SSL_CTX_free($0) })
+        tls_set_modes(handle)
+        tls_read_ahead(handle)
+        // An end of the transport is told apart from the end of TLS by the connection. For OpenSSL it would be a fatal
+        // error, which takes the session with it and forbids to answer what was asked before.
+        SSL_CTX_set_options(handle, tls_option_ignore_end | tls_option_no_compression)
+        return context
+    }
+
+    static func require(_ success: Bool) throws(TLSError) {
+        if !success { throw OpenSSLErrors.take().failure }
+    }
+
+    /// The names in the form of RFC 7301 section 3.1; those that do not fit there are left out.
+    static func wireForm(_ protocols: [String]) -> [UInt8] {
+        protocols.filter { 1...255 ~= $0.utf8.count }.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+    }
+
+    static func offer(_ protocols: [String], on context: OpaquePointer) -> Bool {
+        let names = wireForm(protocols)
+        return names.isEmpty || SSL_CTX_set_alpn_protos(context, names, UInt32(clamping: names.count)) == 0
+    }
+}

@@ -1,0 +1,75 @@
+import COpenSSL
+import Crypto
+
+/// Reads PKCS#12 (RFC 7292): a certificate, its key and those above it in one encrypted file.
+enum PKCS12File {
+    /// - Parameter passphrase: nil is tried as an absent and as an empty one.
+    static func read(_ bytes: Span<UInt8>, passphrase: Secret?) throws(IdentityError) -> IdentityContents {
+        switch read(bytes, passphrase, in: nil) {
+        case .read(let contents): return contents
+        case .malformed: throw .noCertificate
+        case .locked: throw passphrase == nil ? .passphraseMissing : .wrongPassphrase
+        case .unknownAlgorithm: break
+        }
+        let (certificates, pem) = try LegacyLibrary.lend { library throws(IdentityError) in
+            guard case .read(let contents) = read(bytes, passphrase, in: library) else {
+                throw IdentityError.wrongPassphrase
+            }
+            return (contents.certificates, try contents.key?.pem())
+        }
+        let key = try pem.map { pem throws(IdentityError) in try PrivateKey(unencrypted: pem) }
+        return IdentityContents(certificates: certificates, key: key)
+    }
+
+    private enum Reading {
+        case read(IdentityContents)
+        case malformed
+        case locked
+        case unknownAlgorithm
+    }
+
+    private static func read(_ bytes: Span<UInt8>, _ passphrase: Secret?, in library: OpaquePointer?) -> Reading {
+        ERR_clear_error()
+        var file = PKCS12_init_ex(NID_pkcs7_data, library, nil)
+        defer { PKCS12_free(file) }
+        guard file != nil, MemoryInput.lend(bytes, to: { d2i_PKCS12_bio($0, &file) }) != nil else { return .malformed }
+        var (key, leaf, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+        let isRead = withCString(of: passphrase) { PKCS12_parse(file, $0, &key, &leaf, &others) }
+        guard isRead == 1 else { return failure() }
+        defer { release(leaf, others) }
+        let certificates =
+            [leaf]
+            + (0..<max(0, OPENSSL_sk_num(others))).map { index in
+                OPENSSL_sk_value(others, index).map { OpaquePointer($0) }
+            }
+        return .read(
+            IdentityContents(
+                certificates: certificates.compactMap { $0 }.compactMap(Certificate.init(copying:)),
+                key: key.map(PrivateKey.init(takingOwnership:))))
+    }
+
+    private static func release(_ leaf: OpaquePointer?, _ others: OpaquePointer?) {
+        X509_free(leaf)
+        while let other = OPENSSL_sk_pop(others) { X509_free(OpaquePointer(other)) }
+        OPENSSL_sk_free(others)
+    }
+
+    private static func failure() -> Reading {
+        let isLocked = ERR_GET_REASON(ERR_peek_last_error()) == PKCS12_R_MAC_VERIFY_FAILURE
+        if isLocked {
+            ERR_clear_error()
+            return .locked
+        }
+        return LegacyLibrary.isWanted() ? .unknownAlgorithm : .malformed
+    }
+
+    /// Lends the passphrase as C wants it, and zeroes the copy.
+    private static func withCString<Result>(
+        of passphrase: Secret?, _ body: (UnsafePointer<CChar>?) -> Result
+    ) -> Result {
+        guard let passphrase else { return body(nil) }
+        var text = passphrase.withBytes { bytes in (0..<bytes.count).map { CChar(bitPattern: bytes[$0]) } + [0] }
+        defer { text.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
+        return body(text)
+    }
+}

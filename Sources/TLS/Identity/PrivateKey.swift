@@ -1,0 +1,98 @@
+import Bytes
+import COpenSSL
+import Crypto
+
+/// A private key that OpenSSL holds, in memory or in a token. OpenSSL zeroes it when the last reference goes.
+public final class PrivateKey: Sendable {
+    private let object: LibraryObject
+
+    /// Takes an `EVP_PKEY` over.
+    init(takingOwnership key: OpaquePointer) {
+        object = LibraryObject(takingOwnership: key, free: { EVP_PKEY_free($0) })
+    }
+
+    /// The `EVP_PKEY`, for this target only: valid as long as this object.
+    var handle: OpaquePointer { object.pointer }
+
+    /// A new key for ECDSA with P-256, which takes some 20 microseconds.
+    public static func generate() throws(IdentityError) -> PrivateKey {
+        ERR_clear_error()
+        guard let key = attache_generate_p256() else { throw .outOfMemory }
+        return PrivateKey(takingOwnership: key)
+    }
+
+    /// The first private key in PEM: PKCS#8, encrypted or not, or the older forms of RSA and EC keys.
+    ///
+    /// A passphrase that is not needed is not looked at. The legacy provider, where it is needed, is asked only here:
+    /// the key that comes out is one of the default library.
+    public convenience init(pem: Span<UInt8>, passphrase: Secret? = nil) throws(IdentityError) {
+        guard Self.isPresent(in: pem) else { throw .noKey }
+        var prompt = PassphrasePrompt(passphrase)
+        if let key = Self.read(pem, &prompt, in: nil) {
+            self.init(takingOwnership: key)
+            return
+        }
+        guard prompt.wasAsked, passphrase != nil, LegacyLibrary.isWanted() else {
+            throw prompt.failure(otherwise: .unreadableKey)
+        }
+        let pem = try LegacyLibrary.lend { library throws(IdentityError) in
+            guard let key = Self.read(pem, &prompt, in: library) else { throw IdentityError.wrongPassphrase }
+            return try PrivateKey(takingOwnership: key).pem()
+        }
+        try self.init(unencrypted: pem)
+    }
+
+    /// What `pem()` gave, perhaps in another library context.
+    convenience init(unencrypted pem: Secret) throws(IdentityError) {
+        var prompt = PassphrasePrompt(nil)
+        guard let key = pem.withBytes({ Self.read($0, &prompt, in: nil) }) else { throw .unreadableKey }
+        self.init(takingOwnership: key)
+    }
+
+    /// The key as unencrypted PKCS#8 in PEM, for its owner's eyes only.
+    public func pem() throws(IdentityError) -> Secret {
+        guard let sink = BIO_new(BIO_s_secmem()) else { throw .outOfMemory }
+        defer {
+            BIO_free(sink)
+            ERR_clear_error()
+        }
+        guard PEM_write_bio_PKCS8PrivateKey(sink, handle, nil, nil, 0, nil, nil) == 1 else { throw .unreadableKey }
+        var bytes = MemoryText.bytes(of: sink)
+        return Secret(wiping: &bytes)
+    }
+
+    /// The leftmost 160 bits of the SHA-256 of the public key's encoding (RFC 7093 section 2, method 4), to find an
+    /// issuer by.
+    func identifier() throws(IdentityError) -> [UInt8] {
+        var encoding: UnsafeMutablePointer<UInt8>?
+        ERR_clear_error()
+        let count = i2d_PUBKEY(handle, &encoding)
+        guard let encoding, count > 0 else { throw .unreadableKey }
+        defer { CRYPTO_free(encoding, nil, 0) }
+        let digest = MessageDigest.digest(.sha256, of: UnsafeBufferPointer(start: encoding, count: Int(count)).span)
+        return Array(digest.array.prefix(20))
+    }
+
+    /// Whether PEM has anything that says it is a private key.
+    static func isPresent(in pem: Span<UInt8>) -> Bool {
+        let words: StaticString = "PRIVATE KEY-----"
+        let length = words.utf8CodeUnitCount
+        var start = 0
+        while let letter = pem.firstIndex(of: UInt8(ascii: "P"), from: start), letter + length <= pem.count {
+            if pem.extracting(letter..<letter + length).equals(words) { return true }
+            start = letter + 1
+        }
+        return false
+    }
+
+    private static func read(
+        _ pem: Span<UInt8>, _ prompt: inout PassphrasePrompt, in library: OpaquePointer?
+    ) -> OpaquePointer? {
+        ERR_clear_error()
+        return withUnsafeMutablePointer(to: &prompt) { prompt in
+            MemoryInput.lend(pem) { input in
+                PEM_read_bio_PrivateKey_ex(input, nil, PassphrasePrompt.callback, prompt, library, nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import COpenSSL
+import Crypto
+
+/// Reads what a URI names through OpenSSL's stores: the objects of a token, through the provider `pkcs11`.
+///
+/// A key stays in its token: each handshake that uses it calls the token's library, which blocks.
+enum TokenObjects {
+    static func read(_ uri: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
+        guard provider != nil else { throw .noTokenProvider }
+        return try read(storeURI: uri, pin: pin)
+    }
+
+    /// Loaded once, and for as long as the process: keys that came out of it need it.
+    private static let provider: UInt? = {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        return OSSL_PROVIDER_try_load(nil, "pkcs11", 1).map { UInt(bitPattern: $0) }
+    }()
+
+    /// - Parameter storeURI: of any scheme that a provider has.
+    static func read(storeURI: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
+        var prompt = PassphrasePrompt(pin)
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let method = UI_UTIL_wrap_read_pem_callback(PassphrasePrompt.callback, 0) else { throw .outOfMemory }
+        defer { UI_destroy_method(method) }
+        let contents = withUnsafeMutablePointer(to: &prompt) { prompt in objects(at: storeURI, method, prompt) }
+        guard let contents, contents.key != nil || !contents.certificates.isEmpty else {
+            throw prompt.failure(otherwise: .unreadableToken)
+        }
+        return contents
+    }
+
+    /// Nil when the store cannot be opened.
+    private static func objects(
+        at uri: String, _ method: OpaquePointer, _ prompt: UnsafeMutablePointer<PassphrasePrompt>
+    ) -> IdentityContents? {
+        guard let store = OSSL_STORE_open(uri, method, prompt, nil, nil) else { return nil }
+        defer { OSSL_STORE_close(store) }
+        var contents = IdentityContents(certificates: [], key: nil)
+        for _ in 0..<objectLimit where OSSL_STORE_eof(store) == 0 {
+            guard let object = OSSL_STORE_load(store) else { continue }
+            defer { OSSL_STORE_INFO_free(object) }
+            if let certificate = OSSL_STORE_INFO_get0_CERT(object) {
+                contents.certificates += [certificate].compactMap(Certificate.init(copying:))
+            } else if contents.key == nil, let key = OSSL_STORE_INFO_get1_PKEY(object) {
+                contents.key = PrivateKey(takingOwnership: key)
+            }
+        }
+        return contents
+    }
+
+    /// A URI that names a whole token brings all that is in it.
+    private static let objectLimit = 64
+}

@@ -1,0 +1,68 @@
+import COpenSSL
+
+/// What OpenSSL's path validation leaves out.
+struct PathChecks {
+    private(set) var findings: [TrustEvaluation.Finding] = []
+
+    init(_ chain: PresentedChain, _ name: ServerName, _ verification: PathVerification, _ seconds: Int) {
+        if chain.omitted > 0 {
+            add(.invalid, "the server sent \(chain.others.count + 1 + chain.omitted) certificates, which is too many")
+        }
+        check(name, chain.leaf, verification)
+        if !chain.leaf.allows(chain.keyExchange) {
+            let use = chain.keyExchange == .signed ? "sign the handshake" : "encrypt the handshake's secret"
+            add(.wrongUsage, "the key usage of \(chain.leaf) does not let it \(use)")
+        }
+        if !verification.isAnchored { checkEnd(verification.path, chain.others) }
+        checkStaple(chain, verification.path, seconds)
+    }
+
+    private mutating func add(_ kind: TrustFinding, _ detail: String) {
+        findings.append(TrustEvaluation.Finding(kind: kind, detail: detail))
+    }
+
+    private mutating func check(_ name: ServerName, _ leaf: Certificate, _ verification: PathVerification) {
+        guard CertificateNames.speak(for: name, in: leaf) else {
+            add(.wrongName, FindingWords.wrongName(name, leaf))
+            return
+        }
+        guard case .host(let host) = name else { return }
+        for authority in verification.path.dropFirst() where ExcludedHost.isExcluded(host, by: authority) {
+            add(.nameConstraints, "\(authority) excludes \(host)")
+        }
+    }
+
+    /// OpenSSL looks at no signature of a path's last certificate, since an anchor needs none.
+    private mutating func checkEnd(_ path: [Certificate], _ others: [Certificate]) {
+        guard let last = path.last else { return }
+        let involved = [last] + others.filter { $0.isNamed(asIssuerOf: last) }
+        for damaged in involved where damaged.hasUnreadableExtension {
+            add(.invalid, FindingWords.unreadableExtension(damaged))
+        }
+        if last.seemsSelfSigned {
+            if !last.isSelfSigned { add(.invalid, "the signature of \(last) does not fit its own key") }
+            return
+        }
+        switch SignatureStrength(last) {
+        case .unknown: add(.invalid, "\(last) is signed with an algorithm that is not known")
+        case .bits(let bits):
+            if bits < SignatureStrength.enough { add(.weakSignature, FindingWords.weakSignature(last)) }
+        }
+    }
+
+    /// An authority that has the extension hands it down (RFC 7633 section 4.2.2).
+    private mutating func checkStaple(_ chain: PresentedChain, _ path: [Certificate], _ seconds: Int) {
+        let demanding = ([chain.leaf] + path.dropFirst().dropLast()).first { $0.demandsStaple }
+        guard path.count > 1 else {
+            if let demanding, chain.staple == nil { add(.missingStaple, FindingWords.missingStaple(demanding)) }
+            return
+        }
+        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: path[1], at: seconds) {
+        case .good: break
+        case .revoked(let date, let reason): add(.revoked, FindingWords.revoked(chain.leaf, date, reason))
+        case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")
+        case .absent:
+            if let demanding { add(.missingStaple, FindingWords.missingStaple(demanding)) }
+        }
+    }
+}

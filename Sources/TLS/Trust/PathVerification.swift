@@ -1,0 +1,65 @@
+import COpenSSL
+
+/// One run of OpenSSL's path validation (RFC 5280 section 6) that goes on after each complaint.
+struct PathVerification {
+    /// From the server's own certificate as far as issuers were found.
+    private(set) var path: [Certificate] = []
+    private(set) var complaints: [Complaint] = []
+    /// Whether the path ends in an anchor.
+    private(set) var isAnchored = false
+
+    init(_ chain: PresentedChain, anchors: TrustAnchors, revocation: RevocationLists?, at seconds: Int) {
+        guard let context = X509_STORE_CTX_new(), let others = ObjectStack(chain.others.map(\.handle)) else {
+            complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
+            return
+        }
+        defer {
+            X509_STORE_CTX_free(context)
+            ERR_clear_error()
+        }
+        guard X509_STORE_CTX_init(context, anchors.handle, chain.leaf.handle, others.pointer) == 1 else {
+            complaints.append(Complaint(code: X509_V_ERR_OUT_OF_MEM, depth: 0, certificate: chain.leaf))
+            return
+        }
+        X509_STORE_CTX_set_time(context, 0, time_t(seconds))
+        if let revocation {
+            X509_STORE_CTX_set0_crls(context, revocation.handle)
+            X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
+        }
+        X509_STORE_CTX_set_verify_cb(context) { accepted, context in
+            guard accepted == 0, let context else { return accepted }
+            let run = X509_STORE_CTX_get_ex_data(context, 0)?.assumingMemoryBound(to: PathVerification.self)
+            run?.pointee.note(context)
+            // An error that stays makes OpenSSL leave out others, even that there is no anchor.
+            X509_STORE_CTX_set_error(context, X509_V_OK)
+            return run == nil ? 0 : 1
+        }
+        let verdict = withUnsafeMutablePointer(to: &self) { run in
+            X509_STORE_CTX_set_ex_data(context, 0, run)
+            return X509_verify_cert(context)
+        }
+        path = ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).map { Certificate(borrowing: $0) }
+        let error = X509_STORE_CTX_get_error(context)
+        if verdict != 1, !complaints.contains(where: { $0.kind != nil }) {
+            let code = error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
+            complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
+        }
+        isAnchored = path.last.map { anchors.contains($0) } ?? false
+        if !isAnchored, !complaints.contains(where: { $0.deniesAnchor }) {
+            let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+            complaints.append(Complaint(code: code, depth: path.count - 1, certificate: path.last ?? chain.leaf))
+        }
+    }
+
+    private mutating func note(_ context: OpaquePointer) {
+        let certificate = X509_STORE_CTX_get_current_cert(context).map { Certificate(borrowing: $0) }
+        var complaint = Complaint(
+            code: X509_STORE_CTX_get_error(context), depth: Int(X509_STORE_CTX_get_error_depth(context)),
+            certificate: certificate)
+        if let list = X509_STORE_CTX_get0_current_crl(context) {
+            complaint.listed = ListedRevocation(in: list, of: certificate)
+        }
+        complaint.isCutOff = complaints.last?.code == X509_V_ERR_CERT_CHAIN_TOO_LONG
+        complaints.append(complaint)
+    }
+}

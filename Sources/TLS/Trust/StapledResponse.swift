@@ -1,0 +1,104 @@
+import COpenSSL
+
+/// What a stapled OCSP response (RFC 6960, RFC 6066 section 8) says about a certificate.
+enum StapledResponse {
+    case good
+    /// Signed by who may, whether or not it is still current.
+    case revoked(date: Int?, reason: String?)
+    /// A response that must not be relied on, and why.
+    case unusable(String)
+    /// None came, or an error of the responder in its place, which nobody signs.
+    case absent
+
+    /// `issuer` has signed `certificate`; a clock may be wrong by five minutes.
+    init(_ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at seconds: Int) {
+        defer { ERR_clear_error() }
+        guard let response, !response.isEmpty else {
+            self = .absent
+            return
+        }
+        guard response.count <= Self.limit, let parsed = Self.parsed(response) else {
+            self = .unusable("is not an OCSP response")
+            return
+        }
+        defer { OCSP_RESPONSE_free(parsed) }
+        guard OCSP_response_status(parsed) == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
+            self = .absent
+            return
+        }
+        guard let basic = OCSP_response_get1_basic(parsed) else {
+            self = .unusable("is of a kind that is not known")
+            return
+        }
+        defer { OCSP_BASICRESP_free(basic) }
+        guard OCSPResponder.signed(basic, for: issuer, at: seconds) else {
+            self = .unusable("is not signed by the issuer or by whom it lets sign")
+            return
+        }
+        guard let single = Self.single(in: basic, about: certificate, issuedBy: issuer) else {
+            self = .unusable("is about another certificate")
+            return
+        }
+        self.init(single, at: seconds)
+    }
+
+    private init(_ single: OpaquePointer, at seconds: Int) {
+        var reason: Int32 = -1
+        var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var produced: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        let status = OCSP_single_get0_status(single, &reason, &revoked, &produced, &next)
+        guard status != V_OCSP_CERTSTATUS_REVOKED else {
+            self = .revoked(date: CertificateTime.seconds(revoked), reason: RevocationReason.words(Int(reason)))
+            return
+        }
+        guard status == V_OCSP_CERTSTATUS_GOOD else {
+            self = .unusable("says that its responder does not know the certificate")
+            return
+        }
+        guard let begin = CertificateTime.seconds(produced), begin <= seconds + Self.skew else {
+            self = .unusable("is from the future")
+            return
+        }
+        // Without an end nobody could tell a replayed response from a fresh one (RFC 5019 section 2.2.4).
+        guard let end = CertificateTime.seconds(next) else {
+            self = .unusable("does not say until when it holds")
+            return
+        }
+        guard end >= seconds - Self.skew else {
+            self = .unusable("ended on \(CertificateTime.date(end))")
+            return
+        }
+        self = .good
+    }
+
+    private static func parsed(_ response: [UInt8]) -> OpaquePointer? {
+        response.withUnsafeBufferPointer { bytes in
+            var next = bytes.baseAddress
+            guard let parsed = d2i_OCSP_RESPONSE(nil, &next, bytes.count) else { return nil }
+            if let start = bytes.baseAddress, let next, next - start == bytes.count { return parsed }
+            OCSP_RESPONSE_free(parsed)
+            return nil
+        }
+    }
+
+    /// The answer about this certificate, whichever digest names it.
+    private static func single(
+        in basic: OpaquePointer, about certificate: Certificate, issuedBy issuer: Certificate
+    ) -> OpaquePointer? {
+        for index in 0..<min(OCSP_resp_count(basic), Int32(limitOfAnswers)) {
+            guard let single = OCSP_resp_get0(basic, index), let id = OCSP_SINGLERESP_get0_id(single) else { continue }
+            var algorithm: OpaquePointer?
+            OCSP_id_get0_info(nil, &algorithm, nil, nil, id)
+            guard let digest = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(algorithm))) else { continue }
+            guard let expected = OCSP_cert_to_id(digest, certificate.handle, issuer.handle) else { continue }
+            defer { OCSP_CERTID_free(expected) }
+            if OCSP_id_cmp(id, expected) == 0 { return single }
+        }
+        return nil
+    }
+
+    private static let skew = 300
+    private static let limit = 64 << 10
+    private static let limitOfAnswers = 32
+}

@@ -1,0 +1,123 @@
+import Authentication
+import Crypto
+import Database
+import Foundation
+import Testing
+
+@testable import Credentials
+
+/// What a store in a file does besides.
+@Suite struct SQLiteStoreTests {
+    private let space = ProtectionSpace(
+        origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
+
+    private func credential(_ user: String, _ password: String) -> Credential {
+        Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
+    }
+
+    @Test func `what was kept is there after a restart, and nobody else can read the file`() async throws {
+        let path = try StoreFile.temporary()
+        let first = try StoreFile.open(path)
+        try await first.storage.setDefault(credential("alice", "correct horse battery"), for: space)
+        let second = try StoreFile.open(path)
+        let kept = try await second.storage.defaultCredential(for: space)
+        #expect(kept?.user == "alice")
+        #expect(kept?.password == Secret("correct horse battery"))
+        #expect(kept?.persistence == .permanent)
+        for name in [path, path + "-wal"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: name)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+            let content = try Data(contentsOf: URL(filePath: name))
+            #expect(content.range(of: Data("correct horse".utf8)) == nil)
+        }
+    }
+
+    @Test func `a wrong key opens nothing, touches nothing, and says which key is needed`() async throws {
+        let path = try StoreFile.temporary()
+        let first = try StoreFile.open(path)
+        try await first.storage.set(credential("alice", "p"), for: space)
+        let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
+        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+            try StoreFile.open(path, wrong)
+        }
+        let again = try StoreFile.open(path, right)
+        #expect(try await again.storage.credentials(for: space).keys.sorted() == ["alice"])
+    }
+
+    @Test func `a row that was moved to another space is refused`() async throws {
+        let path = try StoreFile.temporary()
+        let store = try StoreFile.open(path)
+        try await store.storage.set(credential("alice", "p"), for: space)
+        try SQLiteDatabase(path: path).rows("UPDATE attache_credentials SET host = 'evil'")
+        #expect(throws: CredentialStoreError.foreignRow(user: "alice", host: "evil")) {
+            try StoreFile.open(path)
+        }
+    }
+
+    @Test func `another process's changes are taken over, and told`() async throws {
+        let path = try StoreFile.temporary()
+        let ours = try StoreFile.open(path)
+        let theirs = try StoreFile.open(path)
+        try await ours.storage.set(credential("alice", "old"), for: space)
+        try await ours.storage.set(credential("bob", "b"), for: space)
+        try theirs.follow(within: 0)
+        var changes = theirs.storage.changes().makeAsyncIterator()
+        try await ours.storage.set(credential("alice", "new"), for: space)
+        try theirs.follow(within: 0)
+        #expect(await changes.next() == CredentialChange(.set, space: space, user: "alice"))
+        try await ours.storage.remove(user: "bob", for: space)
+        try theirs.follow(within: 0)
+        #expect(await changes.next() == CredentialChange(.removed, space: space, user: "bob"))
+        try await ours.storage.setDefault(credential("alice", "new"), for: space)
+        try theirs.follow(within: 0)
+        #expect(await changes.next() == CredentialChange(.madeDefault, space: space, user: "alice"))
+        #expect(try await theirs.storage.defaultCredential(for: space)?.password == Secret("new"))
+    }
+
+    @Test func `the store's key is wrapped anew while somebody uses it`() async throws {
+        let path = try StoreFile.temporary()
+        let running = try StoreFile.open(path)
+        try await running.storage.set(credential("alice", "p"), for: space)
+        try CredentialStore.rewrap(sqlite: path, from: StoreFile.key(1), to: StoreFile.key(2))
+        try await running.storage.set(credential("bob", "p"), for: space)
+        #expect(throws: CredentialStoreError.self) {
+            try StoreFile.open(path)
+        }
+        let restarted = try StoreFile.open(path, StoreFile.key(2))
+        #expect(try await restarted.storage.credentials(for: space).keys.sorted() == ["alice", "bob"])
+    }
+
+    @Test func `a store of a later version is left alone`() throws {
+        let path = try StoreFile.temporary()
+        try SQLiteDatabase(path: path).rows("PRAGMA user_version = 99")
+        #expect {
+            try StoreFile.open(path)
+        } throws: { error in
+            "\(error)".contains("later version")
+        }
+    }
+
+    @Test func `refusals outlive the process, and other processes see them`() throws {
+        let path = try StoreFile.temporary()
+        let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
+        let (old, new) = (credential("alice", "old").version, credential("alice", "new").version)
+        ours.parked.park(old, for: space)
+        #expect(try eventually { try StoreFile.open(path).parked.contains(old, for: space) })
+        try theirs.follow(within: 0)
+        #expect(theirs.parked.contains(old, for: space))
+        #expect(!theirs.parked.contains(new, for: space))
+        theirs.parked.keepOnly(new)
+        #expect(try eventually { try StoreFile.open(path).parked.entries.isEmpty })
+        try ours.follow(within: 0)
+        #expect(ours.parked.entries.isEmpty)
+    }
+
+    /// Refusals are written a little after they are made.
+    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
+        for _ in 0..<200 {
+            if try condition() { return true }
+            usleep(25_000)
+        }
+        return false
+    }
+}

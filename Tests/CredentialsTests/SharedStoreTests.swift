@@ -1,0 +1,92 @@
+import Authentication
+import Crypto
+import Database
+import Foundation
+import Testing
+
+@testable import Credentials
+
+/// What replicas that share a store in PostgreSQL see of each other.
+@Suite(.serialized) struct SharedStoreTests {
+    private let server = PostgreSQLServer.shared
+    private let space = ProtectionSpace(
+        origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
+
+    private func credential(_ user: String, _ password: String) -> Credential {
+        Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
+    }
+
+    @Test func `a change at one replica is noticed by the others, and not by the one that made it`() async throws {
+        let info = try server.newDatabase()
+        let replicas = try (1...3).map { _ in try server.open(info) }
+        for replica in replicas { try replica.follow(within: 0) }
+        try await replicas[0].storage.setDefault(credential("alice", "p"), for: space)
+        #expect(try replicas[1].follow(within: 5000))
+        #expect(try replicas[2].follow(within: 5000))
+        #expect(try !replicas[0].follow(within: 100))
+        for replica in replicas {
+            #expect(try await replica.storage.defaultCredential(for: space)?.password == Secret("p"))
+        }
+    }
+
+    @Test func `one replica's refusal stops all of them`() throws {
+        let info = try server.newDatabase()
+        let (first, second) = (try server.open(info), try server.open(info))
+        for replica in [first, second] { try replica.follow(within: 0) }
+        let version = credential("alice", "wrong").version
+        first.parked.park(version, for: space)
+        #expect(try second.follow(within: 5000))
+        #expect(second.parked.contains(version, for: space))
+    }
+
+    @Test func `of two replicas that begin a store at once one's key is everybody's`() async throws {
+        let info = try server.newDatabase()
+        let stores = try await withThrowingTaskGroup(of: CredentialStore.self) { group in
+            for _ in 1...4 { group.addTask { try server.open(info) } }
+            var stores: [CredentialStore] = []
+            for try await store in group { stores.append(store) }
+            return stores
+        }
+        try await stores[0].storage.set(credential("alice", "p"), for: space)
+        for store in stores {
+            try store.follow(within: 0)
+            #expect(try await store.storage.credentials(for: space).keys.sorted() == ["alice"])
+        }
+    }
+
+    @Test func `a wrong key opens nothing`() throws {
+        let info = try server.newDatabase()
+        _ = try server.open(info)
+        let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
+        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+            try server.open(info, wrong)
+        }
+    }
+
+    @Test func `a server that stops is waited for, and what was known is still known`() async throws {
+        let own = try PostgreSQLServer()
+        let info = try own.newDatabase()
+        let (ours, theirs) = (try own.open(info), try own.open(info))
+        for replica in [ours, theirs] { try replica.follow(within: 0) }
+        try await ours.storage.set(credential("alice", "p"), for: space)
+        try own.stop()
+        #expect(throws: CredentialStoreError.self) { try ours.follow(within: 100) }
+        await #expect(throws: CredentialStorageError.self) {
+            try await ours.storage.set(credential("bob", "p"), for: space)
+        }
+        #expect(try await ours.storage.credentials(for: space).keys.sorted() == ["alice"])
+        try own.start()
+        let change = credential("carol", "p")
+        #expect(try await eventually { (try? await ours.storage.set(change, for: space)) != nil })
+        #expect(try await eventually { (try? theirs.follow(within: 100)) == true })
+        #expect(try await theirs.storage.credentials(for: space).keys.sorted() == ["alice", "carol"])
+    }
+
+    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+        for _ in 0..<200 {
+            if try await condition() { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+}

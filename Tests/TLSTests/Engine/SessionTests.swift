@@ -1,0 +1,107 @@
+import Bytes
+import Testing
+
+@testable import TLS
+
+@Suite struct SessionTests {
+    @Test(arguments: [TLSVersion.v12, .v13])
+    func `A session is resumed with the trust under which it was made, and nothing is asked`(
+        version: TLSVersion
+    ) throws {
+        let settings = ClientTLSSettings(maximum: version)
+        let context = try plainServer()
+        let place = SessionCache<String>().place(for: "server under rule 1")
+        let first = try Conversation(client: settings, server: context, sessions: place)
+        while first.client.serverTrust == nil {
+            if case .serverTrust(let chain) = try first.client.handshake() {
+                first.client.trust(try Conversation.trusting(chain, decision: "rule 1"))
+            }
+            _ = try first.step(first.server)
+        }
+        try first.shake()
+        // The tickets of TLS 1.3 come with the first bytes.
+        _ = try Conversation.pass("hello", from: first.server, to: first.client)
+
+        let second = try Conversation(client: settings, server: context, sessions: place)
+        try second.shake()
+        #expect(second.questions == [])
+        #expect(second.client.isResumed)
+        #expect(second.server.isResumed)
+        #expect(second.client.serverTrust?.decision as? String == "rule 1")
+        #expect(second.client.serverEndPointBinding == first.client.serverEndPointBinding)
+        #expect(try Conversation.pass("again", from: second.client, to: second.server) == "again")
+    }
+
+    @Test func `Under another key nothing is resumed`() throws {
+        let cache = SessionCache<String>()
+        let context = try plainServer()
+        _ = try visited(context, cache.place(for: "one"))
+        let second = try Conversation(server: context, sessions: cache.place(for: "two"))
+        try second.shake()
+        #expect(!second.client.isResumed)
+        #expect(second.questions.count == 2)
+    }
+
+    @Test func `A server that has forgotten the session is judged anew`() throws {
+        let place = SessionCache<String>().place(for: "one")
+        _ = try visited(try plainServer(), place)
+        let second = try Conversation(server: plainServer(), sessions: place)
+        try second.shake()
+        #expect(!second.client.isResumed)
+        #expect(second.questions.count == 2)
+    }
+
+    @Test func `A session of TLS 1.3 is given away once, one of TLS 1.2 again and again`() throws {
+        let cache = SessionCache<String>()
+        let context = try plainServer()
+        let new = cache.place(for: "new")
+        _ = try visited(context, new)
+        #expect(new.take() != nil)
+        #expect(new.take() != nil)
+        #expect(new.take() == nil)
+        let old = cache.place(for: "old")
+        _ = try visited(context, old, version: .v12)
+        for _ in 0..<3 { #expect(old.take() != nil) }
+    }
+
+    @Test func `A decision is carried on only for so long`() throws {
+        let place = SessionCache<String>(lifetime: 0).place(for: "one")
+        _ = try visited(try plainServer(), place)
+        #expect(place.take() == nil)
+    }
+
+    @Test func `What was not used longest goes first`() throws {
+        let cache = SessionCache<Int>(capacity: 4)
+        let context = try plainServer()
+        for key in 0..<4 {
+            _ = try visited(context, cache.place(for: key), version: .v12)
+            #expect(cache.place(for: 0).take() != nil)
+        }
+        #expect(cache.place(for: 1).take() == nil)
+        #expect(cache.place(for: 3).take() != nil)
+        cache.removeAll()
+        #expect(cache.place(for: 0).take() == nil)
+    }
+
+    @Test func `A connection that breaks does not take its session with it`() throws {
+        let place = SessionCache<String>().place(for: "one")
+        let context = try plainServer()
+        let first = try visited(context, place, version: .v12)
+        first.serverEnd.end()
+        #expect(Conversation.read(first.client) != .endOfStream)
+        #expect(first.client.failure == .truncated)
+        let second = try Conversation(client: ClientTLSSettings(maximum: .v12), server: context, sessions: place)
+        try second.shake()
+        #expect(second.client.isResumed)
+    }
+
+    /// A connection that has left its sessions.
+    private func visited(
+        _ context: ServerTLSContext, _ place: some SessionPlace, version: TLSVersion = .v13
+    ) throws -> Conversation {
+        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context, sessions: place)
+        try talk.shake()
+        _ = try Conversation.pass("hello", from: talk.server, to: talk.client)
+        return talk
+    }
+}

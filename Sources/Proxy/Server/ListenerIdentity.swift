@@ -1,5 +1,5 @@
-import Crypto
 import Credentials
+import Crypto
 import IO
 import Rules
 import TLS
@@ -18,10 +18,12 @@ public final class ListenerIdentity: Sendable {
         requiresCertificate = settings.clients?.isRequired ?? false
         identities = try FileBacked([settings.certificate, settings.key]) { contents in
             var (certificate, key) = (contents[0], contents[1])
-            return try Identity(certificate: .content(Secret(wiping: &certificate)), key: .content(Secret(wiping: &key)))
+            return try Identity(
+                certificate: .content(Secret(wiping: &certificate)), key: .content(Secret(wiping: &key)))
         }
         contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
-            try ServerTLSContext(ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
+            try ServerTLSContext(
+                ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
         }
     }
 

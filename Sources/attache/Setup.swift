@@ -12,6 +12,7 @@ struct Setup {
     let rules: RuleSet
     let credentials: ConfiguredCredentials
     let users: UsersFile?
+    let trust: TrustSources
     /// What was said of the files already: a file that stays unreadable is news once.
     private let reported: Reported
 
@@ -24,10 +25,6 @@ struct Setup {
         case .automatic: Processors.count
         case .count(let count): count
         }
-    }
-
-    var listeners: [SocketAddress] {
-        rules.configuration.listeners.map { SocketAddress($0.endpoint.address, port: $0.endpoint.port) }
     }
 
     var admin: SocketAddress? {
@@ -59,19 +56,22 @@ struct Setup {
             else { return nil }
             users = file
         }
-        return Setup(
-            rules: RuleSet(configuration), credentials: credentials, users: users, reported: Reported())
+        let rules = RuleSet(configuration)
+        guard let trust = try? TrustSources(rules) else { return nil }
+        return Setup(rules: rules, credentials: credentials, users: users, trust: trust, reported: Reported())
     }
 
     /// Opens the log, and puts together what the proxy decides by.
-    func policy() throws(StartError) -> Policy {
+    func policy(_ identities: OwnIdentities) throws(StartError) -> Policy {
         var log: AccessLog?
         if rules.configuration.log.format != .off {
             do throws(IOError) {
                 log = AccessLog(to: try file(of: rules.configuration.log.destination))
             } catch { throw StartError("the access log: \(error)") }
         }
-        return Policy(rules: rules, credentials: credentials, users: users, log: log)
+        return Policy(
+            rules: rules, credentials: credentials, users: users, trust: trust, log: log,
+            interception: try identities.interception(for: rules.configuration))
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -82,13 +82,14 @@ struct Setup {
         }
     }
 
-    /// Reads secrets and users again. What cannot be read is said once, and again after it could be.
-    func refresh(into shared: SharedState) {
+    /// Reads secrets, users and certificates again. What cannot be read is said once, and again after it could be.
+    func refresh(into shared: SharedState, _ identities: OwnIdentities) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" }
+                + identities.refresh())
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)

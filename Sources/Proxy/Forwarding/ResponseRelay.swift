@@ -17,7 +17,7 @@ struct ResponseRelay {
     private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
-    private static let keptFor = 30_000
+    static let keptFor = 30_000
 
     init(session: ClientSession, exchange: Exchange, destination: Destination, note: String?) {
         self.session = session
@@ -42,6 +42,7 @@ struct ResponseRelay {
         case .length, .chunked, .untilClose: return nil
         }
         exchange.record.status = Int(head.status.rawValue)
+        upstream.security?.noteIdentity(in: exchange.record)
         var rewrite = freshRewrite
         let keeps = keepsClient(.asReceived)
         if !keeps { rewrite.connection = .close }
@@ -59,6 +60,7 @@ struct ResponseRelay {
     func relay() async throws(ExchangeFailure) -> Bool {
         let upstream = exchange.upstream
         exchange.record.status = Int(upstream.head.status.rawValue)
+        upstream.security?.noteIdentity(in: exchange.record)
         if upstream.head.status == .switchingProtocols { return try await switchProtocols() }
         let coding = decodedCoding
         var rewrite = freshRewrite

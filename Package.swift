@@ -42,7 +42,8 @@ let tests: [Target] = [
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "Crypto", "IO", "Bytes"],
         swiftSettings: house),
     .testTarget(
-        name: "CredentialsTests", dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
+        name: "CredentialsTests",
+        dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
@@ -81,7 +82,7 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
+            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "TLS", "Transport"], path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
     ]
 
@@ -97,7 +98,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.

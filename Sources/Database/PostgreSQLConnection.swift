@@ -4,6 +4,7 @@ import Glibc
 /// A connection to a PostgreSQL server, or to what speaks its protocol. Every call blocks; one thread at a time.
 public final class PostgreSQLConnection: SQLConnection {
     private let connection: OpaquePointer
+    private let library: libpq
 
     /// Type numbers of the server's catalogue.
     private enum TypeNumber {
@@ -15,36 +16,38 @@ public final class PostgreSQLConnection: SQLConnection {
     ///
     /// - Parameter info: a connection string or URI of libpq, which may hold a password: errors do not repeat it.
     public init(_ info: String) throws(DatabaseError) {
+        let library = try PostgreSQLLibrary.load()
+        self.library = library
         // Later keywords win only over an expanded `dbname`, hence the order.
         let keywords = ["connect_timeout", "application_name", "client_encoding", "dbname"]
         let values = ["5", "attache", "UTF8", info]
-        let opened = Self.withArrays(keywords, values) { PQconnectdbParams($0, $1, 1) }
+        let opened = Self.withArrays(keywords, values) { library.connectdbParams($0, $1, 1) }
         guard let opened else { throw .unavailable("there is no memory for a connection") }
-        guard PQstatus(opened) == CONNECTION_OK else {
-            let cause = Self.sentence(PQerrorMessage(opened))
-            PQfinish(opened)
+        guard library.status(opened) == CONNECTION_OK else {
+            let cause = Self.sentence(library.errorMessage(opened))
+            library.finish(opened)
             throw .unavailable(cause)
         }
         connection = opened
         // What a server has to say beside its answers is no reason to write to standard error.
-        PQsetNoticeProcessor(opened, { _, _ in }, nil)
+        _ = library.setNoticeProcessor(opened, { _, _ in }, nil)
     }
 
-    deinit { PQfinish(connection) }
+    deinit { library.finish(connection) }
 
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
         let result = Parameters(parameters).withPointers { types, values, lengths, formats in
-            PQexecParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
+            library.execParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
         }
-        defer { PQclear(result) }
-        switch PQresultStatus(result) {
+        defer { library.clear(result) }
+        switch library.resultStatus(result) {
         case PGRES_COMMAND_OK: return []
         case PGRES_TUPLES_OK: break
         default: throw failure(result)
         }
-        return (0..<PQntuples(result)).map { row in
-            (0..<PQnfields(result)).map { Self.value(of: result, row, $0) }
+        return (0..<library.ntuples(result)).map { row in
+            (0..<library.nfields(result)).map { value(of: result, row, $0) }
         }
     }
 
@@ -67,10 +70,10 @@ public final class PostgreSQLConnection: SQLConnection {
     public func notifications(within limit: Int) throws(DatabaseError) -> [String] {
         var payloads = takeNotifications()
         if payloads.isEmpty {
-            var watched = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+            var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
             guard poll(&watched, 1, Int32(clamping: limit)) > 0 else { return [] }
-            guard PQconsumeInput(connection) == 1 else {
-                throw .unavailable(Self.sentence(PQerrorMessage(connection)))
+            guard library.consumeInput(connection) == 1 else {
+                throw .unavailable(Self.sentence(library.errorMessage(connection)))
             }
             payloads = takeNotifications()
         }
@@ -79,22 +82,24 @@ public final class PostgreSQLConnection: SQLConnection {
 
     private func takeNotifications() -> [String] {
         var payloads: [String] = []
-        while let notification = PQnotifies(connection) {
+        while let notification = library.notifies(connection) {
             payloads.append(notification.pointee.extra.map { String(cString: $0) } ?? "")
-            PQfreemem(notification)
+            library.freemem(notification)
         }
         return payloads
     }
 
     // MARK: - Values
 
-    private static func value(of result: OpaquePointer?, _ row: Int32, _ column: Int32) -> DatabaseValue {
-        guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column) else { return .null }
-        let type = PQftype(result, column)
+    private func value(of result: OpaquePointer?, _ row: Int32, _ column: Int32) -> DatabaseValue {
+        guard library.getisnull(result, row, column) == 0, let start = library.getvalue(result, row, column) else {
+            return .null
+        }
+        let type = library.ftype(result, column)
         if type == TypeNumber.bytes {
             var count = 0
-            let plain = start.withMemoryRebound(to: UInt8.self, capacity: 1) { PQunescapeBytea($0, &count) }
-            defer { PQfreemem(plain) }
+            let plain = start.withMemoryRebound(to: UInt8.self, capacity: 1) { library.unescapeBytea($0, &count) }
+            defer { library.freemem(plain) }
             return .bytes(Array(UnsafeBufferPointer(start: plain, count: plain == nil ? 0 : count)))
         }
         let text = String(cString: start)
@@ -153,9 +158,9 @@ public final class PostgreSQLConnection: SQLConnection {
     // MARK: - Errors
 
     private func failure(_ result: OpaquePointer?) -> DatabaseError {
-        let cause = Self.sentence(PQresultErrorMessage(result))
-        if PQstatus(connection) != CONNECTION_OK { return .unavailable(cause) }
-        let state = PQresultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
+        let cause = Self.sentence(library.resultErrorMessage(result))
+        if library.status(connection) != CONNECTION_OK { return .unavailable(cause) }
+        let state = library.resultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
         // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
         if state == "53100" { return .full(cause) }
         return ["53", "57", "08"].contains(state.prefix(2)) ? .unavailable(cause) : .failed(cause)

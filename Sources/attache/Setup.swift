@@ -27,10 +27,6 @@ struct Setup {
         }
     }
 
-    var listeners: [SocketAddress] {
-        rules.configuration.listeners.map { SocketAddress($0.endpoint.address, port: $0.endpoint.port) }
-    }
-
     var admin: SocketAddress? {
         rules.configuration.admin.map { SocketAddress($0.address, port: $0.port) }
     }
@@ -66,14 +62,16 @@ struct Setup {
     }
 
     /// Opens the log, and puts together what the proxy decides by.
-    func policy() throws(StartError) -> Policy {
+    func policy(_ identities: OwnIdentities) throws(StartError) -> Policy {
         var log: AccessLog?
         if rules.configuration.log.format != .off {
             do throws(IOError) {
                 log = AccessLog(to: try file(of: rules.configuration.log.destination))
             } catch { throw StartError("the access log: \(error)") }
         }
-        return Policy(rules: rules, credentials: credentials, users: users, trust: trust, log: log)
+        return Policy(
+            rules: rules, credentials: credentials, users: users, trust: trust, log: log,
+            interception: try identities.interception(for: rules.configuration))
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -84,13 +82,14 @@ struct Setup {
         }
     }
 
-    /// Reads secrets and users again. What cannot be read is said once, and again after it could be.
-    func refresh(into shared: SharedState) {
+    /// Reads secrets, users and certificates again. What cannot be read is said once, and again after it could be.
+    func refresh(into shared: SharedState, _ identities: OwnIdentities) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" }
+                + identities.refresh())
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)

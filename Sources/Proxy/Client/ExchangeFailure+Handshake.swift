@@ -15,7 +15,8 @@ extension ExchangeFailure {
         case .tls(.truncated):
             self = .handshakeFailed(
                 .tlsProtocolError,
-                "the client ended the connection in its TLS handshake, as some do that distrust a certificate: \(advice)")
+                "the client ended the connection in its TLS handshake, as some do that distrust a certificate: \(advice)"
+            )
         case .tls(.alert(let alert)) where alert.isDistrust:
             self = .handshakeFailed(
                 .tlsAlertReceived, "the client does not trust the certificate it was shown (\(alert)): \(advice)")

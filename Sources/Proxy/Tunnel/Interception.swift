@@ -89,7 +89,12 @@ struct Interception {
     }
 
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
-    private func callOrigin() async throws(Refusal) -> Certificate? { nil }
+    private func callOrigin() async throws(Refusal) -> Certificate? {
+        let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
+        let connection = try await connector.connect()
+        origin.keep(connection, for: ResponseRelay.keptFor)
+        return connection.security?.chain.leaf
+    }
 }
 
 extension Refusal {

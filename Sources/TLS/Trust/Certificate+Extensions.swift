@@ -26,14 +26,24 @@ extension Certificate {
         }
     }
 
+    /// Whether one of the extensions that OpenSSL reads is damaged or there twice: then it issues nothing, is issued by
+    /// nobody and is of no use to it.
+    var hasUnreadableExtension: Bool { X509_get_extension_flags(handle) & UInt32(EXFLAG_INVALID) != 0 }
+
     /// Whether its names, identifiers and algorithms say that it signed itself.
     var seemsSelfSigned: Bool { X509_get_extension_flags(handle) & UInt32(EXFLAG_SS) != 0 }
+
+    /// Whether it bears the name of another's issuer.
+    func isNamed(asIssuerOf other: Certificate) -> Bool {
+        X509_NAME_cmp(X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
+    }
 
     /// Whether its own key fits its signature.
     var isSelfSigned: Bool { X509_self_signed(handle, 1) == 1 }
 
     /// Whether the key usage extension, if there is one, allows what the handshake does with the key.
     func allows(_ exchange: PresentedChain.KeyExchange) -> Bool {
+        guard !hasUnreadableExtension else { return true }
         let usage = X509_get_key_usage(handle)
         return switch exchange {
         case .signed: usage & UInt32(X509v3_KU_DIGITAL_SIGNATURE) != 0

@@ -9,6 +9,8 @@ struct Complaint {
     let certificate: Certificate?
     /// Set when a revocation list was being looked at.
     var listed: ListedRevocation?
+    /// Whether no issuer was looked for, since the path is too long already.
+    var isCutOff = false
 
     init(code: Int32, depth: Int, certificate: Certificate?) {
         self.code = code
@@ -19,7 +21,6 @@ struct Complaint {
     /// Whether it says that the path ends in no anchor.
     var deniesAnchor: Bool {
         [.selfSigned, .unknownIssuer, .incompleteChain].contains(kind)
-            || [X509_V_ERR_CERT_CHAIN_TOO_LONG, X509_V_ERR_OUT_OF_MEM, X509_V_ERR_UNSPECIFIED].contains(code)
     }
 
     /// Nil for what is no finding: no list speaks for this certificate. Whatever is not named here is `invalid`, so
@@ -44,7 +45,7 @@ struct Complaint {
         case X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA, X509_V_ERR_INVALID_PURPOSE,
             X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE,
             X509_V_ERR_PROXY_CERTIFICATES_NOT_ALLOWED:
-            .wrongUsage
+            certificate?.hasUnreadableExtension == true ? .invalid : .wrongUsage
         case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
             X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
             X509_V_ERR_UNSUPPORTED_NAME_SYNTAX, X509_V_ERR_UNNESTED_RESOURCE:

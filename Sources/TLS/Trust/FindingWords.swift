@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 /// Findings in words, each naming its certificate.
@@ -5,9 +6,20 @@ enum FindingWords {
     static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
         let names = leaf.subjectAlternativeNames
         guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name does not count" }
-        let shown = names.prefix(5).map { "\($0)" }.joined(separator: ", ")
+        let shown = names.prefix(5).map(words).joined(separator: ", ")
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
         return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(name)"
+    }
+
+    private static func words(_ name: SubjectAlternativeName) -> String {
+        if case .dns(let host) = name, IPAddress(host) != nil { return "the host \"\(host)\"" }
+        return "\(name)"
+    }
+
+    static func incompleteChain(_ certificate: Certificate) -> String {
+        let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
+        return "the issuer of \(certificate) is neither an anchor nor among what was sent"
+            + (issuer.isEmpty ? "" : ": \(issuer)")
     }
 
     static func weakKey(_ certificate: Certificate) -> String {
@@ -16,6 +28,10 @@ enum FindingWords {
 
     static func weakSignature(_ certificate: Certificate) -> String {
         "\(certificate) is signed with \(certificate.signatureAlgorithm)"
+    }
+
+    static func unreadableExtension(_ certificate: Certificate) -> String {
+        "\(certificate) has an extension that cannot be read or is there twice"
     }
 
     static func missingStaple(_ certificate: Certificate) -> String {

@@ -13,7 +13,7 @@ struct PathChecks {
             let use = chain.keyExchange == .signed ? "sign the handshake" : "encrypt the handshake's secret"
             add(.wrongUsage, "the key usage of \(chain.leaf) does not let it \(use)")
         }
-        if !verification.isAnchored { checkEnd(verification.path) }
+        if !verification.isAnchored { checkEnd(verification.path, chain.others) }
         checkStaple(chain, verification.path, seconds)
     }
 
@@ -33,12 +33,20 @@ struct PathChecks {
     }
 
     /// OpenSSL looks at no signature of a path's last certificate, since an anchor needs none.
-    private mutating func checkEnd(_ path: [Certificate]) {
+    private mutating func checkEnd(_ path: [Certificate], _ others: [Certificate]) {
         guard let last = path.last else { return }
+        let involved = [last] + others.filter { $0.isNamed(asIssuerOf: last) }
+        for damaged in involved where damaged.hasUnreadableExtension {
+            add(.invalid, FindingWords.unreadableExtension(damaged))
+        }
         if last.seemsSelfSigned {
             if !last.isSelfSigned { add(.invalid, "the signature of \(last) does not fit its own key") }
-        } else if case .bits(..<SignatureStrength.enough) = SignatureStrength(last) {
-            add(.weakSignature, FindingWords.weakSignature(last))
+            return
+        }
+        switch SignatureStrength(last) {
+        case .unknown: add(.invalid, "\(last) is signed with an algorithm that is not known")
+        case .bits(let bits):
+            if bits < SignatureStrength.enough { add(.weakSignature, FindingWords.weakSignature(last)) }
         }
     }
 

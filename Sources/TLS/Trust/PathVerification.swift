@@ -5,6 +5,8 @@ struct PathVerification {
     /// From the server's own certificate as far as issuers were found.
     private(set) var path: [Certificate] = []
     private(set) var complaints: [Complaint] = []
+    /// Whether the path ends in an anchor.
+    private(set) var isAnchored = false
 
     init(_ chain: PresentedChain, anchors: TrustAnchors, revocation: RevocationLists?, at seconds: Int) {
         guard let context = X509_STORE_CTX_new(), let others = ObjectStack(chain.others.map(\.handle)) else {
@@ -28,6 +30,8 @@ struct PathVerification {
             guard accepted == 0, let context else { return accepted }
             let run = X509_STORE_CTX_get_ex_data(context, 0)?.assumingMemoryBound(to: PathVerification.self)
             run?.pointee.note(context)
+            // An error that stays makes OpenSSL leave out others, even that there is no anchor.
+            X509_STORE_CTX_set_error(context, X509_V_OK)
             return run == nil ? 0 : 1
         }
         let verdict = withUnsafeMutablePointer(to: &self) { run in
@@ -40,10 +44,12 @@ struct PathVerification {
             let code = error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
         }
+        isAnchored = path.last.map { anchors.contains($0) } ?? false
+        if !isAnchored, !complaints.contains(where: { $0.deniesAnchor }) {
+            let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+            complaints.append(Complaint(code: code, depth: path.count - 1, certificate: path.last ?? chain.leaf))
+        }
     }
-
-    /// Whether the path ends in an anchor.
-    var isAnchored: Bool { !path.isEmpty && !complaints.contains { $0.deniesAnchor } }
 
     private mutating func note(_ context: OpaquePointer) {
         let certificate = X509_STORE_CTX_get_current_cert(context).map { Certificate(borrowing: $0) }
@@ -53,6 +59,7 @@ struct PathVerification {
         if let list = X509_STORE_CTX_get0_current_crl(context) {
             complaint.listed = ListedRevocation(in: list, of: certificate)
         }
+        complaint.isCutOff = complaints.last?.code == X509_V_ERR_CERT_CHAIN_TOO_LONG
         complaints.append(complaint)
     }
 }

@@ -38,6 +38,10 @@ public final class TrustAnchors: Sendable {
     /// The `X509_STORE`, for this target only.
     var handle: OpaquePointer { object.pointer }
 
+    func contains(_ certificate: Certificate) -> Bool {
+        certificates.contains { $0 == certificate }
+    }
+
     /// Keys and signatures of at least 112 bits: RSA from 2048, elliptic curves from 224, SHA-224 and later.
     static let securityLevel: Int32 = 2
     /// Authorities between a server's certificate and its anchor.

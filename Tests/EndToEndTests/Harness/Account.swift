@@ -11,5 +11,7 @@ enum Account {
     /// Of the proxy's own clients.
     static let clientPassword = "Cl13nt-Pass"
 
-    static let secrets = [password, unicodePassword, colonPassword, wrongPassword, clientPassword]
+    static let secrets = [
+        password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase,
+    ]
 }

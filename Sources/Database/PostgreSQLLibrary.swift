@@ -1,0 +1,16 @@
+import CPostgreSQL
+
+/// libpq, loaded at its first use.
+enum PostgreSQLLibrary {
+    static func load() throws(DatabaseError) -> libpq {
+        guard let loaded else {
+            throw .unavailable("the PostgreSQL client library is not installed here (libpq.so.5, Debian's libpq5)")
+        }
+        return loaded
+    }
+
+    private static let loaded: libpq? = {
+        var table = libpq()
+        return libpq_load(&table) ? table : nil
+    }()
+}

@@ -1,0 +1,44 @@
+import COpenSSL
+import Testing
+
+@testable import TLS
+
+@Suite struct TrustEvaluationTests {
+    static let cases =
+        TrustCase.names + TrustCase.authorities + TrustCase.constraints + TrustCase.paths
+        + TrustCase.strength + TrustCase.times + TrustCase.usage + TrustCase.extensions + TrustCase.revocation
+        + TrustCase.staples + TrustCase.several
+
+    @Test(arguments: cases)
+    func `Each chain has exactly the expected findings`(row: TrustCase) throws {
+        let evaluation = try row.make().evaluated()
+        #expect(evaluation.kinds == row.expected, "\(evaluation.findings)")
+        #expect((evaluation.verified == nil) == !row.expected.isEmpty)
+    }
+
+    @Test(arguments: cases)
+    func `The verdict is OpenSSL's, or a refusal with the section that demands it`(row: TrustCase) throws {
+        let scene = try row.make()
+        let error = try scene.judgedByOpenSSL()
+        let accepted = try scene.evaluated().verified != nil
+        let reason = String(cString: X509_verify_cert_error_string(Int(error)))
+        if error != X509_V_OK {
+            #expect(!accepted, "OpenSSL refuses: \(reason)")
+            #expect(row.stricter == nil, "OpenSSL refuses it as well: \(reason)")
+        } else {
+            #expect(accepted == (row.stricter == nil))
+        }
+    }
+
+    @Test func `There are at least 120 chains, each described once`() {
+        #expect(Self.cases.count >= 120)
+        #expect(Set(Self.cases.map(\.what)).count == Self.cases.count)
+    }
+
+    @Test(arguments: cases)
+    func `Every finding names what it is about`(row: TrustCase) throws {
+        for finding in try row.make().evaluated().findings {
+            #expect(!finding.detail.isEmpty && !finding.detail.contains("\n") && finding.detail.utf8.count < 600)
+        }
+    }
+}

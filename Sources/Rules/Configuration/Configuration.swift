@@ -16,6 +16,7 @@ public struct Configuration: Sendable, Equatable {
     public var clients = Clients()
     public var egress = Egress()
     public var credentials: [Credential] = []
+    public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [Challenge] = []
 

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `nothing that has not landed is accepted`() throws {
-        for text in ["parent a { http a:1 }", "challenge { host a; default; learn yes }"] {
+        for text in ["store sqlite x", "parent a { http a:1 }", "challenge { host a; default; learn yes }"] {
             let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]), features: [])
             #expect(file.configuration == nil)
             #expect(file.report.contains("is not supported yet"))

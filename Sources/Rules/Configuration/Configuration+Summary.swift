@@ -11,6 +11,7 @@ extension Configuration {
             let passphrase = files.passphrase.map { " passphrase \($0)" } ?? ""
             lines.append("authority certificate \(files.certificate) key \(files.key)\(passphrase)")
         }
+        if let store { lines.append("store \(store.summary)") }
         lines += authority.names.map { "authority names \($0)" }
         if log.format == .off {
             lines.append("log off")

@@ -68,6 +68,17 @@ extension Configuration.Clients {
     }
 }
 
+extension Configuration.Store {
+    var summary: String {
+        let place =
+            switch place {
+            case .sqlite(let path): "sqlite \(path)"
+            case .postgresql(let connection): "postgresql \(connection)"
+            }
+        return place + (key.map { " key \($0)" } ?? "")
+    }
+}
+
 extension AnswerTerms {
     /// The modifiers, as the rule file would say them.
     var summary: [String] {

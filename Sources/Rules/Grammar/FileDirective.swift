@@ -34,7 +34,7 @@ enum FileDirective: String, DirectiveName {
         case .challenge: .block(.optional, "a name", repeats: true)
         case .authority: .block()
         case .store:
-            .some("a place").withOptionalBlock()
+            .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse).withOptionalBlock()
                 .later(.storage)
         case .parent: .block(.one, "a name", repeats: true).later(.parents)
         }

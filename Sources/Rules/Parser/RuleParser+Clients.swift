@@ -75,17 +75,6 @@ extension RuleParser {
         return nil
     }
 
-    /// A key that stands in the rule file would be no secret to who may read the rules.
-    func sealingKey(_ value: Value) -> ValueSource? {
-        switch value.origin {
-        case .environment(let name): return .environment(name)
-        case .file(let path): return .file(path)
-        case .written:
-            refuse(value, "a key does not stand in the rule file: say 'file' and a path, or 'env' and a name")
-            return nil
-        }
-    }
-
     private func realm(_ value: Value) -> String? {
         if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             refuse(value, "a realm has no control characters")

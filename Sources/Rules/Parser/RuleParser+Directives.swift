@@ -84,7 +84,7 @@ extension RuleParser {
         let tables: [any DirectiveName.Type] = [
             LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
             CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
-            FormDirective.self, ParentDirective.self,
+            FormDirective.self, ParentDirective.self, StoreDirective.self,
         ]
         return tables.filter { $0.vocabulary(of: features).contains(name) }.compactMap { $0.block }
     }

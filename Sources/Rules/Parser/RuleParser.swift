@@ -62,7 +62,7 @@ final class RuleParser<Reader: SourceReader> {
         case .route: route(directive)
         case .challenge: challenge(directive)
         case .authority: authority(directive)
-        case .store: break  // refused by the table
+        case .store: store(directive)
         case .parent: parent(directive)
         }
     }

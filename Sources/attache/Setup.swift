@@ -121,7 +121,7 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    /// Nil for what the rule file may not say yet.
+    /// Nil for a kind that has not landed, which no rule file gets past `Feature.landed` with.
     fileprivate init?(_ content: Configuration.Credential.Content) {
         switch content {
         case .password(let user, let password): self = .password(user: .init(user), password: .init(password))

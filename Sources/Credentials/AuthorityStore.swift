@@ -36,13 +36,18 @@ public final class AuthorityStore: Sendable {
     /// The leaves of the last good authority.
     public var leaves: LeafCache? { state.withLock { $0.leaves } }
 
+    /// Whether it would have to be made first.
+    public var isMissing: Bool {
+        if case .state = place { files.areMissing } else { false }
+    }
+
     /// Reads the authority, after it was made where there was none. Blocks.
     ///
     /// - Parameters:
     ///   - host: whose a new one is, for people.
     ///   - now: seconds since 1970.
     public func open(host: String, at now: Int) throws(AuthorityProblem) {
-        if case .state = place, files.areMissing {
+        if isMissing {
             try files.keep(try make(host: host, at: now), replacing: false)
         }
         if let problem = refresh(at: now), !problem.isWarning { throw problem }

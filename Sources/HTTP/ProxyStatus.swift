@@ -7,9 +7,15 @@ public struct ProxyStatus: Sendable {
     public var details: String?
     /// The status the next hop answered with, when the response is not simply passed on.
     public var receivedStatus: UInt16?
+    /// The alert of `tlsAlertReceived`, by number and name.
+    public var alert: (id: Int, message: String)?
 
-    public init(proxy: String, error: ProxyError? = nil, details: String? = nil, receivedStatus: UInt16? = nil) {
+    public init(
+        proxy: String, error: ProxyError? = nil, details: String? = nil, receivedStatus: UInt16? = nil,
+        alert: (id: Int, message: String)? = nil
+    ) {
         self.proxy = proxy
+        self.alert = alert
         self.error = error
         self.details = details
         self.receivedStatus = receivedStatus
@@ -19,6 +25,7 @@ public struct ProxyStatus: Sendable {
     public var value: String {
         var text = Self.isToken(proxy) ? proxy : Self.string(proxy)
         if let error { text += "; error=\(error.rawValue)" }
+        if let alert { text += "; alert-id=\(alert.id); alert-message=\(Self.string(alert.message))" }
         if let receivedStatus { text += "; received-status=\(receivedStatus)" }
         if let details { text += "; details=\(Self.string(details))" }
         return text

@@ -16,6 +16,8 @@ public struct Terminal: ~Copyable {
 
     /// Whether standard input is a terminal, hence a person.
     public static var isStandardInput: Bool { isatty(STDIN_FILENO) == 1 }
+    public static var isStandardOutput: Bool { isatty(STDOUT_FILENO) == 1 }
+    public static var isStandardError: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Asks for a line that is not shown while it is typed, and erases the question. The answer is without its end;
     /// nil when the person ended the input instead.

@@ -7,6 +7,13 @@ enum Environment {
         return unsafe String(cString: value)
     }
 
+    /// This machine's name as it knows it itself; in a container, the container's.
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard unsafe gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     static var all: [String: String] {
         var all: [String: String] = [:]
         var place = unsafe environ

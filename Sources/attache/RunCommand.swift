@@ -27,7 +27,8 @@ struct RunCommand {
         var setup = first
         let shared = SharedState(storage: MemoryCredentialStorage()) { Console.error($0) }
         let server = try ProxyServer(
-            threads: setup.threads, listeners: setup.listeners, policy: try setup.policy(), shared: shared)
+            threads: setup.threads, listeners: setup.listeners.map { ClientListener($0) },
+            policy: try setup.policy(), shared: shared)
         setup.refresh(into: shared)
         let admin = try startAdmin(setup, server: server)
         server.start()

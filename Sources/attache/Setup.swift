@@ -12,6 +12,7 @@ struct Setup {
     let rules: RuleSet
     let credentials: ConfiguredCredentials
     let users: UsersFile?
+    let trust: TrustSources
     /// What was said of the files already: a file that stays unreadable is news once.
     private let reported: Reported
 
@@ -51,16 +52,20 @@ struct Setup {
 
     private static func make(_ configuration: Configuration) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: .init($0.content)) },
-            environment: Environment.all)
+            configuration.credentials.compactMap { credential in
+                ConfiguredCredential.Content(credential.content).map {
+                    ConfiguredCredential(name: credential.name, content: $0)
+                }
+            }, environment: Environment.all)
         var users: UsersFile?
-        if case .basic(let source) = configuration.clients.authentication {
+        if let source = configuration.clients.users, !configuration.clients.methods.isEmpty {
             guard case .file(let path) = source, let file = try? UsersFile(path: path)
             else { return nil }
             users = file
         }
-        return Setup(
-            rules: RuleSet(configuration), credentials: credentials, users: users, reported: Reported())
+        let rules = RuleSet(configuration)
+        guard let trust = try? TrustSources(rules) else { return nil }
+        return Setup(rules: rules, credentials: credentials, users: users, trust: trust, reported: Reported())
     }
 
     /// Opens the log, and puts together what the proxy decides by.
@@ -71,7 +76,7 @@ struct Setup {
                 log = AccessLog(to: try file(of: rules.configuration.log.destination))
             } catch { throw StartError("the access log: \(error)") }
         }
-        return Policy(rules: rules, credentials: credentials, users: users, log: log)
+        return Policy(rules: rules, credentials: credentials, users: users, trust: trust, log: log)
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -88,7 +93,7 @@ struct Setup {
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" })
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)
@@ -106,12 +111,13 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    fileprivate init(_ content: Configuration.Credential.Content) {
-        self =
-            switch content {
-            case .password(let user, let password): .password(user: .init(user), password: .init(password))
-            case .identity(let source): .identity(.init(source))
-            }
+    /// Nil for what the rule file may not say yet.
+    fileprivate init?(_ content: Configuration.Credential.Content) {
+        switch content {
+        case .password(let user, let password): self = .password(user: .init(user), password: .init(password))
+        case .identity(let source): self = .identity(.init(source))
+        case .kerberos, .token, .oauth, .signature: return nil
+        }
     }
 }
 

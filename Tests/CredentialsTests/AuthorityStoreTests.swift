@@ -120,7 +120,7 @@ import Testing
 
     @Test func `an authority that is made for other names, or about to expire, is used and spoken of`() throws {
         try store().open(host: "test", at: now)
-        let other = store([.domain("corp.example")])
+        let other = store([.domain("corp.example", withItself: true)])
         try other.open(host: "test", at: now)
         #expect(other.refresh(at: now) == .otherNames(certificate: "\(state)/ca.pem"))
         #expect(other.leaves != nil)

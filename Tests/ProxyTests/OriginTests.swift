@@ -18,9 +18,9 @@ struct OriginTests {
             let origin = Self.origin()
             let first = ByteStream(try await connectedPair(on: loop).0)
             let second = ByteStream(try await connectedPair(on: loop).0)
-            for stream in [first, second] { origin.keep(stream, under: .plain, for: 10_000) }
+            for stream in [first, second] { origin.keep(OriginConnection(stream: stream, terms: .plain), for: 10_000) }
             let taken = (0..<3).map { _ in origin.takeIdle(under: .plain, for: Wakeup()) }
-            return taken[0] === second && taken[1] === first && taken[2] == nil
+            return taken[0]?.stream === second && taken[1]?.stream === first && taken[2] == nil
         }
         #expect(isRight)
     }
@@ -33,13 +33,13 @@ struct OriginTests {
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
             ]
-            origin.keep(streams[0], under: alice, for: 10_000)
-            origin.keep(streams[1], under: .plain, for: 10_000)
+            origin.keep(OriginConnection(stream: streams[0], terms: alice), for: 10_000)
+            origin.keep(OriginConnection(stream: streams[1], terms: .plain), for: 10_000)
             return [
                 origin.takeIdle(under: bob, for: Wakeup()) == nil,
-                origin.takeIdle(under: alice, for: Wakeup()) === streams[0],
+                origin.takeIdle(under: alice, for: Wakeup())?.stream === streams[0],
                 origin.takeIdle(under: alice, for: Wakeup()) == nil,
-                origin.takeIdle(under: .plain, for: Wakeup()) === streams[1],
+                origin.takeIdle(under: .plain, for: Wakeup())?.stream === streams[1],
             ]
         }
         #expect(taken == [true, true, true, true])
@@ -54,7 +54,7 @@ struct OriginTests {
             let origin = Self.origin(room)
             let (near, far) = try await connectedPair(on: loop)
             let stream = ByteStream(near)
-            origin.keep(stream, under: .plain, for: 10_000)
+            origin.keep(OriginConnection(stream: stream, terms: .plain), for: 10_000)
             let out = ByteBuffer(capacity: 64)
             out.append(said)
             try await far.write(from: out)
@@ -74,13 +74,13 @@ struct OriginTests {
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
             ]
-            for stream in streams { origin.keep(stream, under: .plain, for: 10_000) }
+            for stream in streams { origin.keep(OriginConnection(stream: stream, terms: .plain), for: 10_000) }
             let (near, far) = try await connectedPair(on: loop)
             far.shutdownWrite()
             while !near.isReadable { await near.waitForEvent() }
             origin.closeIdle()
             let ended = ByteStream(near)
-            origin.keep(ended, under: .plain, for: 10_000)
+            origin.keep(OriginConnection(stream: ended, terms: .plain), for: 10_000)
             return [streams[0].isClosed, streams[1].isClosed, ended.isClosed, room.places == 1]
         }
         #expect(closed == [true, true, true, true])

@@ -7,11 +7,11 @@ import Testing
 
 /// What an evaluation found, as the test says it.
 private struct PlayedEvaluation: ChainEvaluation {
-    let findings: TrustFindings
+    let kindsFound: TrustFindings
     let key: KeyPin?
 
     func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<String> {
-        let left = findings.subtracting(allowed)
+        let left = kindsFound.subtracting(allowed)
         let isOtherKey = !pins.isEmpty && !pins.contains { $0 == key }
         return left.isEmpty && !isOtherKey ? .trusted("chain") : .refused(left: left, isOtherKey: isOtherKey)
     }
@@ -32,7 +32,7 @@ struct ServerTrustDecisionTests {
         var asked: [TrustFindings] = []
         let decision = ServerTrustDecision(
             evaluate: { terms in
-                PlayedEvaluation(findings: terms == nil ? found : foundOnTerms, key: KeyPin(Self.pin))
+                PlayedEvaluation(kindsFound: terms == nil ? found : foundOnTerms, key: KeyPin(Self.pin))
             },
             ask: { findings in
                 asked.append(findings)

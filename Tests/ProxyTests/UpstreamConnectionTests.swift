@@ -11,7 +11,7 @@ struct UpstreamConnectionTests {
     private static func connection(on loop: EventLoop) async throws -> (UpstreamConnection, Socket) {
         let (near, far) = try await connectedPair(on: loop)
         let upstream = UpstreamConnection(limits: .response, on: loop)
-        upstream.attach(ByteStream(near), under: .plain, isReused: false)
+        upstream.attach(OriginConnection(stream: ByteStream(near), terms: .plain), isReused: false)
         return (upstream, far)
     }
 

@@ -14,7 +14,7 @@ struct CertificateAuthorityTests {
     }
 
     private static let bounds = [
-        NameConstraint.domain("corp.example"), .network(IPAddress(v4: 0x0A01_0000), prefixLength: 17),
+        NameConstraint.domain("corp.example", withItself: true), .network(IPAddress(v4: 0x0A01_0000), prefixLength: 17),
     ]
     private static let longName = String(repeating: "a-long-label.", count: 8) + "example"
 
@@ -40,6 +40,18 @@ struct CertificateAuthorityTests {
         }
     }
 
+    @Test(arguments: ["host.example", longName, "192.0.2.7"])
+    func `an evaluation with the authority as its only anchor finds nothing`(name: String) throws {
+        let authority = try authority()
+        let leaf = try authority.mint(for: ServerName(name), at: now)
+        let anchors = try TrustAnchors(only: [authority.identity.leaf])
+        let chain = PresentedChain(leaf: leaf.leaf, others: leaf.intermediates)
+        let evaluation = TrustEvaluation.of(chain, for: ServerName(name), anchors: anchors, at: now)
+        #expect(evaluation.findings.isEmpty, "\(evaluation.findings)")
+        let other = TrustEvaluation.of(chain, for: ServerName("other.example"), anchors: anchors, at: now)
+        #expect(other.kinds == [.wrongName])
+    }
+
     @Test(arguments: ["corp.example", "a.b.corp.example", "10.1.127.255"])
     func `names within the constraints have a leaf that is good`(name: String) throws {
         let command = try files(authority(Self.bounds), name)
@@ -56,6 +68,12 @@ struct CertificateAuthorityTests {
         #expect(throws: AuthorityError.outOfBounds(ServerName(name))) {
             try authority.mint(for: ServerName(name), at: now)
         }
+    }
+
+    @Test func `all names below a domain are not the domain itself`() throws {
+        let authority = try authority([.domain("corp.example", withItself: false)])
+        #expect(throws: Never.self) { try authority.mint(for: ServerName("a.corp.example"), at: now) }
+        #expect(throws: AuthorityError.self) { try authority.mint(for: ServerName("corp.example"), at: now) }
     }
 
     @Test func `an authority for domains speaks for no address, and one for addresses for no domain`() throws {
@@ -92,7 +110,7 @@ struct CertificateAuthorityTests {
         #expect(root.contains("CA:TRUE, pathlen:0"))
         #expect(root.contains("Certificate Sign, CRL Sign\n"))
         #expect(
-            root.firstMatch(of: /Subject: CN = "attache on build-7.example, 20[0-9]{2}-[0-9]{2}-[0-9]{2}, [0-9a-f]{8}"/)
+            root.firstMatch(of: /Subject: CN = attache on build-7.example 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9a-f]{8}/)
                 != nil)
     }
 
@@ -178,7 +196,9 @@ struct CertificateAuthorityTests {
     /// Both ends in one Python process; a handshake is what its `ssl` judges a chain by.
     @Test(arguments: ["host.example", "192.0.2.7"])
     func `Python shakes hands with a leaf, strictly`(name: String) throws {
-        let names = [NameConstraint.domain("example"), .network(IPAddress(v4: 0xC000_0200), prefixLength: 24)]
+        let names = [
+            NameConstraint.domain("example", withItself: true), .network(IPAddress(v4: 0xC000_0200), prefixLength: 24),
+        ]
         let command = try files(authority(names), name)
         defer { command.remove() }
         try command.write(Array(Self.handshake.utf8), to: "handshake.py")

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import TLS
 import Telemetry
 import Transport
 
@@ -24,7 +25,10 @@ struct Answer {
         for field in refusal.fields { writer.field(field.name, field.value) }
         writer.field(
             "Proxy-Status",
-            ProxyStatus(proxy: Via.name, error: refusal.error, details: refusal.sentence).value)
+            ProxyStatus(
+                proxy: Via.name, error: refusal.error, details: refusal.details,
+                alert: refusal.alert.map { (Int($0.rawValue), "\($0)") }
+            ).value)
         writer.field("Content-Type", "text/plain; charset=utf-8")
         writer.field("Content-Length", decimal: text.utf8.count)
         connection(keeps, writer)

@@ -25,10 +25,10 @@ final class ClientSession: ChannelObserver {
     }
 
     let worker: Worker
-    private(set) var stream: ByteStream
+    let stream: ByteStream
     private(set) var role = SessionRole.proxy
-    /// Who asks in all requests of this session, as was proved when its tunnel was opened. Nil where nobody did, or
-    /// each request says so itself.
+    /// Who asks in all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
+    /// nobody did, or each request says so itself.
     private(set) var user: String?
     /// What the session's tasks wait on.
     let wakeup = Wakeup()
@@ -44,8 +44,11 @@ final class ClientSession: ChannelObserver {
         address = stream.peerAddress?.address.unmapped ?? IPAddress(v4: 0)
     }
 
-    /// Waits for the first request.
-    func begin() { awaitRequest() }
+    /// Waits for the first request, behind a handshake if the listener speaks TLS.
+    func begin(as identity: ListenerIdentity?) {
+        guard let identity else { return awaitRequest() }
+        serve(lend(), from: .arriving(identity))
+    }
 
     /// Whether nothing is under way that should be finished.
     var isIdle: Bool {
@@ -55,13 +58,15 @@ final class ClientSession: ChannelObserver {
     /// Ends an idle connection.
     func close() { end() }
 
-    /// From the next request on the client speaks to the origin of `tunnel`, through what is its stream from now on.
+    /// From the next request on the client speaks to the origin of `tunnel`.
     /// - Parameter user: who opened it.
-    func enter(_ tunnel: InterceptedTunnel, through stream: ByteStream, as user: String?) {
+    func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         role = .tunnel(tunnel)
-        self.stream = stream
         self.user = user
     }
+
+    /// The client has proved by a certificate who it is.
+    func recognise(_ user: String) { self.user = user }
 
     /// How the request in `exchange` is to say who asks. Nil when nobody wants to know, or it is known.
     func authentication(for exchange: Exchange) -> ClientAuthentication? {
@@ -72,7 +77,7 @@ final class ClientSession: ChannelObserver {
     func channelChanged(_ channel: Channel) {
         switch phase {
         case .idle:
-            if stream.isReadable {
+            if channel.isReadable {
                 takeRequest(lend())
             } else if !channel.isOpen {
                 end()
@@ -111,7 +116,8 @@ final class ClientSession: ChannelObserver {
     private func finish(_ exchange: Exchange, goesOn: Bool) {
         exchange.record.milliseconds = Int(clamping: worker.loop.now &- exchange.startedAt)
         // A client that left before its request was whole made none.
-        if exchange.record.status > 0 || !exchange.headBytes.isEmpty { worker.close(exchange.record) }
+        let record = exchange.record
+        if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { worker.close(record) }
         exchange.reset()
         let mayGoOn = goesOn && !worker.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }

@@ -6,6 +6,8 @@ enum ExchangeFailure: Error {
     case refused(Refusal)
     /// The upstream gave no response that could be passed on; nothing was sent to the client yet.
     case upstreamFailed(UpstreamConnection.Failure)
+    /// There is no TLS with the client. It was told by an alert, as far as that was possible; this is for the operator.
+    case handshakeFailed(ProxyError, String)
     /// The client is gone, or no longer takes what we send.
     case clientLost
     /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.

@@ -1,4 +1,5 @@
 import HTTP
+import TLS
 
 /// An answer the proxy makes itself instead of an upstream's: what the client is told, and in which terms.
 struct Refusal: Error {
@@ -6,6 +7,10 @@ struct Refusal: Error {
     let error: ProxyError
     /// One sentence for a person, without internals and secrets.
     let sentence: String
+    /// The sentence as `Proxy-Status` has it.
+    var details: String
+    /// The alert with which a TLS peer broke off.
+    var alert: TLSAlert?
     /// What else helps that person, in lines of its own.
     var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.
@@ -19,6 +24,7 @@ struct Refusal: Error {
         self.status = status
         self.error = error
         self.sentence = sentence
+        details = sentence
     }
 
     /// A message that cannot be trusted to end where it seems to: the connection ends with the answer.
@@ -26,6 +32,7 @@ struct Refusal: Error {
         status = error.status
         self.error = error.proxyError
         sentence = "\(error)"
+        details = sentence
         keepsConnection = error.fault != .client
     }
 }
@@ -39,6 +46,7 @@ extension Refusal {
         case .timedOut:
             self.init(.gatewayTimeout, .httpResponseTimeout, "the origin did not answer in time")
         case .invalid(let error): self.init(error)
+        case .insecure(let error): self.init(error, place: "the origin")
         }
     }
 

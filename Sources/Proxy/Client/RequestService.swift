@@ -8,6 +8,8 @@ import Transport
 struct RequestService {
     /// How far the request has come.
     enum Stage {
+        /// The client is connected to a listener that speaks TLS, and nothing is known of it.
+        case arriving(ListenerIdentity)
         /// A part of its head may be there.
         case reading
         /// The head is there, and the client may use the proxy once it has said who it is.
@@ -42,6 +44,9 @@ struct RequestService {
 
     private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Bool {
         switch stage {
+        case .arriving(let identity):
+            try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
+            return true
         case .reading:
             let reading = RequestReading(session: session, exchange: exchange)
             guard case .complete = try await reading.read() else { return false }
@@ -82,6 +87,10 @@ struct RequestService {
         switch failure {
         case .clientLost:
             session.stream.abort()
+            return false
+        case .handshakeFailed(let error, let sentence):
+            exchange.record.error = error
+            exchange.record.details = sentence
             return false
         case .cutShort(let error, let sentence):
             exchange.record.error = error

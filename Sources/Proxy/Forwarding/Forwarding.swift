@@ -119,6 +119,7 @@ struct Forwarding {
         var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }
+            if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {
                 return isSent ? try await sending.receive() : try await sending.send()
             } catch {
@@ -140,11 +141,12 @@ struct Forwarding {
             // Nothing goes on a connection that counts as somebody's but what is his.
             exchange.upstream.reset()
         }
-        if let version { return mayReuse && takeLogin(version) }
-        guard mayReuse, let stream = destination.origin.takeIdle(under: terms, for: session.wakeup) else {
+        guard mayReuse, exchange.policy === session.worker.policy else { return false }
+        if let version { return takeLogin(version) }
+        guard let connection = destination.origin.takeIdle(under: connector.terms, for: session.wakeup) else {
             return false
         }
-        exchange.upstream.attach(stream, under: terms, isReused: true)
+        attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
     }
@@ -153,30 +155,28 @@ struct Forwarding {
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion) -> Bool {
         let origin = destination.origin
-        guard let held = session.logins.take(to: origin, under: terms, as: version, for: session.wakeup) else {
+        guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup)
+        else {
             return false
         }
-        exchange.upstream.attach(held.stream, under: terms, isReused: true, login: held.login)
+        attach(held.connection, isReused: true, login: held.login)
         exchange.record.upstream = .reused
         return true
     }
 
-    private var terms: ConnectionTerms { .plain }
+    private func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
+        exchange.upstream.attach(connection, isReused: isReused, login: login)
+        connection.security?.note(in: exchange.record)
+    }
 
     private func connect() async throws(ExchangeFailure) {
-        let origin = destination.origin
-        if origin.isSecure {
-            throw .refused(
-                Refusal(.notImplemented, .httpRequestError, "TLS to origins is not supported yet; use CONNECT"))
-        }
-        let started = session.worker.loop.now
         do throws(Refusal) {
-            let stream = try await session.dialer(for: policy).connect(host: origin.hostText, port: origin.port)
-            stream.wakeup = session.wakeup
-            exchange.upstream.attach(stream, under: terms, isReused: false)
+            attach(try await connector.connect(), isReused: false)
         } catch { throw .refused(error) }
-        exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+    }
+
+    private var connector: OriginConnector {
+        OriginConnector(session: session, exchange: exchange, destination: destination)
     }
 
     private func relay(note: String?) async throws(ExchangeFailure) -> Bool {

@@ -20,6 +20,9 @@ struct RequestSending {
     /// RFC 9110 section 10.1.1 wants no endless wait for `100 Continue`; curl waits as long.
     private static let continueMilliseconds = 1000
 
+    /// Bytes of a body that every server keeps while it asks for a certificate.
+    private static let heldByOrigins = 64 * 1024
+
     init(session: ClientSession, exchange: Exchange, upgrade: UpgradedOrigin?) {
         self.session = session
         self.exchange = exchange
@@ -41,6 +44,16 @@ struct RequestSending {
             body.keepCopy(memory: limits.replayMemory, disk: disk)
         }
         addsExpectation = length > limits.replayMemory && !exchange.request.expectsContinue
+    }
+
+    /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
+    /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
+    mutating func prepareForIdentity() {
+        guard !exchange.upstream.hasShownIdentity, !exchange.body.isEmpty, !exchange.request.expectsContinue else {
+            return
+        }
+        if case .length(let length) = exchange.body.framing, length <= Self.heldByOrigins { return }
+        addsExpectation = true
     }
 
     /// Sends a request without a body in one call, where nothing has to be waited for.

@@ -2,6 +2,8 @@ import Authentication
 import Credentials
 import HTTP
 import Rules
+import Synchronization
+import TLS
 import Telemetry
 
 /// Everything that decides: rules, credentials, users, limits. One immutable whole, swapped on a reload; an exchange
@@ -26,8 +28,14 @@ public final class Policy: Sendable {
 
     let rules: RuleSet
     let credentials: ConfiguredCredentials
+    /// What certificates are held against.
+    let trust: TrustSources
+    /// Another for each policy of this process.
+    let number: Int
     /// Nil when clients need not say who they are.
     let clientAuthentication: ClientAuthentication?
+    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
+    let interception: InterceptionIdentity?
     let timeouts: Timeouts
     let limits: Limits
     /// Nil when there is no access log.
@@ -35,11 +43,18 @@ public final class Policy: Sendable {
     let logFormat: AccessLogFormat
     let order = ChallengeOrder()
 
-    public init(rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, log: AccessLog?) {
+    /// - Parameter interception: nil when no tunnel is looked into by TLS.
+    public init(
+        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, trust: TrustSources, log: AccessLog?,
+        interception: InterceptionIdentity? = nil
+    ) {
         let configuration = rules.configuration
         self.rules = rules
         self.credentials = credentials
+        self.trust = trust
+        number = Self.count.add(1, ordering: .relaxed).newValue
         clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
+        self.interception = interception
         self.log = log
         logFormat = configuration.log.format == .common ? .common : .json
         timeouts = Timeouts(
@@ -53,6 +68,13 @@ public final class Policy: Sendable {
                 startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
             replayMemory: limits.replayMemory, replayDisk: limits.replayDisk, clients: limits.clients,
             decodeRatio: limits.decodeRatio)
+    }
+
+    private static let count = Atomic(0)
+
+    /// The certificate of a credential, with its key, as it is at this moment.
+    func identity(named name: String) -> Identity? {
+        (try? credentials.credential(named: name))?.identity as? Identity
     }
 }
 

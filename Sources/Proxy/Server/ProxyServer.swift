@@ -24,25 +24,27 @@ public final class ProxyServer: Sendable {
     /// Binds all addresses and makes ready to serve; `start` serves.
     /// - Throws: one sentence on what this machine or another process does not let us have.
     public init(
-        threads: Int, listeners: [SocketAddress], policy: Policy, shared: SharedState
+        threads: Int, listeners: [ClientListener], policy: Policy, shared: SharedState
     ) throws(StartError) {
         let budget = (Descriptors.raiseLimit() - Self.reservedDescriptors) / Self.descriptorsPerClient
         let clientLimit = max(1, min(policy.limits.clients, budget) / max(1, threads))
         var bound = listeners
         var workers: [LoopBound<Worker>] = []
         do throws(IOError) {
-            for address in listeners where address.port != 0 { try Listener.probe(address) }
+            for listener in listeners where listener.address.port != 0 { try Listener.probe(listener.address) }
         } catch { throw StartError("\(error)") }
         for index in 0..<max(1, threads) {
             let worker = try Self.worker(index, policy: policy, shared: shared, clientLimit: clientLimit)
             do throws(IOError) {
                 // Loops share a port: the first that is given one by the system gives it to the others.
-                for place in bound.indices { bound[place] = try worker.listen(on: bound[place]) }
+                for place in bound.indices {
+                    bound[place].address = try worker.listen(on: bound[place].address, as: bound[place].identity)
+                }
             } catch { throw StartError("\(error)") }
             workers.append(LoopBound(worker, to: worker.loop))
         }
         self.workers = workers
-        addresses = bound
+        addresses = bound.map(\.address)
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
         self.policy = Mutex(policy)

@@ -1,10 +1,15 @@
 import Authentication
 import Credentials
 import IO
+import Synchronization
+import TLS
 
 /// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
 public final class SharedState: Sendable {
     public let spaces = ProtectionSpaces()
+    /// TLS sessions with origins that may be resumed.
+    let sessions = SessionCache<SessionKey>()
+    private let identityChanges = Atomic(1)
     public let storage: any CredentialStorage
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
@@ -21,8 +26,12 @@ public final class SharedState: Sendable {
         adopt(refresh)
     }
 
+    /// Another number whenever a certificate that could be shown has changed; never 0.
+    var identityGeneration: Int { identityChanges.load(ordering: .relaxed) }
+
     /// Takes note of what a refresh found.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
+        if refresh.changed.contains(where: { $0.identity != nil }) { identityChanges.add(1, ordering: .relaxed) }
         for credential in refresh.changed { spaces.replace(with: credential.version) }
     }
 }

@@ -40,19 +40,22 @@ final class Worker {
 
     // MARK: - Clients
 
-    func listen(on address: SocketAddress) throws(IOError) -> SocketAddress {
-        let listener = try Listener(address, on: loop) { [unowned self] descriptor in accept(descriptor) }
+    /// - Parameter identity: nil for clients in clear.
+    func listen(on address: SocketAddress, as identity: ListenerIdentity?) throws(IOError) -> SocketAddress {
+        let listener = try Listener(address, on: loop) { [unowned self] descriptor in
+            accept(descriptor, as: identity)
+        }
         listeners.append(listener)
         return listener.address
     }
 
-    private func accept(_ descriptor: Int32) {
+    private func accept(_ descriptor: Int32, as identity: ListenerIdentity?) {
         // Failing to register has closed the descriptor: the client sees that, nobody else anything.
         guard let session = try? ClientSession(takingOwnership: descriptor, of: self) else { return }
         sessions[ObjectIdentifier(session)] = session
         metrics.add(to: .clientsAccepted)
         pauseOrResume()
-        session.begin()
+        session.begin(as: identity)
     }
 
     /// The session has ended.

@@ -6,7 +6,7 @@ protocol ChainEvaluation {
     associatedtype Verified
 
     /// All of them, not only the first.
-    var findings: TrustFindings { get }
+    var kindsFound: TrustFindings { get }
 
     func forgiving(_ allowed: TrustFindings, pins: [KeyPin]) -> ChainVerdict<Verified>
 }

@@ -13,16 +13,17 @@ enum ServerTrustDecision<Verified> {
         evaluate: (TrustTerms?) -> Evaluation, ask: (TrustFindings) -> Rules.Decision
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
-        let decision = ask(standard.findings)
+        let decision = ask(standard.kindsFound)
         switch decision.answer {
         case .trust(let terms):
             let isStandard = terms.anchors.isEmpty && terms.name == nil
             self.init(
-                isStandard ? standard : evaluate(terms), on: terms, by: decision.rule, foundAtFirst: standard.findings)
+                isStandard ? standard : evaluate(terms), on: terms, by: decision.rule, foundAtFirst: standard.kindsFound
+            )
         case .performDefault, .use:
-            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.findings)
+            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound)
         case .reject, .cancel:
-            self = .refused(TrustRefusal(reason: .rule, rule: decision.rule, findings: standard.findings))
+            self = .refused(TrustRefusal(reason: .rule, rule: decision.rule, findings: standard.kindsFound))
         }
     }
 
@@ -31,7 +32,7 @@ enum ServerTrustDecision<Verified> {
     ) where Evaluation.Verified == Verified {
         switch evaluation.forgiving(terms?.allow ?? [], pins: terms?.pins ?? []) {
         case .trusted(let chain):
-            self = .trusted(chain, TrustGrant(rule: rule, forgiven: evaluation.findings, until: terms?.until))
+            self = .trusted(chain, TrustGrant(rule: rule, forgiven: evaluation.kindsFound, until: terms?.until))
         case .refused(let left, let isOtherKey):
             let reason = left.isEmpty && isOtherKey ? TrustRefusal.Reason.otherKey : .findings(left)
             self = .refused(TrustRefusal(reason: reason, rule: rule, findings: findings))

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import TLS
 import Telemetry
 import Transport
 
@@ -17,74 +18,86 @@ struct Interception {
     private var exchange: Exchange { opening.exchange }
     private var origin: Origin { opening.destination.origin }
 
-    /// Milliseconds after which a silent client is taken for one that waits for the server.
-    private static let patience = 1500
-
     /// - Returns: whether the session goes on, with the requests that come through the tunnel.
     func begin() async throws(ExchangeFailure) -> Bool {
         try await opening.greet()
-        let (spoken, upstream) = try await peek()
+        let (spoken, upstream) = try await TunnelPeeking(opening: opening).spokenProtocol()
         defer { upstream?.close() }
         switch spoken {
         case .http:
             exchange.record.tunnel = .http
             let tunnel = InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port)
-            session.enter(tunnel, through: session.stream, as: exchange.record.user)
+            session.enter(tunnel, as: exchange.record.user)
             return true
-        case .tls, .other:
-            exchange.record.tunnel = .opaque
-            if let upstream {
-                try await opening.relay(with: upstream)
-            } else {
-                let upstream = try await connect()
-                defer { upstream.close() }
-                try await opening.relay(with: upstream)
-            }
-            return false
+        case .tls:
+            guard let identity = exchange.policy.interception else { return try await relay(with: upstream) }
+            exchange.record.tunnel = .https
+            session.enter(try await secure(as: identity), as: exchange.record.user)
+            return true
+        case .other: return try await relay(with: upstream)
         }
     }
 
-    /// Waits until it is known what is spoken. What the client has sent stays in `inbound`.
-    /// - Returns: also the connection to the server, if one was made to find out.
-    private func peek() async throws(ExchangeFailure) -> (SpokenProtocol, ByteStream?) {
-        let (client, inbound) = (session.stream, exchange.inbound)
-        var upstream: ByteStream?
-        var peek = TunnelPeek.quiet
-        peek.clientSpoke(inbound.readable)
-        while true {
-            if case .decided(let spoken) = peek { return (spoken, upstream) }
-            if peek == .silent, upstream == nil { upstream = try await connect() }
-            do throws(IOError) {
-                let count = try await client.read(
-                    into: inbound, unless: peek == .silent ? upstream : nil, idle: patience(of: peek))
-                switch count {
-                case nil: peek.serverSpoke()
-                case 0: peek.clientEnded()
-                default: peek.clientSpoke(inbound.readable)
+    private func relay(with upstream: ByteStream?) async throws(ExchangeFailure) -> Bool {
+        exchange.record.tunnel = .opaque
+        if let upstream {
+            try await opening.relay(with: upstream)
+        } else {
+            let upstream = try await opening.connectForGreeted()
+            defer { upstream.close() }
+            try await opening.relay(with: upstream)
+        }
+        return false
+    }
+
+    // MARK: - TLS
+
+    /// Shakes hands with the client as the server that it means.
+    private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
+        let (stream, expected) = (session.stream, ServerName(origin.hostText))
+        var failure: Refusal?
+        var trouble: AuthorityError?
+        do throws(HandshakeError) {
+            try await stream.accept(
+                as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
+            ) { wanted in
+                let name = wanted.map { ServerName($0) } ?? expected
+                do throws(AuthorityError) {
+                    if name != expected || identity.hasLeaf(for: name) {
+                        return try await identity.leaf(for: name, like: nil)
+                    }
+                    let certificate: Certificate?
+                    do throws(Refusal) { certificate = try await callOrigin() } catch {
+                        failure = error
+                        certificate = nil
+                    }
+                    return try await identity.leaf(for: name, like: certificate)
+                } catch {
+                    trouble = error
+                    return nil
                 }
-            } catch {
-                guard error == .timedOut, peek != .silent else {
-                    upstream?.close()
-                    throw .clientLost
-                }
-                peek.elapse()
             }
+        } catch {
+            if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
+            throw ExchangeFailure(error, advice: "it needs the authority that `attache authority export` prints")
         }
+        // Also a client that came back by a ticket has said whom it wants.
+        let wanted = stream.tls?.serverName.map { ServerName($0) } ?? expected
+        return InterceptedTunnel(
+            scheme: .https, host: origin.host, port: origin.port,
+            misdirection: wanted == expected ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)
     }
 
-    private func patience(of peek: TunnelPeek) -> Int {
-        switch peek {
-        case .quiet: Self.patience
-        case .undecided: exchange.policy.timeouts.head
-        case .silent, .decided: exchange.policy.timeouts.idle
-        }
-    }
+    /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
+    private func callOrigin() async throws(Refusal) -> Certificate? { nil }
+}
 
-    /// As for a tunnel that is not looked into, but the client has its answer already.
-    private func connect() async throws(ExchangeFailure) -> ByteStream {
-        do throws(ExchangeFailure) { return try await opening.connect() } catch {
-            guard case .refused(let refusal) = error else { throw error }
-            throw .cutShort(refusal.error, refusal.sentence)
-        }
+extension Refusal {
+    /// No credential may follow, since nobody can tell whom it would reach.
+    fileprivate static func misdirected(to origin: Origin, wanted: ServerName) -> Refusal {
+        Refusal(
+            .misdirectedRequest, .httpRequestError,
+            "the tunnel was opened to \(origin.hostText) port \(origin.port), but TLS in it asks for \(wanted): "
+                + "the client has to open its tunnel by that name")
     }
 }

@@ -49,6 +49,14 @@ struct TunnelOpening {
         return stream
     }
 
+    /// The same for a client that has been told already that its tunnel is open.
+    func connectForGreeted() async throws(ExchangeFailure) -> ByteStream {
+        do throws(ExchangeFailure) { return try await connect() } catch {
+            guard case .refused(let refusal) = error else { throw error }
+            throw .cutShort(refusal.error, refusal.sentence)
+        }
+    }
+
     /// Tells the client in one write.
     func greet() async throws(ExchangeFailure) {
         let buffer = exchange.outbound

@@ -26,5 +26,5 @@ final class ConnectionLogin {
     var isAtRest: Bool { context.isEstablished || context.isOpening }
 
     /// Keeps the connection for the client's next request, or closes it.
-    func rest(_ connection: HeldConnections.Connection, for limit: Int) { holder.keep(connection, for: limit) }
+    func rest(_ held: HeldConnections.Held, for limit: Int) { holder.keep(held, for: limit) }
 }

@@ -6,13 +6,14 @@ import Transport
 ///
 /// Belongs to its loop. As in `Origin`, a connection on which anything happens at rest is closed at once.
 final class HeldConnections: ChannelObserver {
-    struct Connection {
-        let stream: ByteStream
-        let terms: ConnectionTerms
+    struct Held {
+        let connection: OriginConnection
         let login: ConnectionLogin
+
+        var stream: ByteStream { connection.stream }
     }
 
-    private var connections: [Connection] = []
+    private var connections: [Held] = []
 
     /// A client works with few such servers at a time; beyond it the one used least recently goes.
     private static let limit = 8
@@ -21,16 +22,16 @@ final class HeldConnections: ChannelObserver {
     /// in. One of an older version has no more use.
     func take(
         to origin: Origin, under terms: ConnectionTerms, as version: CredentialVersion, for wakeup: Wakeup
-    ) -> Connection? {
+    ) -> Held? {
         while let place = connections.firstIndex(where: {
             $0.login.origin === origin && $0.login.version.name == version.name
         }) {
-            let connection = remove(at: place)
-            if connection.login.version == version, connection.terms == terms {
-                connection.stream.wakeup = wakeup
-                return connection
+            let held = remove(at: place)
+            if held.login.version == version, held.connection.terms == terms, held.connection.isStillTrusted {
+                held.stream.wakeup = wakeup
+                return held
             }
-            connection.stream.close()
+            held.stream.close()
         }
         return nil
     }
@@ -41,10 +42,10 @@ final class HeldConnections: ChannelObserver {
     }
 
     /// - Parameter limit: milliseconds until it is closed unused.
-    func keep(_ connection: Connection, for limit: Int) {
-        let (stream, room) = (connection.stream, connection.login.origin.room)
+    func keep(_ held: Held, for limit: Int) {
+        let (stream, room) = (held.stream, held.login.origin.room)
         stream.wakeup = nil
-        guard connection.login.mayBeHeld, connection.login.isAtRest, !stream.isReadable, !stream.isClosed else {
+        guard held.login.mayBeHeld, held.login.isAtRest, !stream.isReadable, !stream.isClosed else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }
@@ -52,7 +53,7 @@ final class HeldConnections: ChannelObserver {
         room.places &-= 1
         stream.socket.observer = self
         stream.setDeadline(after: limit)
-        connections.append(connection)
+        connections.append(held)
     }
 
     func closeAll() {
@@ -62,13 +63,14 @@ final class HeldConnections: ChannelObserver {
     func channelChanged(_ channel: Channel) {
         guard channel.isReadable || !channel.isOpen else { return }
         guard let place = connections.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        if channel.isOpen, !connections[place].stream.isReadable { return }
         remove(at: place).stream.close()
     }
 
-    private func remove(at place: Int) -> Connection {
-        let connection = connections.remove(at: place)
-        connection.stream.socket.observer = nil
-        connection.login.origin.room.places &+= 1
-        return connection
+    private func remove(at place: Int) -> Held {
+        let held = connections.remove(at: place)
+        held.stream.socket.observer = nil
+        held.login.origin.room.places &+= 1
+        return held
     }
 }

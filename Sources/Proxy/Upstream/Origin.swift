@@ -18,17 +18,13 @@ final class Origin: ChannelObserver {
     let port: UInt16
     /// The same server as authentication knows it.
     let authority: Authentication.Origin
-    private var idle: [Kept] = []
+    private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
     private var route = RouteDecision.none
     private var mayAnswer = false
-
-    /// A connection that rests, and what it may serve.
-    private struct Kept {
-        let stream: ByteStream
-        let terms: ConnectionTerms
-    }
+    private var dependsOnClient = false
+    private var maySeeIdentity = false
 
     private static let idleLimit = 128
     let room: IdleRoom
@@ -56,10 +52,24 @@ final class Origin: ChannelObserver {
         return mayAnswer
     }
 
+    /// Whether a rule about this origin's trust, or about a certificate to show to it, speaks of clients.
+    func dependsOnClient(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return dependsOnClient
+    }
+
+    /// Whether any rule could show this origin a certificate.
+    func maySeeIdentity(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return maySeeIdentity
+    }
+
     private func bring(before rules: RuleSet) {
         let host = host
         route = rules.route(host: host.span, port: port)
         mayAnswer = rules.mayAnswer(host: host.span, port: port)
+        dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
+        maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
         judge = rules
     }
 
@@ -73,20 +83,25 @@ final class Origin: ChannelObserver {
 
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
     /// meanwhile.
-    func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> ByteStream? {
-        guard let place = idle.lastIndex(where: { $0.terms == terms }) else { return nil }
-        let stream = idle.remove(at: place).stream
-        room.places &+= 1
-        stream.socket.observer = nil
-        stream.wakeup = wakeup
-        return stream
+    func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
+        while let place = idle.lastIndex(where: { $0.terms == terms }) {
+            let connection = idle.remove(at: place)
+            room.places &+= 1
+            connection.stream.socket.observer = nil
+            guard connection.isStillTrusted else {
+                connection.stream.close()
+                continue
+            }
+            connection.stream.wakeup = wakeup
+            return connection
+        }
+        return nil
     }
 
     /// Keeps a connection whose response was read to its end.
-    /// - Parameters:
-    ///   - terms: those under which it was made; it serves no request with others.
-    ///   - limit: milliseconds until it is closed unused.
-    func keep(_ stream: ByteStream, under terms: ConnectionTerms, for limit: Int) {
+    /// - Parameter limit: milliseconds until it is closed unused.
+    func keep(_ connection: OriginConnection, for limit: Int) {
+        let stream = connection.stream
         stream.wakeup = nil
         guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit, room.places > 0 else {
             return stream.close()
@@ -94,7 +109,7 @@ final class Origin: ChannelObserver {
         room.places &-= 1
         stream.socket.observer = self
         stream.setDeadline(after: limit)
-        idle.append(Kept(stream: stream, terms: terms))
+        idle.append(connection)
     }
 
     func closeIdle() {
@@ -110,6 +125,8 @@ final class Origin: ChannelObserver {
         // A new send window is no reason to part.
         guard channel.isReadable || !channel.isOpen else { return }
         guard let place = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        // New session tickets are no sign of anything.
+        if channel.isOpen, !idle[place].stream.isReadable { return }
         idle.swapAt(place, idle.count - 1)
         let stream = idle.removeLast().stream
         room.places += 1

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import TLS
 import Transport
 
 /// The upstream's side of an exchange: a connection, and the response head that came on it.
@@ -12,14 +13,14 @@ final class UpstreamConnection {
         case timedOut
         /// The response is none that may be passed on.
         case invalid(HTTPError)
+        /// TLS came to a bad end: the origin said why, or broke its protocol.
+        case insecure(TLSError)
     }
 
     let head: ResponseHead
     /// What came from the upstream: the head at its front until `consumeHead`, then body.
     let inbound: ByteBuffer
-    private(set) var stream: ByteStream?
-    /// Those under which the connection was made.
-    private var terms = ConnectionTerms.plain
+    private var connection: OriginConnection?
     /// What makes the connection one client's; nil for one that may serve anybody.
     private(set) var login: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
@@ -33,9 +34,11 @@ final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
-    func attach(_ stream: ByteStream, under terms: ConnectionTerms, isReused: Bool, login: ConnectionLogin? = nil) {
-        self.stream = stream
-        self.terms = terms
+    var stream: ByteStream? { connection?.stream }
+    var security: ConnectionSecurity? { connection?.security }
+
+    func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
+        self.connection = connection
         self.isReused = isReused
         self.login = login
         kept = nil
@@ -46,7 +49,7 @@ final class UpstreamConnection {
 
     func reset() {
         stream?.close()
-        stream = nil
+        connection = nil
         login = nil
         kept = nil
         headLength = 0
@@ -65,15 +68,15 @@ final class UpstreamConnection {
 
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(to origin: Origin, keptFor limit: Int) {
-        guard let stream else { return }
+        guard let connection else { return }
         let login = login
-        self.stream = nil
+        self.connection = nil
         self.login = nil
-        guard head.keepAlive, inbound.isEmpty, !holdsBody else { return stream.close() }
+        guard head.keepAlive, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
         if let login {
-            login.rest(HeldConnections.Connection(stream: stream, terms: terms, login: login), for: limit)
+            login.rest(HeldConnections.Held(connection: connection, login: login), for: limit)
         } else {
-            origin.keep(stream, under: terms, for: limit)
+            origin.keep(connection, for: limit)
         }
     }
 
@@ -114,9 +117,21 @@ final class UpstreamConnection {
             return try await stream.read(into: inbound)
         } catch {
             if error == .timedOut { throw .timedOut }
+            if let failure = tlsFailure { throw .insecure(failure) }
             throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
         }
     }
+
+    /// What TLS says of its failure; nil without one, and where no more than the connection broke.
+    private var tlsFailure: TLSError? {
+        switch stream?.tls?.failure {
+        case nil, .truncated?, .transport?: nil
+        case let failure?: failure
+        }
+    }
+
+    /// Whether the origin was shown a certificate on this connection.
+    var hasShownIdentity: Bool { stream?.tls?.identityAnswer == .shown }
 
     /// Whether a part of the body was read ahead and not yet passed on.
     var holdsBody: Bool { kept.map { $0.offset < $0.body.count } ?? false }

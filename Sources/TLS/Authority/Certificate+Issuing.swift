@@ -8,8 +8,8 @@ extension Certificate {
     /// RFC 5280 section 4.2.1.2.
     var keyIdentifier: [UInt8]? { X509_get0_subject_key_id(handle).map { Self.bytes(of: $0) } }
 
-    /// The first common name, where a person could read it.
-    var commonName: String? {
+    /// The first common name of the subject, where a person could read it.
+    public var commonName: String? {
         let name = X509_get_subject_name(handle)
         let index = X509_NAME_get_index_by_NID(name, NID_commonName, -1)
         guard index >= 0, let value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, index)) else { return nil }

@@ -35,7 +35,8 @@ extension CertificateAuthority {
             ]
             if !names.isEmpty { extensions.append(.nameConstraints(names)) }
             let draft = CertificateDraft(
-                commonName: commonName(host: host, day: CertificateTime.date(now), identifier: identifier), issuer: nil,
+                subject: .commonName(commonName(host: host, day: CertificateTime.date(now), identifier: identifier)),
+                issuer: nil,
                 publicKey: key,
                 notBefore: now - clockSkew, notAfter: now + lifetime, extensions: extensions)
             guard let certificate = draft.signed(by: key) else { throw .outOfMemory }
@@ -43,14 +44,14 @@ extension CertificateAuthority {
         } catch { throw .identity(error) }
     }
 
-    /// `attache on HOST, DAY, KEY`: the key's first digits make two of one day different names, as issuers must be.
+    /// `attache on HOST DAY KEY`: the key's first digits make two of one day different names, as issuers must be.
     private static func commonName(host: String, day: String, identifier: [UInt8]) -> String {
         let digits = identifier.prefix(4).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
-        let (start, end) = ("attache on ", ", \(day), \(digits)")
+        let (start, end) = ("attache on ", " \(day) \(digits)")
         let printable = host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }
-        let room = CertificateDraft.commonNameLimit - start.utf8.count - end.utf8.count
+        let room = CertificateDraft.nameLimit - start.utf8.count - end.utf8.count
         return start + String(String.UnicodeScalarView(printable)).prefix(max(0, room)) + end
     }
 }

@@ -47,28 +47,28 @@ public final class CertificateAuthority: Sendable {
         guard name.isFitForCertificates else { throw .unusableName(name) }
         var notAfter = min(now + Self.leafLifetime, identity.leaf.notAfter)
         if let origin, origin.notAfter > now { notAfter = min(notAfter, origin.notAfter) }
-        let commonName = commonName(for: name, like: origin)
+        let subject = subject(for: name, like: origin)
         let draft = CertificateDraft(
-            commonName: commonName, issuer: identity.leaf, publicKey: leafKey,
+            subject: subject, issuer: identity.leaf, publicKey: leafKey,
             notBefore: max(now - Self.clockSkew, identity.leaf.notBefore), notAfter: notAfter,
             extensions: [
                 .basicConstraints(isAuthority: false), .keyUsage([.digitalSignature]), .serverAuthentication,
                 .subjectKeyIdentifier(leafKeyIdentifier),
-                .subjectAlternativeName(name, isOnlyName: commonName.isEmpty),
+                .subjectAlternativeName(name, isOnlyName: subject == .none),
             ] + (keyIdentifier.map { [.authorityKeyIdentifier($0)] } ?? []))
         guard let leaf = draft.signed(by: identity.key) else { throw .outOfMemory }
         guard leaf.liesWithinBounds(of: identity.leaf) else { throw .outOfBounds(name) }
         return Identity(leaf: leaf, intermediates: intermediates, key: leafKey)
     }
 
-    /// Where there is no DNS name, OpenSSL holds a common name that looks like one against name constraints; that of an
-    /// address must not.
-    private func commonName(for name: ServerName, like origin: Certificate?) -> String {
-        let usual =
-            switch name {
-            case .host(let host): origin?.commonName ?? host
-            case .address(let address): "IP \(address)"
-            }
-        return usual.utf8.count <= CertificateDraft.commonNameLimit ? usual : ""
+    /// An address has no common name: where there is no DNS name, OpenSSL and GnuTLS hold a common name for one, and
+    /// against the name constraints.
+    private func subject(for name: ServerName, like origin: Certificate?) -> CertificateDraft.Subject {
+        switch name {
+        case .address(let address): return .organization("\(address)")
+        case .host(let host):
+            let text = origin?.commonName ?? host
+            return text.utf8.count <= CertificateDraft.nameLimit ? .commonName(text) : .none
+        }
     }
 }

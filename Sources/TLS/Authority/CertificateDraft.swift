@@ -3,8 +3,14 @@ import Crypto
 
 /// A certificate that is about to be signed.
 struct CertificateDraft {
-    /// Ours or the origin's name for people; empty where there is none that fits.
-    var commonName: String
+    /// A name for people, since machines look at the alternative names.
+    enum Subject: Equatable {
+        case none
+        case commonName(String)
+        case organization(String)
+    }
+
+    var subject: Subject
     /// Nil: the draft's own subject, for an authority of its own.
     var issuer: Certificate?
     var publicKey: PrivateKey
@@ -13,8 +19,9 @@ struct CertificateDraft {
     var notAfter: Int
     var extensions: [CertificateExtension]
 
-    /// RFC 5280 appendix A, `ub-common-name`, in characters; we count bytes, which is never more generous.
-    static let commonNameLimit = 64
+    /// RFC 5280 appendix A, `ub-common-name` and `ub-organization-name`, in characters; we count bytes, which is never
+    /// more generous.
+    static let nameLimit = 64
 
     /// Signs it with the issuer's key. Nil when OpenSSL has no memory or cannot sign with this key.
     func signed(by key: PrivateKey) -> Certificate? {
@@ -39,14 +46,19 @@ struct CertificateDraft {
     }
 
     private func setNames(of draft: OpaquePointer) -> Bool {
-        let subject = X509_get_subject_name(draft)
-        guard commonName.isEmpty || add(commonName, to: subject) else { return false }
-        return X509_set_issuer_name(draft, issuer.map { X509_get_subject_name($0.handle) } ?? subject) == 1
+        let name = X509_get_subject_name(draft)
+        let isNamed =
+            switch subject {
+            case .none: true
+            case .commonName(let text): add(text, as: NID_commonName, to: name)
+            case .organization(let text): add(text, as: NID_organizationName, to: name)
+            }
+        return isNamed && X509_set_issuer_name(draft, issuer.map { X509_get_subject_name($0.handle) } ?? name) == 1
     }
 
-    private func add(_ commonName: String, to name: OpaquePointer?) -> Bool {
-        let text = Array(commonName.utf8)
-        return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, text, Int32(text.count), -1, 0) == 1
+    private func add(_ text: String, as type: Int32, to name: OpaquePointer?) -> Bool {
+        let text = Array(text.utf8)
+        return X509_NAME_add_entry_by_NID(name, type, MBSTRING_UTF8, text, Int32(text.count), -1, 0) == 1
     }
 
     private func setTimes(of draft: OpaquePointer) -> Bool {

@@ -45,6 +45,9 @@ public final class LeafCache: Sendable {
         return try outcome.get()
     }
 
+    /// Whether the leaf for a name is kept and valid.
+    public func hasLeaf(for name: ServerName, at now: Int) -> Bool { state.withLock { $0.hasLeaf(for: name, at: now) } }
+
     public var count: Int { state.withLock { $0.count } }
 
     /// How many wait for that leaf.

@@ -22,6 +22,10 @@ struct LeafTable {
 
     func waitingCount(for name: ServerName) -> Int { flights[name]?.count ?? 0 }
 
+    func hasLeaf(for name: ServerName, at now: Int) -> Bool {
+        leaves[name].map { $0.identity.leaf.notAfter > now } ?? false
+    }
+
     enum Finding {
         case found(Identity)
         /// Good for now, and the caller is to mint the next.

@@ -3,8 +3,8 @@ import Bytes
 /// For whom an authority of ours may speak at all (RFC 5280 section 4.2.1.10), so that whoever trusts it risks no more
 /// than these names.
 public enum NameConstraint: Sendable, Hashable {
-    /// A domain and all that is below it.
-    case domain(String)
+    /// All names below a domain, and perhaps itself.
+    case domain(String, withItself: Bool)
     /// The addresses that share that many leading bits.
     case network(IPAddress, prefixLength: Int)
 
@@ -22,7 +22,9 @@ public enum NameConstraint: Sendable, Hashable {
 
     var generalName: [UInt8] {
         switch self {
-        case .domain(let domain): return DER.primitive(2, Array(domain.utf8))
+        case .domain(let domain, let withItself):
+            // The leading dot is RFC 5280's for URIs; for DNS names every library that we know takes it so too.
+            return DER.primitive(2, Array(((withItself ? "" : ".") + domain).utf8))
         case .network(let address, let prefixLength):
             let mask = address.bytes.indices.map { index in
                 let bits = min(8, max(0, prefixLength - 8 * index))

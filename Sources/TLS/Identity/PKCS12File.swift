@@ -37,11 +37,7 @@ enum PKCS12File {
         let isRead = withCString(of: passphrase) { PKCS12_parse(file, $0, &key, &leaf, &others) }
         guard isRead == 1 else { return failure() }
         defer { release(leaf, others) }
-        let certificates =
-            [leaf]
-            + (0..<max(0, OPENSSL_sk_num(others))).map { index in
-                OPENSSL_sk_value(others, index).map { OpaquePointer($0) }
-            }
+        let certificates = [leaf] + ObjectStack.objects(in: others)
         return .read(
             IdentityContents(
                 certificates: certificates.compactMap { $0 }.compactMap(Certificate.init(copying:)),

@@ -32,7 +32,10 @@ func policy(
     }
     let known = ConfiguredCredentials(configured, environment: [:])
     known.refresh()
-    return Policy(rules: RuleSet(configuration), credentials: known, users: users, log: nil)
+    let rules = RuleSet(configuration)
+    let trust = try TrustSources(rules)
+    _ = trust.refresh()
+    return Policy(rules: rules, credentials: known, users: users, trust: trust, log: nil)
 }
 
 func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

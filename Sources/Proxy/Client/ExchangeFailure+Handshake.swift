@@ -1,0 +1,39 @@
+import HTTP
+import IO
+import TLS
+import Transport
+
+extension ExchangeFailure {
+    /// Why there is no TLS with a client.
+    /// - Parameter advice: what helps a client that does not trust us.
+    init(_ error: HandshakeError, advice: String) {
+        switch error {
+        case .connection(.timedOut):
+            self = .handshakeFailed(.tlsProtocolError, "the client did not finish its TLS handshake in time")
+        case .connection:
+            self = .handshakeFailed(.tlsProtocolError, "the client broke the connection off in its TLS handshake")
+        case .tls(.truncated):
+            self = .handshakeFailed(
+                .tlsProtocolError,
+                "the client ended the connection in its TLS handshake, as some do that distrust a certificate: \(advice)"
+            )
+        case .tls(.alert(let alert)) where alert.isDistrust:
+            self = .handshakeFailed(
+                .tlsAlertReceived, "the client does not trust the certificate it was shown (\(alert)): \(advice)")
+        case .tls(.alert(let alert)):
+            self = .handshakeFailed(.tlsAlertReceived, "the client broke its TLS handshake off: \(alert)")
+        case .tls(.peer(reason: "no application protocol")):
+            self = .handshakeFailed(
+                .tlsProtocolError,
+                "the client speaks only protocols that are not spoken here, such as h2: it must offer http/1.1 by ALPN")
+        case .tls(.peer(let reason)):
+            self = .handshakeFailed(.tlsProtocolError, "TLS with the client failed: \(reason)")
+        case .tls(let other): self = .handshakeFailed(.tlsProtocolError, "\(other)")
+        }
+    }
+}
+
+extension TLSAlert {
+    /// RFC 8446 section 6.2: what a client says that has looked at a certificate and does not like it.
+    fileprivate var isDistrust: Bool { [42, 43, 44, 45, 46, 48].contains(rawValue) }
+}

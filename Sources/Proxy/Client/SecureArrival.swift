@@ -1,0 +1,60 @@
+import Bytes
+import HTTP
+import IO
+import TLS
+import Telemetry
+import Transport
+
+/// The beginning of a client's connection to a listener that speaks TLS.
+struct SecureArrival {
+    let session: ClientSession
+    let exchange: Exchange
+
+    /// Shakes hands, and finds out who the client is if it shows a certificate.
+    ///
+    /// A client that speaks HTTP in clear is told so, in clear, for as long as nothing else was said.
+    func accept(as listener: ListenerIdentity) async throws(ExchangeFailure) {
+        let limit = exchange.policy.timeouts.head
+        if try await spokenProtocol(within: limit) == .http { throw .refused(.clearText) }
+        let stream = session.stream
+        do throws(HandshakeError) {
+            try await stream.accept(as: listener.context, after: exchange.inbound, within: limit) { _ in
+                listener.identity
+            }
+        } catch { throw ExchangeFailure(error, advice: "it needs the listener's certificate or its issuer's") }
+        if let certificate = stream.tls?.clientChain?.leaf {
+            if let name = certificate.userName { session.recognise(name) }
+        } else if listener.requiresCertificate {
+            throw .refused(.missingCertificate)
+        }
+    }
+
+    /// Reads until it is known what the client speaks.
+    private func spokenProtocol(within limit: Int) async throws(ExchangeFailure) -> SpokenProtocol {
+        let (stream, inbound) = (session.stream, exchange.inbound)
+        stream.setDeadline(after: limit)
+        while true {
+            if let spoken = SpokenProtocol.told(by: inbound.readable) { return spoken }
+            do throws(IOError) {
+                guard try await stream.read(into: inbound) > 0 else { throw IOError.endOfStream }
+            } catch { throw .clientLost }
+        }
+    }
+}
+
+extension Refusal {
+    fileprivate static var clearText: Refusal {
+        var refusal = Refusal(
+            .badRequest, .httpRequestError,
+            "this port of the proxy speaks TLS: set it as https://… in the client, or use a port without TLS")
+        refusal.keepsConnection = false
+        return refusal
+    }
+
+    fileprivate static var missingCertificate: Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied, "this port of the proxy serves only clients that show a certificate")
+        refusal.keepsConnection = false
+        return refusal
+    }
+}

@@ -1,0 +1,44 @@
+import Credentials
+import Crypto
+import IO
+import Rules
+import TLS
+
+/// Who a listener is to clients that connect by TLS, and whose certificates it believes. Files that change are read again;
+/// connections that are there keep what they were made with.
+public final class ListenerIdentity: Sendable {
+    private let identities: FileBacked<Identity>
+    private let contexts: FileBacked<ServerTLSContext>
+    /// Whether a client without a certificate is sent away.
+    let requiresCertificate: Bool
+
+    /// Reads the files. Blocks.
+    /// - Throws: why one cannot be used.
+    public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
+        requiresCertificate = settings.clients?.isRequired ?? false
+        identities = try FileBacked([settings.certificate, settings.key]) { contents in
+            var (certificate, key) = (contents[0], contents[1])
+            return try Identity(
+                certificate: .content(Secret(wiping: &certificate)), key: .content(Secret(wiping: &key)))
+        }
+        contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
+            try ServerTLSContext(
+                ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
+        }
+    }
+
+    var identity: Identity { identities.value }
+    /// With it go the keys of the tickets: those who were believed by other authorities cannot come back by one.
+    var context: ServerTLSContext { contexts.value }
+
+    /// Reads the files again, and takes over what changed. Blocks: never on a loop.
+    /// - Returns: why one is of no use.
+    public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
+
+    private static func request(from authorities: [UInt8]) throws -> ServerTLSSettings.ClientCertificates {
+        let anchors = try TrustAnchors(only: try Certificate.all(inPEM: authorities.span))
+        return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
+            anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Authentication
+import Credentials
+import IO
+import Rules
+import TLS
+import Telemetry
+
+/// Which certificate an origin is shown that asks for one: at the first handshake, or at any later moment of its
+/// connection.
+///
+/// The first rule that fits decides. One that names its hosts shows its certificate whatever issuers the origin accepts,
+/// as its author knows the origin; one for any host shows it only where the origin accepts its issuer, since a certificate
+/// tells a stranger who we are.
+final class IdentityChoice {
+    /// What the origin has seen.
+    let shown = ShownIdentity()
+    private let policy: Policy
+    private let origin: Authentication.Origin
+    private let client: Rules.ClientIdentity
+    private let metrics: Metrics
+
+    init(policy: Policy, origin: Authentication.Origin, client: Rules.ClientIdentity, metrics: Metrics) {
+        self.policy = policy
+        self.origin = origin
+        self.client = client
+        self.metrics = metrics
+    }
+
+    /// - Parameter issuers: those that the origin accepts; none: any.
+    func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
+        let decision = policy.rules.decide(
+            ChallengeQuery(
+                host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, isSecure: true,
+                client: client, issuers: issuers.map(\.description), today: .today))
+        guard case .use(let name) = decision.answer, let identity = policy.identity(named: name) else { return nil }
+        guard issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers) else { return nil }
+        shown.name = name
+        metrics.add(to: .answeredClientCertificate)
+        return identity
+    }
+
+    private func namesHosts(_ rule: RuleReference?) -> Bool {
+        policy.rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+    }
+}
+
+extension Identity {
+    fileprivate func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
+        ([leaf] + intermediates).contains { certificate in
+            certificate.issuer.map { issuers.contains($0) } ?? false
+        }
+    }
+}
+
+extension Day {
+    static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+}

@@ -1,0 +1,140 @@
+import IO
+import Rules
+import Synchronization
+import TLS
+
+/// The files that trust depends on: the system's anchors, those of rules, and the revocation lists of routes. Read again
+/// when they change; what can no longer be read keeps its last content.
+public final class TrustSources: Sendable {
+    /// What a route says of revocation, at this moment.
+    enum Revocation {
+        /// Nothing.
+        case unasked
+        case lists(RevocationLists)
+        /// Its lists were never read: nothing is known of any certificate.
+        case unknown
+    }
+
+    /// In the place of anchors that were never read.
+    private let none: TrustAnchors
+    private let terms: [TrustTerms]
+    private let listPaths: [[String]]
+    private let state = Mutex(State())
+
+    private struct State {
+        var system: TrustAnchors?
+        var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
+        var lists: [[String]: Read<RevocationLists>] = [:]
+    }
+
+    /// What was made of files, and of which; nothing where they could not be used.
+    private struct Read<Content: Sendable> {
+        var stamps: [FileStamp?] = []
+        var content: Content?
+        var error: TrustSourceError?
+    }
+
+    /// Bytes of one file.
+    static let limit = 64 * 1024 * 1024
+
+    /// Nothing is read yet: call `refresh` first.
+    public init(_ rules: RuleSet) throws(TrustAnchorsError) {
+        none = try TrustAnchors(only: [])
+        terms = rules.configuration.challenges.compactMap { challenge in
+            if case .trust(let terms) = challenge.answer, !terms.anchors.isEmpty { terms } else { nil }
+        }
+        listPaths = rules.configuration.routes.compactMap(\.tls?.revocation).filter { !$0.isEmpty }
+    }
+
+    /// Reads what is new. Blocks: never on a loop.
+    public func refresh() -> [TrustSourceError] {
+        var errors: [TrustSourceError] = []
+        if state.withLock({ $0.system }) == nil {
+            do throws(TrustAnchorsError) {
+                let system = try TrustAnchors.system()
+                state.withLock { $0.system = system }
+            } catch { errors.append(.anchors("\(error)")) }
+        }
+        for terms in terms {
+            let last = state.withLock { $0.anchors[terms] }
+            let read = Self.renewed(last, of: terms.anchors) { paths throws(TrustSourceError) in
+                try anchors(terms, from: paths)
+            }
+            if let error = read.error { errors.append(error) }
+            state.withLock { $0.anchors[terms] = read }
+        }
+        for paths in listPaths {
+            let last = state.withLock { $0.lists[paths] }
+            let read = Self.renewed(last, of: paths, Self.lists)
+            if let error = read.error { errors.append(error) }
+            state.withLock { $0.lists[paths] = read }
+        }
+        return errors
+    }
+
+    /// The anchors of a rule's terms, or the system's. What was never read is missing.
+    func anchors(for terms: TrustTerms?) -> TrustAnchors {
+        state.withLock { state in
+            guard let terms, !terms.anchors.isEmpty else { return state.system }
+            return state.anchors[terms]?.content ?? (terms.hasOnlyItsAnchors ? nil : state.system)
+        } ?? none
+    }
+
+    func revocation(for terms: TLSTerms?) -> Revocation {
+        guard let paths = terms?.revocation, !paths.isEmpty else { return .unasked }
+        return state.withLock { $0.lists[paths]?.content }.map { .lists($0) } ?? .unknown
+    }
+
+    // MARK: - Files
+
+    private static func renewed<Content>(
+        _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(TrustSourceError) -> Content
+    ) -> Read<Content> {
+        // Before they are read: what is written meanwhile is read the next time.
+        let stamps = paths.map { FileStamp(path: $0) }
+        var renewed = last ?? Read()
+        if renewed.stamps == stamps, renewed.error == nil { return renewed }
+        renewed.stamps = stamps
+        do throws(TrustSourceError) {
+            renewed.content = try read(paths)
+            renewed.error = nil
+        } catch { renewed.error = error }
+        return renewed
+    }
+
+    private func anchors(_ terms: TrustTerms, from paths: [String]) throws(TrustSourceError) -> TrustAnchors {
+        var certificates: [Certificate] = []
+        for path in paths {
+            let bytes = try Self.content(of: path)
+            do throws(CertificateError) {
+                certificates += try Certificate.all(inPEM: bytes.span)
+            } catch { throw .damaged(path: path, error) }
+        }
+        let system = state.withLock { $0.system }
+        do throws(TrustAnchorsError) {
+            guard !terms.hasOnlyItsAnchors, let system else { return try TrustAnchors(only: certificates) }
+            return try system.adding(certificates)
+        } catch { throw .anchors("\(error)") }
+    }
+
+    private static func lists(from paths: [String]) throws(TrustSourceError) -> RevocationLists {
+        var files: [[UInt8]] = []
+        for path in paths {
+            let bytes = try content(of: path)
+            // Each alone, to name the one that is damaged.
+            do throws(CertificateError) { _ = try RevocationLists(files: [bytes]) } catch {
+                throw .damaged(path: path, error)
+            }
+            files.append(bytes)
+        }
+        do throws(CertificateError) { return try RevocationLists(files: files) } catch {
+            throw .damaged(path: paths.joined(separator: " "), error)
+        }
+    }
+
+    private static func content(of path: String) throws(TrustSourceError) -> [UInt8] {
+        do throws(FileError) { return try SmallFile.read(path, limit: limit) } catch {
+            throw .unreadable(path: path, error)
+        }
+    }
+}

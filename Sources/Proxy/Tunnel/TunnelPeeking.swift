@@ -1,0 +1,48 @@
+import Bytes
+import IO
+import Transport
+
+/// Waits until it is known what is spoken in a tunnel: what `TunnelPeek` says is done here.
+struct TunnelPeeking {
+    let opening: TunnelOpening
+
+    /// Milliseconds after which a silent client is taken for one that waits for the server.
+    private static let patience = 1500
+
+    /// What the client has sent stays in `inbound`.
+    /// - Returns: also the connection to the server, if one was made to find out.
+    func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, ByteStream?) {
+        let (client, inbound) = (opening.session.stream, opening.exchange.inbound)
+        var upstream: ByteStream?
+        var peek = TunnelPeek.quiet
+        peek.clientSpoke(inbound.readable)
+        while true {
+            if case .decided(let spoken) = peek { return (spoken, upstream) }
+            if peek == .silent, upstream == nil { upstream = try await opening.connectForGreeted() }
+            do throws(IOError) {
+                let count = try await client.read(
+                    into: inbound, unless: peek == .silent ? upstream : nil, idle: patience(with: peek))
+                switch count {
+                case nil: peek.serverSpoke()
+                case 0: peek.clientEnded()
+                default: peek.clientSpoke(inbound.readable)
+                }
+            } catch {
+                guard error == .timedOut, peek != .silent else {
+                    upstream?.close()
+                    throw .clientLost
+                }
+                peek.elapse()
+            }
+        }
+    }
+
+    private func patience(with peek: TunnelPeek) -> Int {
+        let timeouts = opening.exchange.policy.timeouts
+        return switch peek {
+        case .quiet: Self.patience
+        case .undecided: timeouts.head
+        case .silent, .decided: timeouts.idle
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Authentication
+import Rules
+import TLS
+import Telemetry
+
+/// What TLS is about one connection to an origin: why the origin is trusted, and whom it takes us for.
+final class ConnectionSecurity {
+    /// The origin's chain, as it was judged.
+    let chain: VerifiedChain
+    let grant: TrustGrant
+    private let version: StaticString
+    let isResumed: Bool
+    /// The certificate that the origin was shown, here or where the session began.
+    private let identity: ShownIdentity
+
+    init(_ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision) {
+        chain = trust.chain
+        grant = decision.grant
+        identity = decision.identity
+        isResumed = connection.isResumed
+        version =
+            switch connection.version {
+            case .v10?: "1.0"
+            case .v11?: "1.1"
+            case .v12?: "1.2"
+            case .v13?, nil: "1.3"
+            }
+    }
+
+    /// Tells the record of an exchange that this connection serves.
+    func note(in record: ExchangeRecord) {
+        record.tlsVersion = version
+        record.trustFindings = grant.words
+        record.trustRule = grant.rule?.label
+        noteIdentity(in: record)
+    }
+
+    /// The origin may ask for a certificate at any time.
+    func noteIdentity(in record: ExchangeRecord) { record.identity = identity.name }
+}

@@ -1,0 +1,96 @@
+import Credentials
+import IO
+import Rules
+import TLS
+
+/// `attache authority`: shows or replaces who issues the certificates of intercepted tunnels.
+struct AuthorityCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "authority", summary: "show or replace the issuer of intercepted tunnels' certificates",
+        operands: [CommandOperand(name: "ACTION")],
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(
+                name: "format", value: "FORMAT",
+                summary: ["of the export: pem (default), der, or p12-truststore for Java"]),
+            CommandOption(
+                name: "output", value: "FILE",
+                summary: ["where the export goes; default: standard output"]),
+        ],
+        details: """
+            ACTION is 'export' or 'renew'.
+
+            'export' writes the authority's certificate, for clients to trust; it is made first if there is
+            none yet. The password of a p12-truststore is changeit, as Java expects.
+
+            'renew' makes a new certificate with a new key, and keeps the old certificate as ca.old.pem. A
+            running proxy takes it over at once: its clients have to trust the new one from then on. An
+            authority of your own, which 'authority' names in the rule file, is renewed where it was made.
+
+                attache authority export > attache-ca.pem
+            """)
+
+    private enum Action: String, CaseIterable {
+        case export, renew
+    }
+
+    private let action: Action
+    private let store: AuthorityStore
+    private let format: AuthorityExport.Format
+    private let output: String?
+
+    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let name = arguments.operand(0) ?? ""
+        guard let action = Action(rawValue: name) else {
+            throw arguments.error(Arguments.unknown("action", name, among: Action.allCases.map(\.rawValue)))
+        }
+        let formatName = arguments.value(of: "format") ?? AuthorityExport.Format.pem.rawValue
+        guard let format = AuthorityExport.Format(rawValue: formatName) else {
+            let known = AuthorityExport.Format.allCases.map(\.rawValue)
+            throw arguments.error(Arguments.unknown("format", formatName, among: known))
+        }
+        output = arguments.value(of: "output")
+        if action == .renew, arguments.value(of: "format") ?? output != nil {
+            throw arguments.error("'renew' writes no certificate: --format and --output belong to 'export'")
+        }
+        self.action = action
+        self.format = format
+        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        guard let store = AuthorityStore(try RuleFile.read(path).valid()) else {
+            throw .configuration(StatePath.unknown)
+        }
+        self.store = store
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        switch action {
+        case .export: try AuthorityExport(certificate: try certificate(), format: format, output: output).write()
+        case .renew: try renew()
+        }
+        return ExitStatus.success
+    }
+
+    private func certificate() throws(CommandError) -> Certificate {
+        do throws(AuthorityProblem) {
+            if store.isMissing { try store.open(host: Environment.hostName, at: Self.now) }
+            return try store.certificate()
+        } catch { throw .failed("\(error)") }
+    }
+
+    private func renew() throws(CommandError) {
+        if case .files(let certificate, _, _) = store.place {
+            throw .configuration("the authority \(certificate) is your own: renew it where it was made")
+        }
+        do throws(AuthorityProblem) {
+            try store.renew(host: Environment.hostName, at: Self.now)
+            let certificate = try store.certificate()
+            Console.print("new authority: \(certificate), valid until \(certificate.lastDay)")
+        } catch { throw .failed("\(error)") }
+        Console.error(
+            "a running proxy takes it over at once, and its clients have to trust it: attache authority export")
+    }
+}

@@ -20,6 +20,8 @@ final class RecordPort {
     private var earlier: ByteBuffer?
     private var outbound: ByteBuffer?
     private(set) var end: End?
+    /// OpenSSL was told to stop sending, and goes on where it stopped when it is asked again.
+    private var isRefusing = false
 
     /// Our own records only fill this when a peer makes us answer and does not read.
     private static let outboundLimit = 64 * 1024
@@ -42,6 +44,9 @@ final class RecordPort {
 
     /// Bytes that wait for the transport.
     var waiting: Int { outbound?.count ?? 0 }
+
+    /// Whether OpenSSL, asked again, could get any further than the last time.
+    var mayBring: Bool { transport.isReadable || isRefusing || earlier != nil || end != nil }
 
     /// For the BIO: a count, 0 at the end or after a failure, or `nothing`.
     func receive(_ bio: OpaquePointer, into room: UnsafeMutableRawBufferPointer) -> Int32 {
@@ -74,7 +79,8 @@ final class RecordPort {
     /// For the BIO: all of the bytes are taken, unless sending is not allowed, or has failed.
     func send(_ bio: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
         tls_clear_retry(bio)
-        if client?.isSilent == true || waiting > Self.outboundLimit {
+        isRefusing = client?.isSilent == true || waiting > Self.outboundLimit
+        if isRefusing {
             tls_would_block_writing(bio)
             return Self.nothing
         }

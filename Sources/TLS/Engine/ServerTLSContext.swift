@@ -45,7 +45,7 @@ public final class ServerTLSContext: Sendable {
         do { identifier = try RandomBytes.make(16) } catch { throw .local(reason: "\(error)") }
         try TLSContext.require(
             SSL_CTX_set_session_id_context(handle, identifier, UInt32(identifier.count)) == 1
-                && SSL_CTX_set_num_tickets(handle, 2) == 1)
+                && SSL_CTX_set_num_tickets(handle, 1) == 1)
     }
 
     private func answerProtocols() {

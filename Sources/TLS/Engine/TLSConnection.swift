@@ -61,7 +61,7 @@ public final class TLSConnection {
     private init(
         _ shared: LibraryObject, keeping context: AnyObject, port: RecordPort, client: ClientRole?, server: ServerRole?
     ) throws(TLSError) {
-        ERR_clear_error()
+        tls_clear_errors()
         guard let bio = TransportBIO.make(for: port) else { throw OpenSSLErrors.take().failure }
         guard let made = SSL_new(shared.pointer) else {
             BIO_free(bio)
@@ -80,7 +80,7 @@ public final class TLSConnection {
         // Without a farewell OpenSSL would take the session for broken, also the one that is kept.
         SSL_set_shutdown(handle, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         SSL_free(handle)
-        ERR_clear_error()
+        tls_clear_errors()
     }
 
     /// The connection in whose method OpenSSL calls back.

@@ -6,7 +6,7 @@ enum TLSContext {
     static let groups = "X25519:P-256:X448:P-384:P-521"
 
     static func make(_ method: OpaquePointer?) throws(TLSError) -> LibraryObject {
-        ERR_clear_error()
+        tls_clear_errors()
         guard let handle = SSL_CTX_new(method) else { throw OpenSSLErrors.take().failure }
         let context = LibraryObject(takingOwnership: handle, free: { SSL_CTX_free($0) })
         tls_set_modes(handle)

@@ -37,6 +37,8 @@ final class MemoryTransport: RecordTransport {
         return incoming.bytes
     }
 
+    var isReadable: Bool { !incoming.bytes.isEmpty || incoming.hasEnded }
+
     func read(into room: inout MutableRawSpan) -> RecordTransfer {
         reads += 1
         let count = min(readLimit, room.byteCount, incoming.bytes.count)

@@ -30,6 +30,7 @@ public final class ServerTLSContext: Sendable {
             handle,
             { connection, _ in
                 guard let connection, let server = TLSConnection.owning(connection).server else { return 0 }
+                defer { tls_clear_errors() }
                 return server.identityWanted(on: connection)
             }, nil)
         if !settings.applicationProtocols.isEmpty { answerProtocols() }
@@ -80,6 +81,7 @@ public final class ServerTLSContext: Sendable {
                 guard let evaluation, let connection = tls_connection_of(evaluation),
                     let server = TLSConnection.owning(connection).server
                 else { return 0 }
+                defer { tls_clear_errors() }
                 return server.clientPresented(evaluation)
             }, nil)
     }

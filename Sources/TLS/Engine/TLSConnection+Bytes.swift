@@ -66,7 +66,7 @@ extension TLSConnection {
     func read(into room: UnsafeMutableRawBufferPointer) -> RecordTransfer {
         guard case .open = state else { return refusal }
         _ = port.flush()
-        guard mayRead else { return .wouldBlock }
+        guard mayRead, !room.isEmpty else { return .wouldBlock }
         var total = 0
         while let start = room.baseAddress, total < room.count {
             var count = 0
@@ -84,7 +84,7 @@ extension TLSConnection {
     func write(_ bytes: UnsafeRawBufferPointer) -> RecordTransfer {
         guard case .open = state else { return refusal }
         if SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN != 0 { return .failed(errno: EPIPE) }
-        guard port.flush() else { return port.end == nil ? .wouldBlock : stopped() }
+        guard port.flush() else { return stoppedSending }
         var total = min(owed, bytes.count)
         owed -= total
         while let start = bytes.baseAddress, total < bytes.count {
@@ -94,9 +94,9 @@ extension TLSConnection {
                 let reason = stopped()
                 return total > 0 ? .moved(total) : reason
             }
-            guard !port.isBlocked else {
+            guard !port.isBlocked, port.sendError == nil else {
                 owed = count
-                return total > 0 ? .moved(total) : .wouldBlock
+                return total > 0 ? .moved(total) : stoppedSending
             }
             total += count
         }
@@ -112,6 +112,10 @@ extension TLSConnection {
             fail(reasonForFailing)
             return refusal
         }
+    }
+
+    private var stoppedSending: RecordTransfer {
+        port.sendError.map { .failed(errno: $0) } ?? .wouldBlock
     }
 
     private var refusal: RecordTransfer {

@@ -91,7 +91,11 @@ public final class TLSConnection {
     /// Why the connection failed, once `read`, `write` or the handshake has said that it did.
     public var failure: TLSError? {
         if case .failed(let error) = state { return error }
-        return switch port.end {
+        return endOfTransport ?? port.sendError.map { .transport(errno: $0) }
+    }
+
+    private var endOfTransport: TLSError? {
+        switch port.end {
         case .failed(let errno): .transport(errno: errno)
         case .orderly: .truncated
         case nil: nil
@@ -106,7 +110,7 @@ public final class TLSConnection {
             let isAboutIdentity = client?.identityAnswer == .declined && alert.mayMeanMissingIdentity
             return isAboutIdentity ? .identityWanted(alert) : .alert(alert)
         }
-        return failure ?? .peer(reason: errors.reason)
+        return endOfTransport ?? .peer(reason: errors.reason)
     }
 
     /// Fails for good, unless it has already failed; returns why.

@@ -1,6 +1,9 @@
 import COpenSSL
 
 /// What contexts of both sides have in common.
+///
+/// Their callbacks serve every connection, on every thread: each finds its own through the `SSL` that it is called for.
+/// Each leaves the error queue empty, or OpenSSL would take what a decision left there for a failure of the connection.
 enum TLSContext {
     /// The key shares, the cheapest first.
     static let groups = "X25519:P-256:X448:P-384:P-521"

@@ -1,3 +1,4 @@
+import Glibc
 import TLS
 
 /// One end of two byte queues in memory, with a kernel's habits: short reads, refused writes, an end.
@@ -13,6 +14,8 @@ final class MemoryTransport: RecordTransport {
     var readLimit = Int.max
     /// Bytes that may lie in the queue to the other side.
     var capacity = Int.max
+    /// Whether writes fail from now on.
+    var isBroken = false
     private(set) var reads = 0
     private(set) var sent: [UInt8] = []
 
@@ -49,6 +52,7 @@ final class MemoryTransport: RecordTransport {
     }
 
     func write(_ bytes: RawSpan) -> RecordTransfer {
+        if isBroken { return .failed(errno: EPIPE) }
         let count = min(capacity - outgoing.bytes.count, bytes.byteCount)
         if count <= 0 { return .wouldBlock }
         for place in 0..<count {

@@ -16,6 +16,9 @@ final class MemoryTransport: RecordTransport {
     var capacity = Int.max
     /// Whether writes fail from now on.
     var isBroken = false
+    /// The place in what is written of the one byte that arrives changed, and how.
+    var spoils: Int?
+    var mask: UInt8 = 0
     private(set) var reads = 0
     private(set) var sent: [UInt8] = []
 
@@ -56,7 +59,8 @@ final class MemoryTransport: RecordTransport {
         let count = min(capacity - outgoing.bytes.count, bytes.byteCount)
         if count <= 0 { return .wouldBlock }
         for place in 0..<count {
-            let byte = bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+            var byte = bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+            if sent.count == spoils { byte ^= mask }
             outgoing.bytes.append(byte)
             sent.append(byte)
         }

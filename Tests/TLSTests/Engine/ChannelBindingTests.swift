@@ -19,7 +19,7 @@ import Testing
         try command.run("openssl req -x509 -newkey \(key) -nodes -keyout key.pem -out leaf.pem -subj /CN=server")
         let talk = try Conversation(server: plainServer())
         talk.identity = try Identity(
-            certificate: .content(command.bytes(of: "leaf.pem")), key: .content(command.bytes(of: "key.pem")))
+            certificate: .content(command.secret(of: "leaf.pem")), key: .content(command.secret(of: "key.pem")))
         talk.judges = { chain in
             // Who signs with SHA-1 is not trusted otherwise.
             let evaluation = TrustEvaluation.of(

@@ -66,7 +66,7 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
-        ("FuzzChallenge", ["Authentication", "Bytes"]),
+        ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzRules", ["Rules", "Bytes"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
@@ -82,7 +82,7 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
+            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "TLS", "Transport"], path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
     ]
 

@@ -82,6 +82,11 @@ struct OriginConnector {
         else {
             throw Refusal(HandshakeError.tls(.trustRefused), host: origin.hostText, port: origin.port)
         }
+        if let rule = choice.cancelling {
+            throw Refusal(
+                .badGateway, .httpRequestDenied,
+                "\(origin.hostText) port \(origin.port) wants a client certificate, and rule \(rule) says no")
+        }
         metrics.add(to: tls.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let rule = decision.grant.rule, !decision.grant.forgiven.isEmpty {
             metrics.addTrustException(by: rule.label)

@@ -6,7 +6,8 @@ import COpenSSL
 /// 6.1.1 (d) asks for a name and a key, not for a root).
 public final class TrustAnchors: Sendable {
     private let object: LibraryObject
-    private let certificates: [Certificate]
+    /// Those that were given; the system's are not among them.
+    public let certificates: [Certificate]
     /// Those of the system, not decoded before they are needed.
     private let index: AnchorIndex
 

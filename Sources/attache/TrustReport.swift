@@ -18,6 +18,11 @@ struct TrustReport {
             lines += ["", "What is found against them:", ""]
             lines += opinion.evaluation.findings.map { "  \($0)" }
         }
+        if let onTerms = opinion.evaluationOnTerms, !onTerms.findings.isEmpty {
+            let rule = opinion.rule.map { "rule \($0)" } ?? "the rule"
+            lines += ["", "What is found by the anchors and the name of \(rule):", ""]
+            lines += onTerms.findings.map { "  \($0)" }
+        }
         lines += ["", opinion.sentence]
         if !opinion.isTrusted {
             let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""

@@ -70,6 +70,17 @@ struct TrustTests {
         #expect(result.output.split(separator: "\n").first.map(String.init) == sentence, "\(result)")
     }
 
+    @Test func `what is found on a rule's own terms is told too`() throws {
+        let rules =
+            "challenge \"lab\" { host 127.0.0.1; method server-trust; anchor cert.pem; name other.example; trust }\n"
+        let result = try run("attache trust $server", rules: rules)
+        #expect(
+            result.output.contains(
+                "What is found by the anchors and the name of rule \"lab\" (./proxy.conf:1):\n\n  wrong-name: "))
+        #expect(
+            result.output.contains("\nnot trusted: wrong-name, which rule \"lab\" (./proxy.conf:1) does not forgive\n"))
+    }
+
     @Test func `a server that speaks no TLS shows nothing`() throws {
         let server = try StubServer(answer: "HTTP/1.1 400 Bad Request\r\n\r\n")
         let result = try AttacheProgram.run("attache trust 127.0.0.1:\(server.port)", in: Folder())

@@ -7,6 +7,8 @@ public struct TrustOpinion: Sendable {
     public let chain: PresentedChain
     /// By the system's anchors, whatever a rule says.
     public let evaluation: TrustEvaluation
+    /// By the anchors and for the name of the rule that answers; nil where it has neither.
+    public let evaluationOnTerms: TrustEvaluation?
     public let isTrusted: Bool
     /// Whether it is, and why.
     public let sentence: String
@@ -16,9 +18,10 @@ public struct TrustOpinion: Sendable {
     public let rule: RuleReference?
 
     init(
-        chain: PresentedChain, evaluation: TrustEvaluation, decision: ServerTrustDecision<VerifiedChain>,
-        suggestion: SuggestedTrustRule
+        chain: PresentedChain, evaluation: TrustEvaluation, evaluationOnTerms: TrustEvaluation?,
+        decision: ServerTrustDecision<VerifiedChain>, suggestion: SuggestedTrustRule
     ) {
+        self.evaluationOnTerms = evaluationOnTerms
         self.chain = chain
         self.evaluation = evaluation
         self.suggestion = suggestion

@@ -83,16 +83,23 @@ public struct TrustProbe: Sendable {
                 revocation: lists, at: now)
         }
         let today = Day(epochSeconds: now)
-        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
+        let standard = evaluate(nil)
+        var onTerms: TrustEvaluation?
+        let decision = ServerTrustDecision { terms in
+            guard let terms else { return standard }
+            let evaluation = evaluate(terms)
+            onTerms = evaluation
+            return evaluation
+        } ask: { findings in
             rules.decide(
                 ChallengeQuery(
                     host: host, port: port, protocol: .https, method: .serverTrust, isSecure: true,
                     client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), findings: findings, today: today))
         }
-        let standard = evaluate(nil)
         let suggestion = SuggestedTrustRule(
             host: host, port: port, findings: standard.kindsFound, pin: chain.leaf.publicKeyPin, today: today,
             name: name)
-        return TrustOpinion(chain: chain, evaluation: standard, decision: decision, suggestion: suggestion)
+        return TrustOpinion(
+            chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision, suggestion: suggestion)
     }
 }

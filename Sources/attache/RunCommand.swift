@@ -67,6 +67,8 @@ struct RunCommand {
             return running
         }
         do throws(StartError) {
+            // A file that cannot be read at this moment is no reason to forget what was in it.
+            fresh.credentials.keep(valuesOf: running.credentials)
             fresh.refresh(into: shared, identities)
             server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)

@@ -31,6 +31,7 @@ struct RunCommand {
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
             shared: shared)
         setup.refresh(into: shared, identities)
+        try setup.requireIdentities()
         let admin = try startAdmin(setup, server: server)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
@@ -70,6 +71,7 @@ struct RunCommand {
             // A file that cannot be read at this moment is no reason to forget what was in it.
             fresh.credentials.keep(valuesOf: running.credentials)
             fresh.refresh(into: shared, identities)
+            try fresh.requireIdentities()
             server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")

@@ -10,7 +10,7 @@ struct RequestPlanningTests {
     /// Request line, further lines, and the status and error type of the answer.
     private static let cases: [(String, [String], Int, String?)] = [
         ("GET / HTTP/1.1", ["Host: a.example"], 400, "http_request_error"),
-        ("GET https://a.example/ HTTP/1.1", ["Host: a.example"], 501, "http_request_error"),
+        ("GET https://127.0.0.1:1/ HTTP/1.1", ["Host: 127.0.0.1:1"], 502, "connection_refused"),
         ("GET ftp://a.example/ HTTP/1.1", ["Host: a.example"], 501, "http_request_error"),
         ("GET gopher://a.example/ HTTP/1.1", ["Host: a.example"], 501, "http_request_error"),
         ("GET http://a.example/ HTTP/1.1", ["Host: b.example"], 400, "http_request_error"),

@@ -33,9 +33,9 @@ func policy(
     let known = ConfiguredCredentials(configured, environment: [:])
     known.refresh()
     let rules = RuleSet(configuration)
-    let trust = TrustSources(rules)
-    #expect(trust.refresh().isEmpty)
-    return Policy(rules: rules, credentials: known, users: users, log: nil)
+    let trust = try TrustSources(rules)
+    _ = trust.refresh()
+    return Policy(rules: rules, credentials: known, users: users, trust: trust, log: nil)
 }
 
 func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

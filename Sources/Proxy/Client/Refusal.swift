@@ -9,6 +9,8 @@ struct Refusal: Error {
     let sentence: String
     /// The sentence as `Proxy-Status` has it.
     var details: String
+    /// What was found about the server's certificate and the rule that decided, for the log.
+    var trust: (findings: String?, rule: String?)?
     /// The alert with which a TLS peer broke off.
     var alert: TLSAlert?
     /// What else helps that person, in lines of its own.

@@ -106,6 +106,10 @@ struct RequestService {
         exchange.record.error = refusal.error
         // An explanation for the operator, where there is one, says more than the client is told.
         if exchange.record.details == nil { exchange.record.details = refusal.sentence }
+        if let trust = refusal.trust {
+            exchange.record.trustFindings = trust.findings
+            exchange.record.trustRule = trust.rule
+        }
         return await Answer(session: session, exchange: exchange).send(refusal)
     }
 

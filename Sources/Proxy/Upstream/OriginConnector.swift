@@ -131,7 +131,9 @@ struct OriginConnector {
         case .refused(let refused):
             exchange.record.trustFindings = refused.findings.isEmpty ? nil : refused.findings.description
             exchange.record.trustRule = refused.rule?.label
-            throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
+            var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
+            refusal.trust = (exchange.record.trustFindings, exchange.record.trustRule)
+            throw refusal
         }
     }
 }

@@ -9,10 +9,10 @@ struct Refusal: Error {
     let sentence: String
     /// The sentence as `Proxy-Status` has it.
     var details: String
-    /// What was found about the server's certificate and the rule that decided, for the log.
-    var trust: (findings: String?, rule: String?)?
     /// The alert with which a TLS peer broke off.
     var alert: TLSAlert?
+    /// Why an origin was not trusted, for the record.
+    var trust: TrustRefusal?
     /// What else helps that person, in lines of its own.
     var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.

@@ -104,12 +104,9 @@ struct RequestService {
 
     private func refuse(_ refusal: Refusal) async -> Bool {
         exchange.record.error = refusal.error
+        refusal.trust?.note(in: exchange.record)
         // An explanation for the operator, where there is one, says more than the client is told.
         if exchange.record.details == nil { exchange.record.details = refusal.sentence }
-        if let trust = refusal.trust {
-            exchange.record.trustFindings = trust.findings
-            exchange.record.trustRule = trust.rule
-        }
         return await Answer(session: session, exchange: exchange).send(refusal)
     }
 

@@ -129,11 +129,7 @@ struct OriginConnector {
         case .trusted(let verified, let grant):
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
-            exchange.record.trustFindings = refused.findings.isEmpty ? nil : refused.findings.description
-            exchange.record.trustRule = refused.rule?.label
-            var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
-            refusal.trust = (exchange.record.trustFindings, exchange.record.trustRule)
-            throw refusal
+            throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
         }
     }
 }

@@ -67,6 +67,7 @@ struct RunCommand {
             return running
         }
         do throws(StartError) {
+            fresh.credentials.keepValues(of: running.credentials)
             fresh.refresh(into: shared, identities)
             server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)

@@ -66,7 +66,7 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
-        ("FuzzChallenge", ["Authentication", "Bytes"]),
+        ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzRules", ["Rules", "Bytes"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(

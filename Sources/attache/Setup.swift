@@ -48,10 +48,13 @@ struct Setup {
 
     private static func make(_ configuration: Configuration) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: .init($0.content)) },
-            environment: Environment.all)
+            configuration.credentials.compactMap { credential in
+                ConfiguredCredential.Content(credential.content).map {
+                    ConfiguredCredential(name: credential.name, content: $0)
+                }
+            }, environment: Environment.all)
         var users: UsersFile?
-        if case .basic(let source) = configuration.clients.authentication {
+        if let source = configuration.clients.users, !configuration.clients.methods.isEmpty {
             guard case .file(let path) = source, let file = try? UsersFile(path: path)
             else { return nil }
             users = file
@@ -107,12 +110,13 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    fileprivate init(_ content: Configuration.Credential.Content) {
-        self =
-            switch content {
-            case .password(let user, let password): .password(user: .init(user), password: .init(password))
-            case .identity(let source): .identity(.init(source))
-            }
+    /// Nil for what the rule file may not say yet.
+    fileprivate init?(_ content: Configuration.Credential.Content) {
+        switch content {
+        case .password(let user, let password): self = .password(user: .init(user), password: .init(password))
+        case .identity(let source): self = .identity(.init(source))
+        case .kerberos, .token, .oauth, .signature: return nil
+        }
     }
 }
 

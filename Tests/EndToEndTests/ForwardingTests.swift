@@ -131,14 +131,6 @@ struct ForwardingTests {
         }
     }
 
-    @Test func `the clear form of an https URL is not implemented yet`() throws {
-        try AttacheProcess.running { proxy throws in
-            let answered = try proxy.exchange("GET https://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            #expect(answered.status == 501)
-            #expect(answered["Proxy-Status"] != nil)
-        }
-    }
-
     @Test func `an upstream connection serves requests of several clients`() throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: .init(threads: 1)) { proxy throws in

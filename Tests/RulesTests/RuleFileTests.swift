@@ -44,6 +44,7 @@ import Testing
         let configuration = try #require(try RuleFile("/etc/attache/proxy.conf", from: reader).configuration)
         #expect(configuration.state == "/etc/attache/here")
         #expect(configuration.log.destination == .file("/etc/attache/a.log"))
-        #expect(configuration.clients.authentication == .basic(users: .file("/etc/attache/sub/users")))
+        #expect(configuration.clients.methods == [.basic])
+        #expect(configuration.clients.users == .file("/etc/attache/sub/users"))
     }
 }

@@ -44,6 +44,10 @@ extension Configuration {
         /// Strongest first unless said otherwise.
         public var order: [ChallengeMethod] = []
         public var authorization: Authorization?
+        /// Nil: nothing is out of the ordinary.
+        public var answerTerms: AnswerTerms?
+        /// `learn`: whether a client's own answer is kept when the server accepts it.
+        public var learns = false
         public let rule: RuleReference
         /// What the credential that it uses can answer.
         var answerable = MethodSet.password
@@ -52,8 +56,11 @@ extension Configuration {
         /// what the answer and the other predicates imply.
         var effectiveMethods: MethodSet {
             var effective = methods ?? (issuers.isEmpty && findings.isEmpty ? .http : .all)
+            if methods == nil, answerTerms?.form != nil { effective = MethodSet(.htmlForm) }
             switch answer {
-            case .use: effective = methods == nil ? answerable : effective.intersection(answerable)
+            case .use:
+                let isOpen = methods == nil && answerTerms?.form == nil
+                effective = isOpen ? answerable : effective.intersection(answerable)
             case .trust: effective = MethodSet(.serverTrust)
             case .performDefault, .reject, .cancel: break
             }

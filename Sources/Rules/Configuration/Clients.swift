@@ -3,15 +3,30 @@ import Bytes
 extension Configuration {
     /// Who may use the proxy.
     public struct Clients: Sendable, Equatable {
-        public enum Authentication: Sendable, Equatable {
-            case none
-            /// Basic challenges (RFC 7617) against a users file.
-            case basic(users: ValueSource)
+        /// How a client may say who it is.
+        public enum Method: String, Sendable, CaseIterable {
+            /// RFC 7617, against `users`.
+            case basic
+            /// RFC 7616, against `users`.
+            case digest
+            /// RFC 4559, with `keytab`.
+            case negotiate
+            /// RFC 6750, against `tokens`.
+            case bearer
         }
 
         /// By default the machine itself only.
         public var allow: [AddressPrefix] = AddressClass.loopback.prefixes
-        public var authentication = Authentication.none
+        /// In the order in which they are offered; empty: nobody is asked.
+        public var methods: [Method] = []
+        /// A file of htpasswd and htdigest lines.
+        public var users: ValueSource?
+        /// From which nonces are made, so that every process that has it knows them; nil: one of the process's own.
+        public var nonceKey: ValueSource?
+        /// A path.
+        public var keytab: String?
+        /// A file of names and the hashes of their tokens.
+        public var tokens: ValueSource?
         public var realm = "Attaché"
 
         public init() {}

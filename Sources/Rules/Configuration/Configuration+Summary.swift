@@ -11,6 +11,7 @@ extension Configuration {
             let passphrase = files.passphrase.map { " passphrase \($0)" } ?? ""
             lines.append("authority certificate \(files.certificate) key \(files.key)\(passphrase)")
         }
+        if let store { lines.append("store \(store.summary)") }
         lines += authority.names.map { "authority names \($0)" }
         if log.format == .off {
             lines.append("log off")
@@ -22,13 +23,14 @@ extension Configuration {
         if clients.allow != standard.clients.allow {
             lines.append("clients allow \(clients.allow.map(\.description).joined(separator: " "))")
         }
-        if case .basic(let users) = clients.authentication { lines.append("clients authenticate basic users \(users)") }
+        lines += clients.summary
         if clients.realm != standard.clients.realm { lines.append("clients realm \"\(clients.realm)\"") }
         lines += egress.entries.map { "egress \($0.verdict.rawValue) \($0.text)" }
         if egress.connectPorts != standard.egress.connectPorts {
             lines.append("egress connect-ports \(egress.connectPorts)")
         }
         lines += credentials.map { "credential \($0.name) \($0.content.summary)" }
+        lines += parents.map(\.summary)
         lines += routes.map(\.summary)
         lines += challenges.map(\.summary)
         return lines.map { $0 + "\n" }.joined()
@@ -61,6 +63,7 @@ extension Configuration.Timeouts {
     fileprivate func differences(from standard: Self) -> [String] {
         let named: [(String, KeyPath<Self, Duration>)] = [
             ("head", \.head), ("idle", \.idle), ("connect", \.connect), ("response", \.response), ("drain", \.drain),
+            ("session", \.session),
         ]
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }
             .map { "timeouts \($0.0) \(self[keyPath: $0.1])" }
@@ -88,7 +91,9 @@ extension Configuration.Challenge {
         if !isPreemptive { words.append("preempt no") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
         if let authorization { words.append("authorization \(authorization.rawValue)") }
-        if let terms { words += terms.summary }
+        if let trustTerms { words += trustTerms.summary }
+        if let answerTerms { words += answerTerms.summary }
+        if learns { words.append("learn yes") }
         return words.joined(separator: " ")
     }
 }

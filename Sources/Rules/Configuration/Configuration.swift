@@ -10,12 +10,15 @@ public struct Configuration: Sendable, Equatable {
     /// `state`: the directory for what outlives a run. Nil: `$XDG_STATE_HOME/attache`, which the command line finds.
     public var state: String?
     public var authority = Authority()
+    /// `store`; nil: what is to be kept is kept in memory.
+    public var store: Store?
     public var log = Log()
     public var limits = Limits()
     public var timeouts = Timeouts()
     public var clients = Clients()
     public var egress = Egress()
     public var credentials: [Credential] = []
+    public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [Challenge] = []
 

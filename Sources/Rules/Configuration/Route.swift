@@ -35,6 +35,8 @@ extension Configuration {
         public let decodesContent: Bool
         /// Nil: nothing is said of TLS.
         public let tls: TLSTerms?
+        /// Nil: the origin is asked directly.
+        public internal(set) var detour: Detour?
         public let rule: RuleReference
     }
 }

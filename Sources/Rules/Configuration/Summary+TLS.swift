@@ -13,6 +13,10 @@ extension Configuration.Credential.Content {
         switch self {
         case .password(let user, let password): "user \(user) password \(password)"
         case .identity(let source): source.summary
+        case .kerberos(let source): source.summary
+        case .token(let token): "token \(token)"
+        case .oauth(let source): source.summary
+        case .signature(let source): source.summary
         }
     }
 }
@@ -40,6 +44,7 @@ extension Configuration.Route {
         if decodesContent { words.append("decode") }
         if let minimum = tls?.minimum { words.append("tls minimum \(minimum.rawValue)") }
         words += tls?.revocation.map { "tls revocation \($0)" } ?? []
+        if let detour { words.append("via \(detour.words)") }
         return words.joined(separator: " ")
     }
 }

@@ -11,6 +11,9 @@ extension Configuration {
         /// What a stop waits for requests in flight.
         public var drain = Duration.seconds(30)
 
+        /// What a client's session outlives without a request.
+        public var session = Duration.seconds(900)
+
         public init() {}
     }
 }

@@ -12,14 +12,14 @@ extension Configuration.Challenge {
         case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
         case .method:
             methods == nil && isUse
-                ? "\(answerable == .password ? "a user and a password" : "a certificate") cannot answer \(query.method)"
+                ? "\(answerable == .password ? "a user and a password" : "its credential") cannot answer \(query.method)"
                 : "method is \(query.method), not \(Self.list(effectiveMethods.methods))"
         case .realm:
             query.realm.map { "realm is \"\($0)\", not \(Self.quoted(realms))" } ?? "the challenge names no realm"
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
         case .finding: "the chain's evaluation found no \(Self.list(findings.map(\.rawValue)))"
         case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
-        case .until: "it ended on \(terms?.until?.description ?? "a day before")"
+        case .until: "it ended on \(trustTerms?.until?.description ?? "a day before")"
         }
     }
 
@@ -33,12 +33,12 @@ extension Configuration.Challenge {
         if !issuers.isEmpty { words.append("the issuer is \(Self.quoted(issuers))") }
         if !findings.isEmpty { words.append("the finding is \(Self.list(findings.map(\.rawValue)))") }
         if let failures { words.append("failures are \(Self.range(failures))") }
-        if words.isEmpty, isOfTLS { return terms == nil ? "whatever is found or asked for" : "whatever is found" }
+        if words.isEmpty, isOfTLS { return trustTerms == nil ? "whatever is found or asked for" : "whatever is found" }
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
     }
 
     /// On what terms a server is trusted; nil when the answer is another.
-    var terms: TrustTerms? {
+    var trustTerms: TrustTerms? {
         if case .trust(let terms) = answer { terms } else { nil }
     }
 
@@ -49,7 +49,7 @@ extension Configuration.Challenge {
 
     /// The answer with the terms of a trust.
     var answerAndTerms: String {
-        terms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? answerWords
+        trustTerms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? answerWords
     }
 
     /// The answer in the rule file's words.

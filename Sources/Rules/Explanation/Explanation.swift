@@ -47,7 +47,7 @@ public struct Explanation: Sendable {
         self.request = request
         self.response = response
         clientIsAllowed = rules.clients.permits(request.client.address)
-        clientIsAsked = rules.configuration.clients.authentication != .none
+        clientIsAsked = !rules.configuration.clients.methods.isEmpty
         route = rules.route(host: request.host.utf8Span.span, port: request.port)
         reasonForNone = request.reasonForNone(on: route)
         let asked = request.atOrigin(by: rules)

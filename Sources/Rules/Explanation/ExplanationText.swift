@@ -101,6 +101,7 @@ struct ExplanationText {
         var words = [route.action.rawValue]
         if route.upgrade != nil { words.append("upgrade") }
         if route.decodesContent { words.append("decode") }
+        if let detour = route.detour { words.append("via \(detour.words)") }
         let what = words.joined(separator: ", ")
         return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"
     }

@@ -26,6 +26,9 @@ enum ChallengeDirective: String, DirectiveName {
     case order
     case authorization
     case spn
+    case delegate
+    case canonicalise
+    case learn
     case allow
     case pin
     case anchor
@@ -57,7 +60,11 @@ enum ChallengeDirective: String, DirectiveName {
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
         case .authorization: .one("'keep' or 'replace'")
-        case .ask, .form, .spn: .later
+        case .ask: .none(repeats: true).later(.asking)
+        case .form: .block().later(.forms)
+        case .spn: .one("a service principal such as HTTP/www.example.com").later(.kerberos)
+        case .delegate, .canonicalise: .one("'yes' or 'no'").later(.kerberos)
+        case .learn: .one("'yes' or 'no'").later(.learning)
         }
     }
 }

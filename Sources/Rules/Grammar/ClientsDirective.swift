@@ -3,15 +3,21 @@ enum ClientsDirective: String, DirectiveName {
     case authenticate
     case realm
     case users
+    case nonceKey = "nonce-key"
+    case keytab
+    case tokens
 
     static let block: String? = "clients"
 
     var grammar: DirectiveGrammar {
         switch self {
         case .allow: .some("addresses or blocks such as 10.0.0.0/8", repeats: true)
-        case .authenticate: .some("'none' or 'basic'", .never)
+        case .authenticate: .some("'none', 'basic', 'digest', 'negotiate' or 'bearer'", .never)
         case .realm: .one("a text")
         case .users: .one("'file' and a path", .atUse)
+        case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse).later(.clientDigest)
+        case .keytab: .one("a path", .path).later(.clientNegotiate)
+        case .tokens: .one("'file' and a path", .atUse).later(.clientBearer)
         }
     }
 }

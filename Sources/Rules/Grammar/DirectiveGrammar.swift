@@ -20,14 +20,20 @@ struct DirectiveGrammar {
         case path
     }
 
+    enum Block {
+        case none
+        case optional
+        case needed
+    }
+
     let arguments: Arguments
     /// What an argument is, after "needs": "an address and a port".
     let expects: String
     var references = References.atLoad
     var repeats = false
-    var hasBlock = false
-    /// False: the design has it, this version does not. Refused, so that nobody relies on it.
-    var isSupported = true
+    var block = Block.none
+    /// What it needs that may not have landed.
+    var feature: Feature?
 
     static func none(repeats: Bool = false) -> Self { .init(arguments: .none, expects: "nothing", repeats: repeats) }
 
@@ -42,8 +48,20 @@ struct DirectiveGrammar {
     }
 
     static func block(_ arguments: Arguments = .none, _ expects: String = "nothing", repeats: Bool = false) -> Self {
-        .init(arguments: arguments, expects: expects, references: .never, repeats: repeats, hasBlock: true)
+        .init(arguments: arguments, expects: expects, references: .never, repeats: repeats, block: .needed)
     }
 
-    static let later = Self(arguments: .some, expects: "nothing", repeats: true, isSupported: false)
+    func later(_ feature: Feature) -> Self {
+        var grammar = self
+        grammar.feature = feature
+        return grammar
+    }
+
+    func withOptionalBlock() -> Self {
+        var grammar = self
+        grammar.block = .optional
+        return grammar
+    }
+
+    func isSupported(by features: Set<Feature>) -> Bool { feature.map(features.contains) ?? true }
 }

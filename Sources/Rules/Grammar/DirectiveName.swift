@@ -7,5 +7,7 @@ protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendab
 
 extension DirectiveName {
     /// The words to suggest: those that would be accepted.
-    static var vocabulary: [String] { allCases.filter { $0.grammar.isSupported }.map(\.rawValue) }
+    static func vocabulary(of features: Set<Feature>) -> [String] {
+        allCases.filter { $0.grammar.isSupported(by: features) }.map(\.rawValue)
+    }
 }

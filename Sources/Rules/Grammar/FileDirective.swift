@@ -33,7 +33,10 @@ enum FileDirective: String, DirectiveName {
         case .route: .block(.one, "a host pattern", repeats: true)
         case .challenge: .block(.optional, "a name", repeats: true)
         case .authority: .block()
-        case .store, .parent: .later
+        case .store:
+            .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse).withOptionalBlock()
+                .later(.storage)
+        case .parent: .block(.one, "a name", repeats: true).later(.parents)
         }
     }
 }

@@ -4,8 +4,12 @@ enum TimeoutsDirective: String, DirectiveName {
     case connect
     case response
     case drain
+    case session
 
     static let block: String? = "timeouts"
 
-    var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
+    var grammar: DirectiveGrammar {
+        let duration = DirectiveGrammar.one("a duration such as 500ms, 10s, 5m or 1h")
+        return self == .session ? duration.later(.storage) : duration
+    }
 }

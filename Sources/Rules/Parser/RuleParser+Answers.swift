@@ -14,6 +14,7 @@ extension RuleParser {
             checkMethods(of: rule, credential, source)
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
+            checkLogin(of: rule, source)
         }
     }
 
@@ -35,7 +36,7 @@ extension RuleParser {
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let credential {
                     let sentence = "\(Token.shown(name)) is \(credential.content.words), which cannot answer this"
                     log.report(at: token.range, sentence)
-                } else if !method.isSupported {
+                } else if !supports(method) {
                     log.report(at: token.range, "answering \(token.shown) is not supported yet")
                 }
             case .trust:
@@ -49,7 +50,7 @@ extension RuleParser {
         let spoken = rule.methods ?? (rule.isUse ? rule.answerable : .all)
         let certificate = source.said(.issuer)
         let trust = source.said(.finding)
-        if let certificate, rule.terms != nil || !spoken.contains(.clientCertificate) {
+        if let certificate, rule.trustTerms != nil || !spoken.contains(.clientCertificate) {
             let sentence = "'issuer' speaks of 'client-certificate', and this challenge of something else"
             log.report(at: certificate.name.range, sentence)
         } else if let trust, rule.isUse || !spoken.contains(.serverTrust) {
@@ -66,7 +67,7 @@ extension RuleParser {
 
     private func checkModifiers(of rule: Configuration.Challenge, _ source: ChallengeSource) {
         let modifiers: [ChallengeDirective] = [.allow, .pin, .anchor, .name, .until]
-        if rule.terms == nil {
+        if rule.trustTerms == nil {
             for modifier in modifiers {
                 guard let node = source.said(modifier) else { continue }
                 let sentence = "'\(modifier.rawValue)' goes with 'trust', and this challenge says "

@@ -9,14 +9,17 @@ extension RuleParser {
         let name = directive.values.first
         var rule = Configuration.Challenge(rule: reference(name?.text, directive.node))
         var trust = TrustWords()
+        var login = LoginWords()
         var answer: SourceRange?
         var isRefused = false
         for inner in directives(ChallengeDirective.self, in: directive.node) {
-            guard inner.name.grammar.isSupported else {
+            guard supports(inner.name.grammar) else {
                 isRefused = true
                 continue
             }
-            if !predicate(inner, &rule), !modifier(inner, &rule), !trustModifier(inner, &trust) {
+            let isModifier =
+                modifier(inner, &rule) || trustModifier(inner, &trust) || loginModifier(inner, &login)
+            if !isModifier, !predicate(inner, &rule) {
                 if let answer {
                     let line = sources.file(answer.file)?.line(of: answer.bytes.lowerBound) ?? 0
                     log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
@@ -40,6 +43,7 @@ extension RuleParser {
             return
         }
         if case .trust = rule.answer { rule.answer = .trust(trust.terms) }
+        rule.answerTerms = login.terms
         configuration.challenges.append(rule)
         challengeSources.append(ChallengeSource(node: directive.node, answer: answer))
     }
@@ -77,6 +81,7 @@ extension RuleParser {
         case .attempts: number(value, 1...10).map { rule.attempts = $0 }
         case .persistence: keyword(value, Challenge.Persistence.self).map { rule.persistence = $0 }
         case .preempt: yesOrNo(value).map { rule.isPreemptive = $0 }
+        case .learn: yesOrNo(value).map { rule.learns = $0 }
         case .authorization: keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
         case .order:
             for value in directive.values {
@@ -84,7 +89,7 @@ extension RuleParser {
                 if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
                 if MethodSet.tls.contains(method) {
                     refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
-                } else if !method.isSupported {
+                } else if !supports(method) {
                     refuse(value, "answering \(value.shown) is not supported yet")
                 }
                 rule.order.append(method)

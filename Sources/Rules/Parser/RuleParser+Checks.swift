@@ -5,6 +5,7 @@ extension RuleParser {
     func check() {
         checkUses()
         checkAnswers()
+        checkDetours()
         checkListeners()
         // A rule that lost a predicate to an error seems wider than it is.
         guard !log.hasErrors else { return }
@@ -41,7 +42,7 @@ extension RuleParser {
     }
 
     private func checkOpenProxy() {
-        guard configuration.clients.authentication == .none,
+        guard configuration.clients.methods.isEmpty,
             configuration.clients.allow.contains(where: { $0.length == 0 })
         else { return }
         let loopback = AddressClass.loopback.prefixes
@@ -79,7 +80,7 @@ extension Configuration.Challenge {
     /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
     func covers(_ other: Self) -> Bool {
         // A rule that ends leaves what it took to the others.
-        terms?.until == nil
+        trustTerms?.until == nil
             && (isProxy == nil || isProxy == other.isProxy)
             && (isSecure == nil || isSecure == other.isSecure)
             && effectiveMethods.isSuperset(of: other.effectiveMethods)

@@ -3,7 +3,9 @@ extension RuleParser {
         guard let value = directive.values.first else { return }
         let said = directives(CredentialDirective.self, in: directive.node)
         nameCredential(value)
-        guard let content = credentialContent(said, of: value, in: directive.node), !value.text.isEmpty else { return }
+        guard let kind = credentialKind(said, of: value, in: directive.node),
+            let content = content(kind, CredentialBlock(said), of: value), !value.text.isEmpty
+        else { return }
         configuration.credentials.append(
             .init(name: value.text, content: content, rule: reference(value.text, directive.node)))
     }
@@ -18,20 +20,22 @@ extension RuleParser {
         }
     }
 
-    private func credentialContent(
+    /// What kind of credential a block is, if nothing that it needs is missing and nothing is of another kind.
+    private func credentialKind(
         _ said: [Directive<CredentialDirective>], of name: Value, in node: SyntaxNode
-    ) -> Configuration.Credential.Content? {
+    ) -> CredentialKind? {
         let words = node.block?.nodes.map { CredentialDirective(rawValue: $0.name.text) } ?? []
         // A word that is no directive was reported, and is probably the one that is missing; so was one that is not
         // supported yet.
-        let isDoubtful = words.contains { !($0?.grammar.isSupported ?? false) }
-        guard let kind = words.lazy.compactMap({ $0 }).compactMap(CredentialKind.init).first else {
+        let isDoubtful = words.contains { $0.map { !supports($0.grammar) } ?? true }
+        guard let kind = CredentialKind(words.compactMap { $0 }) else {
             let sentence = "the credential \(name.shown) has neither 'user' and 'password' nor 'certificate' and 'key'"
             if !isDoubtful { log.report(at: name.range, sentence) }
             return nil
         }
+        guard kind.needed.allSatisfy({ supports($0.grammar) }) else { return nil }
         var isSound = true
-        for directive in said where directive.name.grammar.isSupported && !kind.words.contains(directive.name) {
+        for directive in said where supports(directive.name.grammar) && !kind.allows(directive.name) {
             isSound = false
             log.report(
                 at: directive.node.name.range,
@@ -41,26 +45,37 @@ extension RuleParser {
             isSound = false
             log.report(at: name.range, "the credential \(name.shown) has no '\(needed.rawValue)'")
         }
-        let value = { (word: CredentialDirective) in said.first { $0.name == word }?.values.first }
-        let secret = { (word: CredentialDirective) in value(word).flatMap(self.secret) }
-        guard isSound else { return nil }
+        return isSound ? kind : nil
+    }
+
+    /// Nil when a value is missing or wrong, which was reported.
+    private func content(
+        _ kind: CredentialKind, _ block: CredentialBlock, of name: Value
+    ) -> Configuration.Credential.Content? {
+        let secret = { (word: CredentialDirective) in block.value(word).flatMap(self.secret) }
         switch kind {
         case .password:
             guard let user = secret(.user), let password = secret(.password) else { return nil }
             return .password(user: user, password: password)
         case .pem:
-            guard let certificate = value(.certificate), let key = value(.key) else { return nil }
+            guard let certificate = block.value(.certificate), let key = block.value(.key) else { return nil }
             return .identity(
                 .pem(certificate: path(certificate), key: path(key), passphrase: secret(.passphrase)))
         case .pkcs12:
-            return value(.pkcs12).map { .identity(.pkcs12(path($0), passphrase: secret(.passphrase))) }
+            return block.value(.pkcs12).map { .identity(.pkcs12(path($0), passphrase: secret(.passphrase))) }
         case .pkcs11:
-            return value(.pkcs11).flatMap(token).map { .identity(.pkcs11($0, passphrase: secret(.passphrase))) }
+            return block.value(.pkcs11).flatMap(tokenURI).map {
+                .identity(.pkcs11($0, passphrase: secret(.passphrase)))
+            }
+        case .kerberos: return kerberos(block, of: name).map { .kerberos($0) }
+        case .token: return secret(.token).map { .token($0) }
+        case .oauth: return oauth(block).map { .oauth($0) }
+        case .signature: return signature(block).map { .signature($0) }
         }
     }
 
     /// A PKCS#11 URI (RFC 7512). A PIN in it would be shown wherever the URI is.
-    private func token(_ value: Value) -> String? {
+    private func tokenURI(_ value: Value) -> String? {
         let text = Array(value.text.utf8)
         guard value.text.hasPrefix("pkcs11:"), text.count > 7 else {
             refuse(value, "\(value.shown) is no PKCS#11 URI; one begins with 'pkcs11:'")

@@ -1,4 +1,10 @@
 extension RuleParser {
+    func supports(_ grammar: DirectiveGrammar) -> Bool { grammar.isSupported(by: features) }
+
+    func supports(_ method: ChallengeMethod) -> Bool {
+        method.isSupported || method.feature.map(features.contains) ?? false
+    }
+
     /// The directives of a block, each checked against its block's table.
     func directives<Name: DirectiveName>(_: Name.Type, in node: SyntaxNode) -> [Directive<Name>] {
         var seen: [Name: SourceRange] = [:]
@@ -16,7 +22,7 @@ extension RuleParser {
                 continue
             }
             let grammar = name.grammar
-            guard grammar.isSupported else {
+            guard supports(grammar) else {
                 log.report(at: node.name.range, "'\(name.rawValue)' is not supported yet")
                 // Kept, so that a block can tell "not yet" from "said nothing".
                 directives.append(Directive(name: name, node: node, values: []))
@@ -35,11 +41,11 @@ extension RuleParser {
     }
 
     private func hasRightBlock(_ node: SyntaxNode, _ grammar: DirectiveGrammar) -> Bool {
-        if let block = node.block, !grammar.hasBlock {
+        if let block = node.block, grammar.block == .none {
             log.report(at: block.brace, "'\(node.name.text)' takes no block")
             return false
         }
-        if node.block == nil, grammar.hasBlock {
+        if node.block == nil, grammar.block == .needed {
             log.report(at: node.range, "'\(node.name.text)' needs a block in braces on this line")
             return false
         }
@@ -64,8 +70,8 @@ extension RuleParser {
         }
         var sentence = "\(name.shown) is no directive\(place)"
         if isTopLevel { sentence += "; it stands at the top of the file" }
-        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
-        let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : Self.homes(of: name.text)
+        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary(of: features))
+        let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : homes(of: name.text)
         if let last = homes.last {
             let others = homes.dropLast().map { "'\($0)'" }.joined(separator: ", ")
             sentence += "; it stands in \(others)\(others.isEmpty ? "" : " and ")'\(last)'"
@@ -74,17 +80,13 @@ extension RuleParser {
     }
 
     /// The blocks that have a directive of that name.
-    private static func homes(of name: String) -> [String] {
-        let tables: [(block: String?, vocabulary: [String])] = [
-            (LimitsDirective.block, LimitsDirective.vocabulary),
-            (TimeoutsDirective.block, TimeoutsDirective.vocabulary),
-            (ClientsDirective.block, ClientsDirective.vocabulary), (EgressDirective.block, EgressDirective.vocabulary),
-            (CredentialDirective.block, CredentialDirective.vocabulary),
-            (AuthorityDirective.block, AuthorityDirective.vocabulary),
-            (RouteDirective.block, RouteDirective.vocabulary),
-            (ChallengeDirective.block, ChallengeDirective.vocabulary),
+    private func homes(of name: String) -> [String] {
+        let tables: [any DirectiveName.Type] = [
+            LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
+            CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
+            FormDirective.self, ParentDirective.self, StoreDirective.self,
         ]
-        return tables.filter { $0.vocabulary.contains(name) }.compactMap(\.block)
+        return tables.filter { $0.vocabulary(of: features).contains(name) }.compactMap { $0.block }
     }
 
     /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.

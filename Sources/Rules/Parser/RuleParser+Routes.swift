@@ -62,7 +62,7 @@ extension RuleParser {
         let tls = routeTLS(inner.filter { $0.name == .tls })
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
-            let words = RouteDirective.vocabulary.map { "'\($0)'" }
+            let words = RouteDirective.vocabulary(of: features).map { "'\($0)'" }
             log.report(at: value.range, "this route says nothing; it may say \(words.joined(separator: ", "))")
         }
         if action == .deny {
@@ -75,10 +75,13 @@ extension RuleParser {
             log.report(at: value.range, "more than \(SyntaxLimits.routes) routes")
             return
         }
+        if let via = inner.first(where: { $0.name == .via }), !via.values.isEmpty {
+            detours.append((configuration.routes.count, via.values))
+        }
         configuration.routes.append(
             .init(
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
-                decodesContent: inner.contains { $0.name == .decode }, tls: tls,
+                decodesContent: inner.contains { $0.name == .decode }, tls: tls, detour: nil,
                 rule: reference(value.text, directive.node)))
         routeRanges.append(value.range)
     }

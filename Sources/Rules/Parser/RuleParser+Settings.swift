@@ -29,65 +29,8 @@ extension RuleParser {
             case .connect: configuration.timeouts.connect = duration
             case .response: configuration.timeouts.response = duration
             case .drain: configuration.timeouts.drain = duration
+            case .session: configuration.timeouts.session = duration
             }
-        }
-    }
-
-    func clients(_ node: SyntaxNode) {
-        var allow: [AddressPrefix] = []
-        var users: (source: ValueSource, range: SourceRange)?
-        var basic: SourceRange?
-        for directive in directives(ClientsDirective.self, in: node) {
-            switch directive.name {
-            case .allow: allow += directive.values.compactMap(prefix)
-            case .authenticate: basic = authenticatesBasic(directive.values)
-            case .realm: directive.values.first.flatMap(realm).map { configuration.clients.realm = $0 }
-            case .users: users = directive.values.first.flatMap { value in usersFile(value).map { ($0, value.range) } }
-            }
-        }
-        if !allow.isEmpty { configuration.clients.allow = allow }
-        switch (basic, users) {
-        case (nil, nil): break
-        case (_?, let users?): configuration.clients.authentication = .basic(users: users.source)
-        case (let basic?, nil):
-            // A `users` line that was refused has been reported.
-            let isSaid = node.block?.nodes.contains { $0.name.text == ClientsDirective.users.rawValue } ?? false
-            if !isSaid { log.report(at: basic, "'authenticate basic' needs 'users file' and a path beside it") }
-        case (nil, let users?):
-            log.report(.warning, at: users.range, "no one is asked for a password: 'authenticate basic' is not said")
-        }
-    }
-
-    private func authenticatesBasic(_ values: [Value]) -> SourceRange? {
-        var methods: [ClientMethod] = []
-        for value in values {
-            guard let method = keyword(value, ClientMethod.self, later: ["digest", "negotiate", "bearer"]) else {
-                continue
-            }
-            if methods.contains(method) {
-                refuse(value, "\(value.shown) is said already")
-            } else if !methods.isEmpty {
-                refuse(value, "'none' stands alone")
-            }
-            methods.append(method)
-        }
-        return methods.contains(.basic) ? values.first?.range : nil
-    }
-
-    private func realm(_ value: Value) -> String? {
-        if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-            refuse(value, "a realm has no control characters")
-            return nil
-        }
-        return value.text
-    }
-
-    private func usersFile(_ value: Value) -> ValueSource? {
-        switch value.origin {
-        case .written, .environment:
-            refuse(value, "users are read from a file: 'users file' and its path")
-            return nil
-        case .file(let path): return .file(path)
         }
     }
 
@@ -96,9 +39,4 @@ extension RuleParser {
         let line = file?.line(of: node.name.range.bytes.lowerBound) ?? 0
         return RuleReference(name: name, file: file?.path ?? "", line: line)
     }
-}
-
-private enum ClientMethod: String, CaseIterable {
-    case none
-    case basic
 }

@@ -6,10 +6,8 @@ extension RuleParser {
         for (index, rule) in configuration.challenges.enumerated() {
             let source = challengeSources[index]
             warnOfWideAnswer(rule, source)
-            if index < 1024, !isKeptFromClear(rule, by: configuration.challenges[..<index]) {
-                warnOfClearPassword(rule, source)
-            }
-            guard let terms = rule.terms else { continue }
+            if index < 1024 { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
+            guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
             warnOfEnd(terms, source)
         }
@@ -18,7 +16,7 @@ extension RuleParser {
 
     private func warnOfWideAnswer(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
         guard rule.isProxy != true, rule.issuers.isEmpty, rule.isForAnyHost else { return }
-        if let terms = rule.terms, !terms.allow.isEmpty, terms.pins.isEmpty {
+        if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
             log.report(.warning, at: source.answer, "any server is forgiven these findings: say 'host'")
         }
         guard rule.isUse else { return }
@@ -28,13 +26,24 @@ extension RuleParser {
     }
 
     /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
-    private func warnOfClearPassword(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func warnOfClearPassword(
+        _ rule: Configuration.Challenge, _ source: ChallengeSource, behind earlier: ArraySlice<Configuration.Challenge>
+    ) {
         guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
-            rule.effectiveMethods.contains(.basic), !rule.staysOnThisMachine, !isUpgraded(rule)
+            !rule.staysOnThisMachine, !isUpgraded(rule)
         else { return }
+        let methods: [(method: ChallengeMethod, words: String)] = [
+            (.basic, "Basic sends this password"), (.htmlForm, "a form sends this password"),
+            (.bearer, "this token is sent"),
+        ]
+        let exposed = methods.first { method, _ in
+            rule.effectiveMethods.contains(method) && (method != .htmlForm || rule.answerTerms?.form != nil)
+                && !isKeptFromClear(rule, method, by: earlier)
+        }
+        guard let exposed else { return }
         log.report(
             .warning, at: source.answer,
-            "in answer to Basic over http, this password travels in clear: say 'secure yes', or 'protocol' if it may")
+            "over http, \(exposed.words) in clear: say 'secure yes', or 'protocol' if it may")
     }
 
     private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {
@@ -46,11 +55,11 @@ extension RuleParser {
 
     /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
     private func isKeptFromClear(
-        _ rule: Configuration.Challenge, by earlier: ArraySlice<Configuration.Challenge>
+        _ rule: Configuration.Challenge, _ method: ChallengeMethod, by earlier: ArraySlice<Configuration.Challenge>
     ) -> Bool {
         var clear = rule
         clear.isSecure = false
-        clear.methods = MethodSet(.basic)
+        clear.methods = MethodSet(method)
         return earlier.contains { !$0.isUse && $0.covers(clear) }
     }
 

@@ -8,6 +8,8 @@ final class RuleParser<Reader: SourceReader> {
     let reader: Reader
     let sources: SourceMap
     let log: DiagnosticLog
+    /// What may be said although this version may not do it; for tests.
+    let features: Set<Feature>
     var configuration = Configuration()
     /// Top-level directives found inside a block whose brace is missing.
     var strays: [SyntaxNode] = []
@@ -17,12 +19,16 @@ final class RuleParser<Reader: SourceReader> {
     var challengeSources: [ChallengeSource] = []
     var challengeNames: Set<String> = []
     var routeRanges: [SourceRange] = []
+    var parentRanges: [String: SourceRange] = [:]
+    /// The words of `via`, with the number of the route.
+    var detours: [(route: Int, values: [Value])] = []
     var uses: [(name: String, range: SourceRange)] = []
 
-    init(reader: Reader, sources: SourceMap, log: DiagnosticLog) {
+    init(reader: Reader, sources: SourceMap, log: DiagnosticLog, features: Set<Feature>) {
         self.reader = reader
         self.sources = sources
         self.log = log
+        self.features = features
     }
 
     func parse(_ nodes: [SyntaxNode]) -> Configuration {
@@ -56,7 +62,8 @@ final class RuleParser<Reader: SourceReader> {
         case .route: route(directive)
         case .challenge: challenge(directive)
         case .authority: authority(directive)
-        case .store, .parent: break  // refused by the table
+        case .store: store(directive)
+        case .parent: parent(directive)
         }
     }
 

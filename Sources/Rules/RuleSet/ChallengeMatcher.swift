@@ -31,7 +31,7 @@ final class ChallengeMatcher: Sendable {
         issuers = rule.issuers
         findings = TrustFindings(rule.findings)
         failures = rule.failures
-        terms = rule.terms
+        terms = rule.trustTerms
     }
 
     /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.

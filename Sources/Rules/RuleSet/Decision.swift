@@ -11,6 +11,10 @@ public struct Decision: Sendable, Equatable {
     /// The order in which to try a response's challenges; empty: by strength.
     public let order: [ChallengeMethod]
     public let authorization: Configuration.Challenge.Authorization
+    /// Nil: nothing is out of the ordinary.
+    public let terms: AnswerTerms?
+    /// Whether a client's own answer is kept when the server accepts it.
+    public let learns: Bool
 
     init(_ rule: Configuration.Challenge) {
         answer = rule.answer
@@ -20,6 +24,8 @@ public struct Decision: Sendable, Equatable {
         isPreemptive = rule.isPreemptive
         order = rule.order
         authorization = rule.authorization ?? .keep
+        terms = rule.answerTerms
+        learns = rule.learns
     }
 
     private init() {
@@ -30,6 +36,8 @@ public struct Decision: Sendable, Equatable {
         isPreemptive = true
         order = []
         authorization = .keep
+        terms = nil
+        learns = false
     }
 
     /// What holds when no rule matches.

@@ -6,6 +6,8 @@ public struct RouteDecision: Sendable, Equatable {
     public let decodesContent: Bool
     /// Nil: TLS as it is spoken without a word.
     public let tls: TLSTerms?
+    /// Nil: the origin is asked directly.
+    public let detour: Detour?
     /// Nil: no route matched, and the request travels as it is.
     public let rule: RuleReference?
 
@@ -14,6 +16,7 @@ public struct RouteDecision: Sendable, Equatable {
         upgrade = route.upgrade
         decodesContent = route.decodesContent
         tls = route.tls
+        detour = route.detour
         rule = route.rule
     }
 
@@ -22,6 +25,7 @@ public struct RouteDecision: Sendable, Equatable {
         upgrade = nil
         decodesContent = false
         tls = nil
+        detour = nil
         rule = nil
     }
 

@@ -4,7 +4,7 @@ import Bytes
 /// not parse is exactly the file whose lines are shown. It would rather hide too much.
 ///
 /// Hidden is: what follows a word such as `password`, or a near miss of one, up to the end of its directive, unless
-/// it is `env NAME` or `file PATH`; what an unknown directive of a `credential` block says; a URL with a password; a
+/// it is `env NAME` or `file PATH`; what a directive of a `store` or an unknown one of a `credential` block says; a URL with a password; a
 /// string that holds `password=`, or whose quotes are wrong; and a comment on such a line, or one that speaks of a
 /// secret itself.
 struct SecretMask {
@@ -16,6 +16,9 @@ struct SecretMask {
         var isHiding = false
         var isHead = true
         var opensCredential = false
+        var isStore = false
+        /// Whether that block is a `store`, where a `key` is no path.
+        var isInStore = false
         for index in tokens.indices {
             let token = tokens[index]
             switch token.kind {
@@ -24,6 +27,7 @@ struct SecretMask {
                     depth = inner + 1
                 } else if opensCredential {
                     depth = 0
+                    isInStore = isStore
                 }
                 (isHead, isHiding) = (true, isHiding && index > 0 && Self.speaksOfSecret(tokens[index - 1]))
             case .close:
@@ -42,10 +46,13 @@ struct SecretMask {
                     hideInside(token, &tokens[index], bytes)
                 }
                 let isWord = token.kind == .word
-                if isHead, isWord { opensCredential = Self.isNear(token.text, ["credential"]) }
+                if isHead, isWord {
+                    isStore = Self.isNear(token.text, ["store"])
+                    opensCredential = isStore || Self.isNear(token.text, ["credential"])
+                }
                 if Self.speaksOfSecret(token) {
                     isHiding = true
-                } else if isHead, depth != nil, !Self.plain.contains(token.text) {
+                } else if isHead, depth != nil, isInStore || !Self.plain.contains(token.text) {
                     isHiding = true
                 }
                 isHead = false
@@ -130,7 +137,8 @@ struct SecretMask {
     private static func isReference(_ tokens: [Token], _ index: Int) -> Bool {
         let isHere = tokens[index].isWord("env") || tokens[index].isWord("file")
         let follows = index > 0 && (tokens[index - 1].isWord("env") || tokens[index - 1].isWord("file"))
-        return isHere || follows && index > 1 && speaksOfSecret(tokens[index - 2])
+        return isHere
+            || follows && index > 1 && (speaksOfSecret(tokens[index - 2]) || tokens[index - 2].isWord("key"))
     }
 
     private static func speaksOfSecret(_ token: Token) -> Bool {
@@ -146,11 +154,14 @@ struct SecretMask {
         }
     }
 
-    private static let words: Set = ["password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey"]
+    private static let words: Set = [
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
+        "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion",
+    ]
     /// Directives of `credential` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "pkcs12",
-        "pkcs11", "include",
+        "pkcs11", "client-authentication", "key-id", "audience", "payload", "include",
     ]
     private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]
     private static let hints = ["pass", "secret", "token", "pwd"]

@@ -33,6 +33,7 @@ public final class ClientTLSContext: Sendable {
         tls_keep_no_sessions_as_client(handle)
         SSL_CTX_sess_set_new_cb(handle) { connection, session in
             guard let connection, let session, let client = TLSConnection.owning(connection).client else { return 0 }
+            defer { tls_clear_errors() }
             return client.keep(session) ? 1 : 0
         }
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
@@ -42,12 +43,14 @@ public final class ClientTLSContext: Sendable {
                 guard let evaluation, let connection = tls_connection_of(evaluation),
                     let client = TLSConnection.owning(connection).client
                 else { return 0 }
+                defer { tls_clear_errors() }
                 return client.serverPresented(evaluation, on: connection)
             }, nil)
         SSL_CTX_set_cert_cb(
             handle,
             { connection, _ in
                 guard let connection, let client = TLSConnection.owning(connection).client else { return 0 }
+                defer { tls_clear_errors() }
                 return client.identityWanted(on: connection)
             }, nil)
         SSL_CTX_set_post_handshake_auth(handle, 1)

@@ -7,7 +7,7 @@ import COpenSSL
 /// is never refused; what the transport does not take waits in `outbound`, and OpenSSL is told to stop only when far too
 /// much waits.
 final class RecordPort {
-    /// Why the transport brings, or takes, nothing more.
+    /// Why the transport brings nothing more.
     enum End: Equatable {
         case orderly
         case failed(errno: Int32)
@@ -20,6 +20,10 @@ final class RecordPort {
     private var earlier: ByteBuffer?
     private var outbound: ByteBuffer?
     private(set) var end: End?
+    /// Why the transport takes nothing more; an `errno`. What the peer has said before that can still be read.
+    private(set) var sendError: Int32?
+    /// OpenSSL was told to stop sending, and goes on where it stopped when it is asked again.
+    private var isRefusing = false
 
     /// Our own records only fill this when a peer makes us answer and does not read.
     private static let outboundLimit = 64 * 1024
@@ -43,19 +47,24 @@ final class RecordPort {
     /// Bytes that wait for the transport.
     var waiting: Int { outbound?.count ?? 0 }
 
+    /// Whether OpenSSL, asked again, could get any further than the last time.
+    var mayBring: Bool { transport.isReadable || isRefusing || earlier != nil || end != nil }
+
     /// For the BIO: a count, 0 at the end or after a failure, or `nothing`.
     func receive(_ bio: OpaquePointer, into room: UnsafeMutableRawBufferPointer) -> Int32 {
         tls_clear_retry(bio)
         if let earlier { return receive(earlier, into: room) }
-        guard end == nil else { return 0 }
-        var span = MutableRawSpan(_unsafeBytes: room)
-        switch transport.read(into: &span) {
-        case .moved(let count) where count > 0: return Int32(truncatingIfNeeded: count)
-        case .moved, .wouldBlock:
-            tls_would_block_reading(bio)
-            return Self.nothing
-        case .endOfStream: end = .orderly
-        case .failed(let errno): end = .failed(errno: errno)
+        while end == nil {
+            var span = MutableRawSpan(_unsafeBytes: room)
+            switch transport.read(into: &span) {
+            case .moved(0): continue
+            case .moved(let count): return Int32(truncatingIfNeeded: count)
+            case .wouldBlock:
+                tls_would_block_reading(bio)
+                return Self.nothing
+            case .endOfStream: end = .orderly
+            case .failed(let errno): end = .failed(errno: errno)
+            }
         }
         return 0
     }
@@ -71,24 +80,17 @@ final class RecordPort {
         return Int32(truncatingIfNeeded: count)
     }
 
-    /// For the BIO: all of the bytes are taken, unless sending is not allowed, or has failed.
+    /// For the BIO: all of the bytes are taken, unless sending is not allowed. They are dropped when it has failed, since
+    /// OpenSSL would then read no more, and what there is to read may say why.
     func send(_ bio: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Int32 {
         tls_clear_retry(bio)
-        if client?.isSilent == true || waiting > Self.outboundLimit {
+        isRefusing = client?.isSilent == true || waiting > Self.outboundLimit
+        if isRefusing {
             tls_would_block_writing(bio)
             return Self.nothing
         }
-        var sent = 0
-        if outbound == nil {
-            switch transport.write(RawSpan(_unsafeBytes: bytes)) {
-            case .moved(let count): sent = count
-            case .wouldBlock, .endOfStream: break
-            case .failed(let errno):
-                end = .failed(errno: errno)
-                return Self.nothing
-            }
-        }
-        if sent < bytes.count { keep(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))) }
+        let sent = outbound == nil ? offer(RawSpan(_unsafeBytes: bytes)) : 0
+        if sent < bytes.count, sendError == nil { keep(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(sent))) }
         return Int32(truncatingIfNeeded: bytes.count)
     }
 
@@ -105,23 +107,28 @@ final class RecordPort {
     /// Offers what waits to the transport.
     /// - Returns: whether nothing waits any more.
     func flush() -> Bool {
-        while let waiting = outbound {
-            switch transport.write(waiting.readable.bytes) {
-            case .moved(let count):
-                waiting.consume(count)
-                if waiting.isEmpty { outbound = nil }
-            case .wouldBlock, .endOfStream: return false
-            case .failed(let errno):
-                end = .failed(errno: errno)
-                return false
+        guard let waiting = outbound else { return true }
+        waiting.consume(offer(waiting.readable.bytes))
+        guard waiting.isEmpty || sendError != nil else { return false }
+        outbound = nil
+        return sendError == nil
+    }
+
+    /// Writes as much as the transport takes now.
+    private func offer(_ bytes: RawSpan) -> Int {
+        var sent = 0
+        while sent < bytes.byteCount, sendError == nil {
+            switch transport.write(bytes.extracting(droppingFirst: sent)) {
+            case .moved(let count): sent += count
+            case .wouldBlock, .endOfStream: return sent
+            case .failed(let errno): sendError = errno
             }
         }
-        return true
+        return sent
     }
 
     /// Sends bytes past OpenSSL, if that is possible at once and in order.
     func sendPlainly(_ bytes: [UInt8]) {
-        guard outbound == nil, end == nil else { return }
-        _ = bytes.withUnsafeBytes { transport.write(RawSpan(_unsafeBytes: $0)) }
+        if outbound == nil { _ = offer(bytes.span.bytes) }
     }
 }

@@ -1,5 +1,8 @@
 /// The ordered bytes under a TLS connection: a socket, or another TLS connection. Belongs to one loop.
 public protocol RecordTransport: AnyObject {
+    /// False when a read would say `wouldBlock`: then it need not be tried.
+    var isReadable: Bool { get }
+
     /// Fills the front of `room`, which is not empty, with what has come.
     func read(into room: inout MutableRawSpan) -> RecordTransfer
 

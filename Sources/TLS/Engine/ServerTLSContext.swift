@@ -30,6 +30,7 @@ public final class ServerTLSContext: Sendable {
             handle,
             { connection, _ in
                 guard let connection, let server = TLSConnection.owning(connection).server else { return 0 }
+                defer { tls_clear_errors() }
                 return server.identityWanted(on: connection)
             }, nil)
         if !settings.applicationProtocols.isEmpty { answerProtocols() }
@@ -45,7 +46,7 @@ public final class ServerTLSContext: Sendable {
         do { identifier = try RandomBytes.make(16) } catch { throw .local(reason: "\(error)") }
         try TLSContext.require(
             SSL_CTX_set_session_id_context(handle, identifier, UInt32(identifier.count)) == 1
-                && SSL_CTX_set_num_tickets(handle, 2) == 1)
+                && SSL_CTX_set_num_tickets(handle, 1) == 1)
     }
 
     private func answerProtocols() {
@@ -80,6 +81,7 @@ public final class ServerTLSContext: Sendable {
                 guard let evaluation, let connection = tls_connection_of(evaluation),
                     let server = TLSConnection.owning(connection).server
                 else { return 0 }
+                defer { tls_clear_errors() }
                 return server.clientPresented(evaluation)
             }, nil)
     }

@@ -36,9 +36,10 @@ extension TLSConnection {
         guard case .open = state else { return failure != nil }
         if hasPending || hasPeerEnded { return true }
         _ = port.flush()
+        guard mayRead else { return false }
         var byte: UInt8 = 0
         var count = 0
-        ERR_clear_error()
+        tls_clear_errors()
         if SSL_peek_ex(handle, &byte, 1, &count) == 1 { return true }
         return stopped() != .wouldBlock
     }
@@ -49,10 +50,13 @@ extension TLSConnection {
     /// Says to the peer that nothing more will come from here (close_notify). It may still say what it has to say.
     public func shutdownWrite() {
         guard case .open = state, SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN == 0 else { return }
-        ERR_clear_error()
+        tls_clear_errors()
         SSL_shutdown(handle)
         _ = port.flush()
     }
+
+    /// Whether OpenSSL has anything to work on: what was left of the last reading, or what the transport may bring.
+    private var mayRead: Bool { SSL_has_pending(handle) == 1 || hasPeerEnded || port.mayBring }
 
     private var hasPeerEnded: Bool { SSL_get_shutdown(handle) & SSL_RECEIVED_SHUTDOWN != 0 }
 
@@ -62,10 +66,11 @@ extension TLSConnection {
     func read(into room: UnsafeMutableRawBufferPointer) -> RecordTransfer {
         guard case .open = state else { return refusal }
         _ = port.flush()
+        guard mayRead, !room.isEmpty else { return .wouldBlock }
         var total = 0
         while let start = room.baseAddress, total < room.count {
             var count = 0
-            ERR_clear_error()
+            tls_clear_errors()
             guard SSL_read_ex(handle, start + total, room.count - total, &count) == 1 else {
                 let reason = stopped()
                 return total > 0 ? .moved(total) : reason
@@ -79,19 +84,19 @@ extension TLSConnection {
     func write(_ bytes: UnsafeRawBufferPointer) -> RecordTransfer {
         guard case .open = state else { return refusal }
         if SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN != 0 { return .failed(errno: EPIPE) }
-        guard port.flush() else { return port.end == nil ? .wouldBlock : stopped() }
+        guard port.flush() else { return stoppedSending }
         var total = min(owed, bytes.count)
         owed -= total
         while let start = bytes.baseAddress, total < bytes.count {
             var count = 0
-            ERR_clear_error()
+            tls_clear_errors()
             guard SSL_write_ex(handle, start + total, bytes.count - total, &count) == 1 else {
                 let reason = stopped()
                 return total > 0 ? .moved(total) : reason
             }
-            guard !port.isBlocked else {
+            guard !port.isBlocked, port.sendError == nil else {
                 owed = count
-                return total > 0 ? .moved(total) : .wouldBlock
+                return total > 0 ? .moved(total) : stoppedSending
             }
             total += count
         }
@@ -107,6 +112,10 @@ extension TLSConnection {
             fail(reasonForFailing)
             return refusal
         }
+    }
+
+    private var stoppedSending: RecordTransfer {
+        port.sendError.map { .failed(errno: $0) } ?? .wouldBlock
     }
 
     private var refusal: RecordTransfer {

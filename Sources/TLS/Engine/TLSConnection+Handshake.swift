@@ -12,7 +12,7 @@ extension TLSConnection {
         }
         _ = port.flush()
         if case .refused = client?.trust { try refuseServer() }
-        ERR_clear_error()
+        tls_clear_errors()
         let result = SSL_do_handshake(handle)
         if result == 1 { return try finish() }
         switch (SSL_get_error(handle, result), client?.trust) {

@@ -61,7 +61,7 @@ public final class TLSConnection {
     private init(
         _ shared: LibraryObject, keeping context: AnyObject, port: RecordPort, client: ClientRole?, server: ServerRole?
     ) throws(TLSError) {
-        ERR_clear_error()
+        tls_clear_errors()
         guard let bio = TransportBIO.make(for: port) else { throw OpenSSLErrors.take().failure }
         guard let made = SSL_new(shared.pointer) else {
             BIO_free(bio)
@@ -80,7 +80,7 @@ public final class TLSConnection {
         // Without a farewell OpenSSL would take the session for broken, also the one that is kept.
         SSL_set_shutdown(handle, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         SSL_free(handle)
-        ERR_clear_error()
+        tls_clear_errors()
     }
 
     /// The connection in whose method OpenSSL calls back.
@@ -91,7 +91,11 @@ public final class TLSConnection {
     /// Why the connection failed, once `read`, `write` or the handshake has said that it did.
     public var failure: TLSError? {
         if case .failed(let error) = state { return error }
-        return switch port.end {
+        return endOfTransport ?? port.sendError.map { .transport(errno: $0) }
+    }
+
+    private var endOfTransport: TLSError? {
+        switch port.end {
         case .failed(let errno): .transport(errno: errno)
         case .orderly: .truncated
         case nil: nil
@@ -106,7 +110,7 @@ public final class TLSConnection {
             let isAboutIdentity = client?.identityAnswer == .declined && alert.mayMeanMissingIdentity
             return isAboutIdentity ? .identityWanted(alert) : .alert(alert)
         }
-        return failure ?? .peer(reason: errors.reason)
+        return endOfTransport ?? .peer(reason: errors.reason)
     }
 
     /// Fails for good, unless it has already failed; returns why.

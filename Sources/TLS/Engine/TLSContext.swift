@@ -1,12 +1,15 @@
 import COpenSSL
 
 /// What contexts of both sides have in common.
+///
+/// Their callbacks serve every connection, on every thread: each finds its own through the `SSL` that it is called for.
+/// Each leaves the error queue empty, or OpenSSL would take what a decision left there for a failure of the connection.
 enum TLSContext {
     /// The key shares, the cheapest first.
     static let groups = "X25519:P-256:X448:P-384:P-521"
 
     static func make(_ method: OpaquePointer?) throws(TLSError) -> LibraryObject {
-        ERR_clear_error()
+        tls_clear_errors()
         guard let handle = SSL_CTX_new(method) else { throw OpenSSLErrors.take().failure }
         let context = LibraryObject(takingOwnership: handle, free: { SSL_CTX_free($0) })
         tls_set_modes(handle)

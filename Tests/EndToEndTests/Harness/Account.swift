@@ -11,7 +11,12 @@ enum Account {
     /// Of the proxy's own clients.
     static let clientPassword = "Cl13nt-Pass"
 
-    static let secrets = [
-        password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase,
-    ]
+    /// Of the NTLM server's domain.
+    static let domain = "NTDOM"
+    static let ntlmUsers = ["alice", "bob"]
+    static let ntlmPasswords = ["alice": "Al1ce-Pässwörd", "bob": "B0b-Other-Pass"]
+
+    static let secrets =
+        [password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase]
+        + ntlmPasswords.values
 }

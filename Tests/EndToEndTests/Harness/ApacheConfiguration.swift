@@ -40,7 +40,7 @@ struct ApacheConfiguration {
         """
 
     /// Counts and hashes the content, whatever its framing, and keeps one line of each arrival.
-    private static let upload = """
+    static let upload = """
         #!/bin/sh
         umask 022
         content=$(mktemp "$UPLOADS/content.XXXXXX")

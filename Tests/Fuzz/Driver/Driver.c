@@ -15,4 +15,5 @@ extern int LLVMFuzzerRunDriver(int *count, char ***arguments, int (*test)(const 
 DRIVER(FuzzHead)
 DRIVER(FuzzChunked)
 DRIVER(FuzzChallenge)
+DRIVER(FuzzNTLM)
 DRIVER(FuzzRules)

@@ -32,7 +32,7 @@ final class Conversation {
 
     /// Both sides take turns until both are done; the first error of either side ends it.
     func shake() throws {
-        for _ in 0..<100_000 {
+        for _ in 0..<10_000 {
             let mine = try step(client)
             let theirs = try step(server)
             if mine, theirs { return }
@@ -70,7 +70,7 @@ final class Conversation {
         let outgoing = ByteBuffer(capacity: 64)
         outgoing.append(text)
         let incoming = ByteBuffer(capacity: 1 << 16)
-        for _ in 0..<100_000 {
+        for _ in 0..<10_000 {
             if !outgoing.isEmpty, case .failed(let errno) = sender.write(from: outgoing) {
                 throw sender.failure ?? .transport(errno: errno)
             }

@@ -1,4 +1,5 @@
 import Bytes
+import COpenSSL
 import Crypto
 import Testing
 
@@ -143,4 +144,18 @@ import Testing
         #expect(talk.client.serverEndPointBinding == hash.array)
         #expect(talk.server.serverEndPointBinding == nil)
     }
+
+    @Test(arguments: [TLSVersion.v12, .v13])
+    func `Errors of OpenSSL's that a decision leaves behind are not the connection's`(version: TLSVersion) throws {
+        let context = try ServerTLSContext(
+            ServerTLSSettings(clientCertificates: .requested(issuers: []) { _ in Self.fail() }))
+        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context) { _ in
+            Self.fail() ? try? TestIdentity.client() : nil
+        }
+        try talk.shake()
+        #expect(try Conversation.pass("hello", from: talk.client, to: talk.server) == "hello")
+        #expect(talk.server.clientChain != nil)
+    }
+
+    private static func fail() -> Bool { BIO_new_file("/nowhere/at/all", "r") == nil && ERR_peek_error() != 0 }
 }

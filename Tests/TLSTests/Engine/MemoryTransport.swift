@@ -1,3 +1,4 @@
+import Glibc
 import TLS
 
 /// One end of two byte queues in memory, with a kernel's habits: short reads, refused writes, an end.
@@ -13,6 +14,11 @@ final class MemoryTransport: RecordTransport {
     var readLimit = Int.max
     /// Bytes that may lie in the queue to the other side.
     var capacity = Int.max
+    /// Whether writes fail from now on.
+    var isBroken = false
+    /// The place in what is written of the one byte that arrives changed, and how.
+    var spoils: Int?
+    var mask: UInt8 = 0
     private(set) var reads = 0
     private(set) var sent: [UInt8] = []
 
@@ -37,6 +43,8 @@ final class MemoryTransport: RecordTransport {
         return incoming.bytes
     }
 
+    var isReadable: Bool { !incoming.bytes.isEmpty || incoming.hasEnded }
+
     func read(into room: inout MutableRawSpan) -> RecordTransfer {
         reads += 1
         let count = min(readLimit, room.byteCount, incoming.bytes.count)
@@ -47,10 +55,12 @@ final class MemoryTransport: RecordTransport {
     }
 
     func write(_ bytes: RawSpan) -> RecordTransfer {
+        if isBroken { return .failed(errno: EPIPE) }
         let count = min(capacity - outgoing.bytes.count, bytes.byteCount)
         if count <= 0 { return .wouldBlock }
         for place in 0..<count {
-            let byte = bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+            var byte = bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+            if sent.count == spoils { byte ^= mask }
             outgoing.bytes.append(byte)
             sent.append(byte)
         }

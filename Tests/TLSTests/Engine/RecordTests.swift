@@ -120,6 +120,15 @@ import Testing
         #expect(talk.client.failure == nil)
     }
 
+    @Test func `What the peer said before it stopped listening is still read`() throws {
+        let talk = try shaken()
+        _ = talk.server.write(from: buffer("no"))
+        talk.clientEnd.isBroken = true
+        #expect(talk.client.write(from: buffer("a long request")) == .failed(errno: EPIPE))
+        #expect(talk.client.failure == .transport(errno: EPIPE))
+        #expect(Conversation.read(talk.client) == .moved(2))
+    }
+
     private func buffer(_ text: String) -> ByteBuffer {
         let buffer = ByteBuffer(capacity: 64)
         buffer.append(text)

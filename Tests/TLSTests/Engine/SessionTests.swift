@@ -57,7 +57,6 @@ import Testing
         let new = cache.place(for: "new")
         _ = try visited(context, new)
         #expect(new.take() != nil)
-        #expect(new.take() != nil)
         #expect(new.take() == nil)
         let old = cache.place(for: "old")
         _ = try visited(context, old, version: .v12)

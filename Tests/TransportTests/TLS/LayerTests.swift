@@ -23,7 +23,7 @@ import Transport
 
     @Test(arguments: [false, true])
     func `A tunnel copies where a side has TLS, and passes ends on as ends`(isNested: Bool) async throws {
-        let count = 3_000_000
+        let count = 1_000_000
         let (received, totals) = try await onLoop { loop in
             var (client, clientSide) = try await tlsStreams(on: loop)
             if isNested { (client, clientSide) = try await tlsStreams(on: loop, over: (client, clientSide)) }

@@ -1,0 +1,36 @@
+extension Configuration {
+    /// `parent NAME { … }`: proxies that requests may go through, the first that works first.
+    public struct Parent: Sendable, Equatable {
+        /// What is spoken with a parent.
+        public enum Scheme: String, Sendable, CaseIterable {
+            case http
+            case https
+            /// RFC 1928, with RFC 1929 for a user and a password.
+            case socks5
+            /// With the host's name.
+            case socks4a
+        }
+
+        public struct Server: Sendable, Hashable {
+            public let scheme: Scheme
+            public let address: HostAndPort
+        }
+
+        public let name: String
+        /// In the order of the file. Empty when a PAC file says them.
+        public let servers: [Server]
+        /// The path or URL of a PAC file.
+        public let automatic: String?
+        /// Those servers of a PAC file that a challenge may be answered for, whatever their scheme.
+        public let trusted: [HostAndPort]
+        /// Hosts that are asked directly.
+        public let exceptions: [HostPattern]
+        public let rule: RuleReference
+
+        /// Whether a host, as a request names it, is asked directly.
+        public func excepts(_ host: Span<UInt8>) -> Bool {
+            for index in exceptions.indices where exceptions[index].matches(host) { return true }
+            return false
+        }
+    }
+}

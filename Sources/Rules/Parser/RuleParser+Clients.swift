@@ -1,0 +1,118 @@
+import Bytes
+
+/// `clients`.
+extension RuleParser {
+    func clients(_ node: SyntaxNode) {
+        typealias Method = Configuration.Clients.Method
+        var allow: [AddressPrefix] = []
+        var methods: [(method: Method, range: SourceRange)] = []
+        var ranges: [ClientsDirective: SourceRange] = [:]
+        for directive in directives(ClientsDirective.self, in: node) {
+            guard let value = directive.values.first else { continue }
+            ranges[directive.name] = value.range
+            switch directive.name {
+            case .allow: allow += directive.values.compactMap(prefix)
+            case .authenticate: methods = clientMethods(directive.values)
+            case .realm: realm(value).map { configuration.clients.realm = $0 }
+            case .users: configuration.clients.users = listFile(value, "users")
+            case .nonceKey: configuration.clients.nonceKey = sealingKey(value)
+            case .keytab: configuration.clients.keytab = path(value)
+            case .tokens: configuration.clients.tokens = listFile(value, "tokens")
+            }
+        }
+        if !allow.isEmpty { configuration.clients.allow = allow }
+        configuration.clients.methods = methods.map(\.method)
+        let words = node.block?.nodes.map(\.name.text) ?? []
+        for (method, range) in methods {
+            let list = ClientsDirective.allCases.first { $0.methods.contains(method) && $0 != .nonceKey }
+            guard let needed = list, !words.contains(needed.rawValue)
+            else { continue }
+            let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
+            log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path beside it")
+        }
+        for (name, range) in ranges.sorted(by: { $0.value.bytes.lowerBound < $1.value.bytes.lowerBound })
+        where !name.methods.isEmpty && !name.methods.contains(where: configuration.clients.methods.contains) {
+            let sentence =
+                name == .users
+                ? "no one is asked for a password: 'authenticate basic' is not said"
+                : "this is used by 'authenticate \(name.methods[0].rawValue)', which is not said"
+            // What was refused there was reported.
+            if !words.contains("authenticate") || !log.hasErrors { log.report(.warning, at: range, sentence) }
+        }
+    }
+
+    private func clientMethods(
+        _ values: [Value]
+    ) -> [(method: Configuration.Clients.Method, range: SourceRange)] {
+        var methods: [(method: Configuration.Clients.Method, range: SourceRange)] = []
+        for value in values {
+            if value.text == "none" {
+                if values.count > 1 { refuse(value, "'none' stands alone") }
+                continue
+            }
+            guard let method = clientMethod(value) else { continue }
+            if methods.contains(where: { $0.method == method }) {
+                refuse(value, "\(value.shown) is said already")
+            } else {
+                methods.append((method, value.range))
+            }
+        }
+        return methods
+    }
+
+    private func clientMethod(_ value: Value) -> Configuration.Clients.Method? {
+        typealias Method = Configuration.Clients.Method
+        let known = Method.allCases.filter { $0.feature.map(features.contains) ?? true }
+        if let method = Method(rawValue: value.text) {
+            if known.contains(method) { return method }
+            refuse(value, "\(value.shown) is not supported yet")
+            return nil
+        }
+        let words = ["none"] + known.map(\.rawValue)
+        refuse(
+            value, "\(value.shown) is none of \(words.joined(separator: ", "))",
+            suggestion: Suggestion.nearest(to: value.text, among: words))
+        return nil
+    }
+
+    private func realm(_ value: Value) -> String? {
+        if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            refuse(value, "a realm has no control characters")
+            return nil
+        }
+        return value.text
+    }
+
+    private func listFile(_ value: Value, _ word: String) -> ValueSource? {
+        switch value.origin {
+        case .written, .environment:
+            refuse(value, "\(word) are read from a file: '\(word) file' and its path")
+            return nil
+        case .file(let path): return .file(path)
+        }
+    }
+}
+
+extension ClientsDirective {
+    /// The methods that use it; empty: it has nothing to do with methods.
+    fileprivate var methods: [Configuration.Clients.Method] {
+        switch self {
+        case .users: [.basic, .digest]
+        case .nonceKey: [.digest]
+        case .keytab: [.negotiate]
+        case .tokens: [.bearer]
+        case .allow, .authenticate, .realm: []
+        }
+    }
+}
+
+extension Configuration.Clients.Method {
+    fileprivate var feature: Feature? {
+        switch self {
+        case .basic: nil
+        case .digest: .clientDigest
+        case .negotiate: .clientNegotiate
+        case .bearer: .clientBearer
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Bytes
+
+/// `form` in a `challenge`.
+extension RuleParser {
+    func form(_ node: SyntaxNode) -> LoginForm? {
+        var signs: [LoginForm.Sign] = []
+        var action: String?
+        var fields: [LoginForm.Field] = []
+        for directive in directives(FormDirective.self, in: node) {
+            switch directive.name {
+            case .recognise: sign(directive.values).map { signs.append($0) }
+            case .login: action = directive.values.first.flatMap(formAction)
+            case .fields: fields += directive.values.compactMap(field)
+            }
+        }
+        let words = node.block?.nodes.map(\.name.text) ?? []
+        // A word that is no directive was reported, and is probably the one that is missing.
+        let isDoubtful = words.contains { FormDirective(rawValue: $0) == nil }
+        for needed in FormDirective.allCases where !isDoubtful && !words.contains(needed.rawValue) {
+            log.report(at: node.name.range, "this form has no '\(needed.rawValue)'")
+        }
+        guard let action, !signs.isEmpty, !fields.isEmpty else { return nil }
+        if !fields.contains(where: { $0.value.contains(.password) }), !log.hasErrors {
+            log.report(at: node.name.range, "no field of this form is given the '{password}'")
+        }
+        return LoginForm(signs: signs, action: action, fields: fields)
+    }
+
+    private func sign(_ values: [Value]) -> LoginForm.Sign? {
+        var isSound = true
+        var status: Int?
+        var location: TextPattern?
+        var text: String?
+        let options = options(SignWord.self, in: values[...], isSound: &isSound)
+        for (index, option) in options.enumerated() {
+            if options[..<index].contains(where: { $0.word == option.word }) {
+                refuse(option.keyword, "\(option.keyword.shown) is said already; another line is an alternative")
+            }
+            guard let value = option.values.first else {
+                log.report(at: option.keyword.range, "\(option.keyword.shown) needs a value")
+                continue
+            }
+            if option.values.count > 1 {
+                refuse(option.values[1], "\(option.keyword.shown) takes one value; a text with blanks stands in quotes")
+            }
+            switch option.word {
+            case .status: status = number(value, 100...599)
+            case .location: location = TextPattern(value.text)
+            case .contains:
+                if value.text.isEmpty { refuse(value, "every page contains this") }
+                text = value.text
+            }
+        }
+        return isSound ? .init(status: status, location: location, text: text) : nil
+    }
+
+    private func formAction(_ value: Value) -> String? {
+        let isWhole = value.text.hasPrefix("/") || value.text.hasPrefix("https://") || value.text.hasPrefix("http://")
+        guard isWhole, value.text.utf8.allSatisfy({ $0 > .space && $0 < .delete }) else {
+            let isPath = !value.text.isEmpty && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete }
+            refuse(value, "\(value.shown) is no path such as /login", suggestion: isPath ? "/" + value.text : nil)
+            return nil
+        }
+        return value.text
+    }
+
+    private func field(_ value: Value) -> LoginForm.Field? {
+        guard let equals = value.text.firstIndex(of: "="), equals > value.text.startIndex else {
+            refuse(value, "\(value.shown) is no field such as user={user}")
+            return nil
+        }
+        var parts: [LoginForm.Field.Part] = []
+        var literal = ""
+        var rest = value.text[value.text.index(after: equals)...]
+        while let first = rest.first {
+            let end = first == "{" ? rest.firstIndex(of: "}") : nil
+            let word = end.map { rest[rest.index(after: rest.startIndex)..<$0] }
+            guard let end, let word, !word.isEmpty, word.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) else {
+                literal.append(first)
+                rest = rest.dropFirst()
+                continue
+            }
+            guard let part: LoginForm.Field.Part = word == "user" ? .user : word == "password" ? .password : nil else {
+                refuse(value, "a field is given '{user}' or '{password}', and not '{\(word)}'")
+                return nil
+            }
+            if !literal.isEmpty { parts.append(.text(literal)) }
+            literal = ""
+            parts.append(part)
+            rest = rest[rest.index(after: end)...]
+        }
+        if !literal.isEmpty { parts.append(.text(literal)) }
+        return .init(name: String(value.text[..<equals]), value: parts)
+    }
+}
+
+private enum SignWord: String, CaseIterable {
+    case status
+    case location
+    case contains
+}

@@ -1,0 +1,148 @@
+import Bytes
+
+/// Credentials that are no password: tickets, tokens and signatures.
+extension RuleParser {
+    func kerberos(_ block: CredentialBlock, of name: Value) -> KerberosSource? {
+        let proofs = block.said([.keytab, .ccache, .password])
+        guard let principal = block.value(.kerberos) else { return nil }
+        let parts = principal.text.split(separator: "@", omittingEmptySubsequences: false)
+        if parts.count > 2 || parts.contains(where: \.isEmpty) || principal.text.utf8.contains(where: { $0 <= .space })
+        {
+            refuse(principal, "\(principal.shown) is no principal such as svc@EXAMPLE.COM")
+        }
+        guard let proof = proofs.first, let value = proof.values.first else {
+            log.report(at: name.range, "the credential \(name.shown) has no 'keytab', 'ccache' or 'password'")
+            return nil
+        }
+        refuseOthers(proofs, "a principal is proved in one way")
+        switch proof.name {
+        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(path(value)))
+        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(path(value)))
+        default: return secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
+        }
+    }
+
+    func oauth(_ block: CredentialBlock) -> OAuthSource? {
+        let grants = block.said([.refreshToken, .assertion])
+        refuseOthers(grants, "a token is fetched in one way")
+        guard let endpoint = block.value(.oauth2).flatMap(tokenEndpoint), let clientID = block.value(.clientID),
+            let proof = proof(block)
+        else { return nil }
+        var grant = OAuthSource.Grant.clientCredentials
+        if let said = grants.first {
+            guard let token = said.values.first.flatMap(secret) else { return nil }
+            grant = said.name == .refreshToken ? .refreshToken(token) : .assertion(token)
+        } else if proof == .none, let directive = block.directive(.clientID) {
+            log.report(
+                at: directive.node.name.range,
+                "nothing proves who this client is: say 'client-secret', 'key', or 'certificate' and 'key'")
+        }
+        for scope in block.values(.scope) where scope.text.isEmpty || !scope.text.utf8.allSatisfy(\.isOfScope) {
+            refuse(scope, "\(scope.shown) is no scope")
+        }
+        return OAuthSource(
+            endpoint: endpoint, clientID: clientID.text, proof: proof, grant: grant,
+            scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text)
+    }
+
+    private func proof(_ block: CredentialBlock) -> OAuthSource.Proof? {
+        let passphrase = block.value(.passphrase).flatMap(secret)
+        var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .passphrase]
+        var proof = OAuthSource.Proof.none
+        if let value = block.value(.clientSecret) {
+            guard let secret = secret(value) else { return nil }
+            refuseOthers(block.said([.clientSecret, .key, .certificate]), "a client proves itself in one way")
+            companions.removeFirst()
+            let way = block.value(.clientAuthentication).flatMap { keyword($0, SecretPlace.self) }
+            proof = .secret(secret, inBody: way == .post)
+        } else if let key = block.value(.key) {
+            companions = [.clientAuthentication]
+            if let certificate = block.value(.certificate) {
+                companions.append(.keyID)
+                proof = .certificate(path: path(certificate), key: path(key), passphrase: passphrase)
+            } else {
+                proof = .key(path: path(key), passphrase: passphrase, id: block.value(.keyID)?.text)
+            }
+        } else {
+            companions.append(.certificate)
+        }
+        for directive in block.said(companions) {
+            let partner = directive.name == .clientAuthentication ? "client-secret" : "key"
+            let isForKeyAlone = directive.name == .keyID && block.value(.certificate) != nil
+            log.report(
+                at: directive.node.name.range,
+                isForKeyAlone
+                    ? "a certificate says which key it is: 'key-id' goes with 'key' alone"
+                    : "'\(directive.name.rawValue)' goes with '\(partner)', which is not said")
+        }
+        return proof
+    }
+
+    /// RFC 6749 section 3.2: a URL without a fragment, by TLS.
+    private func tokenEndpoint(_ value: Value) -> String? {
+        let text = value.text
+        let isSecure = text.hasPrefix("https://")
+        let rest = text.drop(while: { $0 != ":" }).dropFirst(3)
+        let host = rest.prefix { $0 != "/" && $0 != "?" }
+        let isWhole =
+            (isSecure || text.hasPrefix("http://")) && !host.isEmpty && !host.contains("@") && !text.contains("#")
+            && text.utf8.allSatisfy { $0 > .space && $0 < .delete }
+        guard isWhole else {
+            refuse(value, "\(value.shown) is no URL of a token endpoint such as https://id.example.com/token")
+            return nil
+        }
+        let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+        let isLocal =
+            name == "localhost"
+            || AddressClass.loopback.prefixes.contains { IPAddress(name).map($0.contains) ?? false }
+        if !isSecure, !isLocal {
+            refuse(value, "a token endpoint is asked by https", suggestion: "https" + text.dropFirst(4))
+            return nil
+        }
+        return text
+    }
+
+    func signature(_ block: CredentialBlock) -> SignatureSource? {
+        let place = block.values(.aws)
+        guard place.count == 2,
+            place.allSatisfy({ !$0.text.isEmpty && $0.text.utf8.allSatisfy { $0.isOfScope && $0 != .slash } })
+        else {
+            if let directive = block.directive(.aws) {
+                log.report(at: directive.range, "'aws' needs a region and a service, such as eu-central-1 s3")
+            }
+            return nil
+        }
+        let secret = { (word: CredentialDirective) in block.value(word).flatMap(self.secret) }
+        let payload = block.value(.payload).flatMap { keyword($0, Payload.self) }
+        guard let accessKey = secret(.accessKey), let secretKey = secret(.secretKey) else { return nil }
+        return SignatureSource(
+            region: place[0].text, service: place[1].text, accessKey: accessKey, secretKey: secretKey,
+            sessionToken: secret(.sessionToken), signsPayload: payload != .unsigned)
+    }
+
+    /// Of alternatives, all but the first that is said.
+    private func refuseOthers(_ directives: [Directive<CredentialDirective>], _ reason: String) {
+        // A client's certificate and its key are one thing.
+        guard let first = directives.first else { return }
+        for other in directives.dropFirst() {
+            log.report(
+                at: other.node.name.range,
+                "'\(other.name.rawValue)' does not go with '\(first.name.rawValue)': \(reason)")
+        }
+    }
+}
+
+extension UInt8 {
+    /// RFC 6749 section 3.3.
+    fileprivate var isOfScope: Bool { self > .space && self < .delete && self != .quote && self != .backslash }
+}
+
+private enum SecretPlace: String, CaseIterable {
+    case basic
+    case post
+}
+
+private enum Payload: String, CaseIterable {
+    case signed
+    case unsigned
+}

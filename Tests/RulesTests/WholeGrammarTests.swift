@@ -1,0 +1,75 @@
+import Bytes
+import Rules
+import Testing
+
+/// What the grammar has for machinery that may not have landed yet, compiled.
+@Suite struct WholeGrammarTests {
+    private func whole(_ text: String) throws -> RuleSet {
+        let reader = PlayedReader(["proxy.conf": text])
+        let file = try RuleFile("proxy.conf", from: reader, features: Set(Feature.allCases))
+        return RuleSet(try #require(file.configuration, Comment(rawValue: file.report)))
+    }
+
+    private func decide(_ rules: RuleSet, _ host: String, _ method: ChallengeMethod) -> Decision {
+        rules.decide(
+            ChallengeQuery(
+                host: host, port: 443, protocol: .https, method: method, isSecure: true,
+                client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001))))
+    }
+
+    @Test func `nothing that has not landed is accepted`() throws {
+        for text in ["store sqlite x", "parent a { http a:1 }", "challenge { host a; default; learn yes }"] {
+            let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]), features: [])
+            #expect(file.configuration == nil)
+            #expect(file.report.contains("is not supported yet"))
+        }
+    }
+
+    @Test func `a rule answers the methods that its credential can`() throws {
+        let rules = try whole(
+            """
+            credential svc { kerberos svc; keytab k }
+            credential api { token t }
+            credential s3  { aws eu-central-1 s3; access-key a; secret-key b }
+            credential bob { user bob; password b }
+            challenge { host svc.example; use svc; spn HTTP/x; delegate yes }
+            challenge { host api.example; secure yes; use api }
+            challenge { host s3.example; use s3 }
+            challenge { host bob.example; secure yes; use bob; form { recognise contains x; login /; fields p={password} } }
+            challenge { host bob.example; secure yes; use bob }
+            """)
+        for method in ChallengeMethod.allCases {
+            #expect((decide(rules, "svc.example", method).answer == .use("svc")) == (method == .negotiate))
+            #expect((decide(rules, "api.example", method).answer == .use("api")) == (method == .bearer))
+            #expect((decide(rules, "s3.example", method).answer == .use("s3")) == (method == .unknown))
+        }
+        let ticket = try #require(decide(rules, "svc.example", .negotiate).terms)
+        #expect(ticket.servicePrincipal == "HTTP/x" && ticket.delegates && !ticket.canonicalises)
+        let form = try #require(decide(rules, "bob.example", .htmlForm).terms?.form)
+        #expect(form.fields.map(\.name) == ["p"] && form.fields[0].value == [.password])
+        #expect(decide(rules, "bob.example", .basic).terms == nil)
+        #expect(decide(rules, "bob.example", .basic).answer == .use("bob"))
+    }
+
+    @Test func `a route goes through its parents, but not for their exceptions`() throws {
+        let rules = try whole(
+            """
+            route a.example { via one two direct }
+            parent one { http one.example:8080; except 10.0.0.0/8 *.local }
+            parent two { socks5 two.example:1080 }
+            """)
+        let detour = try #require(rules.route(host: Array("a.example".utf8).span, port: 80).detour)
+        #expect(detour.hops.count == 3 && detour.hops.last == .direct)
+        guard case .parent(let parent) = detour.hops[0] else {
+            Issue.record("\(detour.hops)")
+            return
+        }
+        #expect(parent.servers.map(\.address.description) == ["one.example:8080"])
+        for (host, isExcepted) in [("10.1.2.3", true), ("X.local", true), ("local", false), ("a.example", false)] {
+            let bytes = Array(host.utf8)
+            let actual = parent.excepts(bytes.span)
+            #expect(actual == isExcepted)
+        }
+        #expect(rules.route(host: Array("b.example".utf8).span, port: 80).detour == nil)
+    }
+}

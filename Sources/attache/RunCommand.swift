@@ -31,6 +31,7 @@ struct RunCommand {
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
             shared: shared)
         setup.refresh(into: shared, identities)
+        try setup.requireIdentities()
         let admin = try startAdmin(setup, server: server)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
@@ -69,6 +70,7 @@ struct RunCommand {
         do throws(StartError) {
             fresh.credentials.keepValues(of: running.credentials)
             fresh.refresh(into: shared, identities)
+            try fresh.requireIdentities()
             server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")

@@ -100,6 +100,17 @@ struct Setup {
         for sentence in news.sorted() { Console.error(sentence) }
     }
 
+    /// A rule file whose certificates cannot be used is not put to use: without them requests would go out as nobody's.
+    /// To be asked after `refresh`, which has said what is wrong.
+    func requireIdentities() throws(StartError) {
+        for credential in rules.configuration.credentials {
+            guard case .identity = credential.content else { continue }
+            if (try? credentials.credential(named: credential.name)) == nil {
+                throw StartError("a certificate that the rule file names cannot be used")
+            }
+        }
+    }
+
     /// What a reload cannot change, said when the file changed it.
     func reportFixedSettings(since running: Setup) {
         let (new, old) = (rules.configuration, running.rules.configuration)
@@ -110,7 +121,7 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    /// Nil for what the rule file may not say yet.
+    /// Nil for a kind that has not landed, which no rule file gets past `Feature.landed` with.
     fileprivate init?(_ content: Configuration.Credential.Content) {
         switch content {
         case .password(let user, let password): self = .password(user: .init(user), password: .init(password))

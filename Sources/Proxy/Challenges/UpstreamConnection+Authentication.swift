@@ -1,6 +1,8 @@
 import Authentication
 import Bytes
 import HTTP
+import TLS
+import Transport
 
 extension UpstreamConnection {
     /// Every challenge of the response that can be read. A line that cannot hides no other.
@@ -22,8 +24,10 @@ extension UpstreamConnection {
         }
     }
 
-    /// What ties a login to this connection; nil without TLS.
-    var channel: ChannelBinding? { nil }
+    /// What ties a login to this connection; nil without TLS, and where the server's certificate has no hash for it.
+    var channel: ChannelBinding? {
+        stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+    }
 
     /// Lends the value of `Authentication-Info`, or nil.
     func withAuthenticationInfo<Result>(_ body: (Span<UInt8>?) -> Result) -> Result {

@@ -82,7 +82,7 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "Transport"], path: "Tests/Benchmarks",
+            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "TLS", "Transport"], path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
     ]
 

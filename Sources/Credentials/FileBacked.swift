@@ -14,7 +14,7 @@ public final class FileBacked<Value: Sendable>: Sendable {
 
     private let paths: [String]
     private let limit: Int
-    private let make: @Sendable ([[UInt8]]) throws -> Value
+    private let make: @Sendable ([Secret]) throws -> Value
     private let state: Mutex<State>
 
     /// Reads the files. Blocks.
@@ -24,7 +24,7 @@ public final class FileBacked<Value: Sendable>: Sendable {
     ///     reads well behind the paths.
     /// - Throws: why they are of no use.
     public init(
-        _ paths: [String], limit: Int = 1 << 20, make: @escaping @Sendable ([[UInt8]]) throws -> Value
+        _ paths: [String], limit: Int = 1 << 20, make: @escaping @Sendable ([Secret]) throws -> Value
     ) throws(FileProblem) {
         self.paths = paths
         self.limit = limit
@@ -55,29 +55,32 @@ public final class FileBacked<Value: Sendable>: Sendable {
         } catch { return error }
     }
 
-    private static func read(_ paths: [String], limit: Int) throws(FileProblem) -> [[UInt8]] {
-        var contents: [[UInt8]] = []
+    private static func read(_ paths: [String], limit: Int) throws(FileProblem) -> [Secret] {
+        var contents: [Secret] = []
         for path in paths {
-            do throws(FileError) { contents.append(try SmallFile.read(path, limit: limit)) } catch {
-                throw FileProblem(path: path, error)
-            }
+            do throws(FileError) {
+                var bytes = try SmallFile.read(path, limit: limit)
+                contents.append(Secret(wiping: &bytes))
+            } catch { throw FileProblem(path: path, error) }
         }
         return contents
     }
 
     private static func make(
-        _ make: ([[UInt8]]) throws -> Value, _ contents: [[UInt8]], of paths: [String]
+        _ make: ([Secret]) throws -> Value, _ contents: [Secret], of paths: [String]
     ) throws(FileProblem) -> Value {
         do { return try make(contents) } catch {
             throw FileProblem(path: paths.joined(separator: " with "), "\(error)")
         }
     }
 
-    private static func digest(of contents: [[UInt8]]) -> [UInt8] {
+    private static func digest(of contents: [Secret]) -> [UInt8] {
         var digest = MessageDigest(.sha256)
         for content in contents {
-            digest.update(utf8: "\(content.count) ")
-            digest.update(content)
+            content.withBytes { bytes in
+                digest.update(utf8: "\(bytes.count) ")
+                digest.update(bytes)
+            }
         }
         return digest.finish().array
     }

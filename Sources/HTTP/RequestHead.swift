@@ -168,8 +168,9 @@ public final class RequestHead {
     }
 
     /// RFC 9112 section 3.2. A Host that differs from the target is refused rather than overridden, as an upstream or
-    /// a log could have believed the other. CONNECT of HTTP/1.1 without Host is let through: some text browsers send
-    /// it, its target is whole, and nothing of it is forwarded.
+    /// a log could have believed the other. Of CONNECT the target alone counts, since it is whole and nothing of the head
+    /// goes to the origin: some text browsers send no Host in HTTP/1.1, and programs that open a tunnel as the manual of
+    /// Node does send the proxy's own.
     private func readHost(_ bytes: Span<UInt8>) throws(Defect) {
         if fields.repeated.contains(.host) { throw .repeatedHost }
         guard let field = fields.first(.host) else {
@@ -187,8 +188,8 @@ public final class RequestHead {
             return
         }
         let host = try Authority(bytes, in: field.value)
-        let defaultPort = method == .connect ? named.explicitPort : target.scheme?.defaultPort
-        guard named.agrees(with: host, in: bytes, defaultPort: defaultPort) else { throw .conflictingHost }
+        guard method == .connect || named.agrees(with: host, in: bytes, defaultPort: target.scheme?.defaultPort)
+        else { throw .conflictingHost }
     }
 
     /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us

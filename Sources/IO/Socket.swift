@@ -85,6 +85,7 @@ public final class Socket: Channel {
     }
 
     /// A short read has drained the socket; only an end that was announced is still to be fetched.
+    @inline(__always)
     private func received(_ count: Int, of room: Int) -> Transfer {
         if count > 0 {
             brought &+= count

@@ -26,18 +26,20 @@ struct RunCommand {
     private func serve(_ first: Setup) throws(StartError) -> Int32 {
         var setup = first
         let shared = SharedState(storage: MemoryCredentialStorage()) { Console.error($0) }
+        let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
-            threads: setup.threads, listeners: setup.listeners.map { ClientListener($0) },
-            policy: try setup.policy(), shared: shared)
-        setup.refresh(into: shared)
+            threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
+            shared: shared)
+        setup.refresh(into: shared, identities)
+        try setup.requireIdentities()
         let admin = try startAdmin(setup, server: server)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
         if let admin { Console.error("the admin listener is on \(admin)") }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
-            case .quiet: setup.refresh(into: shared)
-            case .reload: setup = reload(setup, server: server, shared: shared)
+            case .quiet: setup.refresh(into: shared, identities)
+            case .reload: setup = reload(setup, server: server, shared: shared, identities)
             case .terminate: return drain(server, within: setup.drain)
             }
         }
@@ -58,14 +60,17 @@ struct RunCommand {
     }
 
     /// The new rules, or, where they cannot be used, the old ones.
-    private func reload(_ running: Setup, server: ProxyServer, shared: SharedState) -> Setup {
+    private func reload(
+        _ running: Setup, server: ProxyServer, shared: SharedState, _ identities: OwnIdentities
+    ) -> Setup {
         guard let fresh = Setup.load(configuration) else {
             Console.error("the rule file was not reloaded; the proxy keeps the running rules")
             return running
         }
         do throws(StartError) {
-            fresh.refresh(into: shared)
-            server.adopt(try fresh.policy())
+            fresh.refresh(into: shared, identities)
+            try fresh.requireIdentities()
+            server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")
             return fresh

@@ -27,10 +27,6 @@ struct Setup {
         }
     }
 
-    var listeners: [SocketAddress] {
-        rules.configuration.listeners.map { SocketAddress($0.endpoint.address, port: $0.endpoint.port) }
-    }
-
     var admin: SocketAddress? {
         rules.configuration.admin.map { SocketAddress($0.address, port: $0.port) }
     }
@@ -69,14 +65,16 @@ struct Setup {
     }
 
     /// Opens the log, and puts together what the proxy decides by.
-    func policy() throws(StartError) -> Policy {
+    func policy(_ identities: OwnIdentities) throws(StartError) -> Policy {
         var log: AccessLog?
         if rules.configuration.log.format != .off {
             do throws(IOError) {
                 log = AccessLog(to: try file(of: rules.configuration.log.destination))
             } catch { throw StartError("the access log: \(error)") }
         }
-        return Policy(rules: rules, credentials: credentials, users: users, trust: trust, log: log)
+        return Policy(
+            rules: rules, credentials: credentials, users: users, trust: trust, log: log,
+            interception: try identities.interception(for: rules.configuration))
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -87,18 +85,30 @@ struct Setup {
         }
     }
 
-    /// Reads secrets and users again. What cannot be read is said once, and again after it could be.
-    func refresh(into shared: SharedState) {
+    /// Reads secrets, users and certificates again. What cannot be read is said once, and again after it could be.
+    func refresh(into shared: SharedState, _ identities: OwnIdentities) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" })
+                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" }
+                + identities.refresh())
         let news = reported.sentences.withLock { known in
             defer { known = sentences }
             return sentences.subtracting(known)
         }
         for sentence in news.sorted() { Console.error(sentence) }
+    }
+
+    /// A rule file whose certificates cannot be used is not put to use: without them requests would go out as nobody's.
+    /// To be asked after `refresh`, which has said what is wrong.
+    func requireIdentities() throws(StartError) {
+        for credential in rules.configuration.credentials {
+            guard case .identity = credential.content else { continue }
+            if (try? credentials.credential(named: credential.name)) == nil {
+                throw StartError("a certificate that the rule file names cannot be used")
+            }
+        }
     }
 
     /// What a reload cannot change, said when the file changed it.
@@ -111,7 +121,7 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    /// Nil for what the rule file may not say yet.
+    /// Nil for a kind that has not landed, which no rule file gets past `Feature.landed` with.
     fileprivate init?(_ content: Configuration.Credential.Content) {
         switch content {
         case .password(let user, let password): self = .password(user: .init(user), password: .init(password))

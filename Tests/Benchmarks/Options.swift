@@ -4,6 +4,8 @@ struct Options {
     var attache = ".build/release/attache"
     /// HAProxy, against which it is measured.
     var haproxy = "/usr/sbin/haproxy"
+    /// Where the package squid-openssl is unpacked.
+    var squid = ".build/bench-squid"
     /// The library of `allocations.c`, to be loaded into a contestant.
     var allocations = ".build/bench-allocations.so"
     var thresholds = "Tests/Benchmarks/thresholds.txt"
@@ -15,8 +17,8 @@ struct Options {
     var only: [String] = []
 
     static let usage = """
-        usage: bench [--attache PATH] [--haproxy PATH] [--allocations LIBRARY] [--thresholds FILE]
-                     [--rounds N] [--duration MILLISECONDS] [--only MEASURE[,MEASURE…]]
+        usage: bench [--attache PATH] [--haproxy PATH] [--squid FOLDER] [--allocations LIBRARY]
+                     [--thresholds FILE] [--rounds N] [--duration MILLISECONDS] [--only MEASURE[,MEASURE…]]
         measures: \(Measure.allCases.map(\.rawValue).joined(separator: " "))
         """
 
@@ -27,6 +29,7 @@ struct Options {
             switch option {
             case "--attache": attache = value
             case "--haproxy": haproxy = value
+            case "--squid": squid = value
             case "--allocations": allocations = value
             case "--thresholds": thresholds = value
             case "--rounds": rounds = try Self.count(value, for: option)

@@ -7,6 +7,8 @@ final class Setting {
     let loop: EventLoop
     let origin = Origin()
     let originPort: UInt16
+    /// What TLS is spoken with, made when it is first asked for.
+    private var secureSetting: SecureSetting?
     let foreignLoad = ForeignLoad()
 
     init(_ options: Options, on loop: EventLoop, originLoop: EventLoop) throws(BenchError) {
@@ -28,9 +30,20 @@ final class Setting {
         try RunningContestant(contestant, in: workspace, with: instrument, on: loop)
     }
 
-    func load(_ connections: Int, through contestant: RunningContestant, to path: String)
-        async throws(BenchError) -> LoadGenerator
-    {
-        try await LoadGenerator(connections, over: contestant.route, to: path, origin: originPort, on: loop)
+    func secure() throws(BenchError) -> SecureSetting {
+        if let secureSetting { return secureSetting }
+        let made = try SecureSetting(in: workspace, origin: originPort, on: loop)
+        secureSetting = made
+        return made
+    }
+
+    /// - Parameter origin: the port that is asked for, if not that of the bench's own origin.
+    func load(
+        _ connections: Int, through contestant: RunningContestant, to path: String, origin: UInt16? = nil,
+        security: LoadSecurity? = nil, manner: LoadGenerator.Manner = .keeps
+    ) async throws(BenchError) -> LoadGenerator {
+        try await LoadGenerator(
+            connections, over: contestant.route, to: path, origin: origin ?? originPort, security: security,
+            manner: manner, on: loop)
     }
 }

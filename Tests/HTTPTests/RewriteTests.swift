@@ -75,6 +75,7 @@ import Testing
             "GET / HTTP/1.1\nHost: h\nMax-Forwards: 3\nVia: 1.1 attache\n\n"
         ),
         ("CONNECT h:443 HTTP/1.1\nHost: h\n\n", "CONNECT h:443 HTTP/1.1\nHost: h:443\nVia: 1.1 attache\n\n"),
+        ("CONNECT h:443 HTTP/1.1\nHost: proxy:1\n\n", "CONNECT h:443 HTTP/1.1\nHost: h:443\nVia: 1.1 attache\n\n"),
     ])
     func `a request goes on as an intermediary sends it`(received: String, sent: String) throws {
         #expect(try rewritten(received) == sent)

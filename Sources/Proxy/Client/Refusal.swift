@@ -11,6 +11,8 @@ struct Refusal: Error {
     var details: String
     /// The alert with which a TLS peer broke off.
     var alert: TLSAlert?
+    /// Why an origin was not trusted, for the record.
+    var trust: TrustRefusal?
     /// What else helps that person, in lines of its own.
     var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.

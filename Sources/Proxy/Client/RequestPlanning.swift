@@ -88,9 +88,9 @@ struct RequestPlanning {
                     "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
                 ))
         }
-        if let failure = tunnel.failure {
-            tunnel.failure = nil
-            throw .refused(failure)
+        if let failure = tunnel.takeFailure() {
+            failure.note(in: exchange.record)
+            throw .refused(failure.refusal)
         }
     }
 

@@ -104,6 +104,7 @@ struct RequestService {
 
     private func refuse(_ refusal: Refusal) async -> Bool {
         exchange.record.error = refusal.error
+        refusal.trust?.note(in: exchange.record)
         // An explanation for the operator, where there is one, says more than the client is told.
         if exchange.record.details == nil { exchange.record.details = refusal.sentence }
         return await Answer(session: session, exchange: exchange).send(refusal)

@@ -17,7 +17,7 @@ struct ResponseRelay {
     private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
-    private static let keptFor = 30_000
+    static let keptFor = 30_000
 
     init(session: ClientSession, exchange: Exchange, destination: Destination, note: String?) {
         self.session = session

@@ -17,9 +17,7 @@ public final class ListenerIdentity: Sendable {
     public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
         requiresCertificate = settings.clients?.isRequired ?? false
         identities = try FileBacked([settings.certificate, settings.key]) { contents in
-            var (certificate, key) = (contents[0], contents[1])
-            return try Identity(
-                certificate: .content(Secret(wiping: &certificate)), key: .content(Secret(wiping: &key)))
+            try Identity(certificate: .content(contents[0]), key: .content(contents[1]))
         }
         contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
             try ServerTLSContext(
@@ -35,8 +33,8 @@ public final class ListenerIdentity: Sendable {
     /// - Returns: why one is of no use.
     public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
 
-    private static func request(from authorities: [UInt8]) throws -> ServerTLSSettings.ClientCertificates {
-        let anchors = try TrustAnchors(only: try Certificate.all(inPEM: authorities.span))
+    private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
+        let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(inPEM: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
             anchors.vouch(forClient: chain, at: SystemClock.epochMilliseconds / 1000)
         }

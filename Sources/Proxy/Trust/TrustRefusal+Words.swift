@@ -17,6 +17,7 @@ extension TrustRefusal {
             .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
         // A host may be called by a word that is no finding of it.
         refusal.details = "the server's certificate is not trusted: \(cause)"
+        refusal.trust = self
         refusal.explanation = explanation(host: host, port: port, evaluation: evaluation)
         return refusal
     }

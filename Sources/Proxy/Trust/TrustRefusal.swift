@@ -1,4 +1,5 @@
 import Rules
+import Telemetry
 
 /// Why a server's chain was not trusted.
 struct TrustRefusal: Error, Equatable {
@@ -15,4 +16,9 @@ struct TrustRefusal: Error, Equatable {
     let rule: RuleReference?
     /// All that was found by the system's anchors and for the host that was asked for.
     let findings: TrustFindings
+
+    func note(in record: ExchangeRecord) {
+        record.trustFindings = findings.isEmpty ? nil : findings.description
+        record.trustRule = rule?.label
+    }
 }

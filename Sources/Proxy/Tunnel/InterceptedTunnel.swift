@@ -13,15 +13,21 @@ final class InterceptedTunnel {
     /// Why no request of this tunnel is served, where TLS asked for another server than CONNECT.
     let misdirection: Refusal?
     /// Why the origin could not be reached when the tunnel was opened. The first request is told, later ones try again.
-    var failure: Refusal?
+    private var failure: FailedCall?
 
-    init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: Refusal? = nil) {
+    init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: FailedCall? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
         bracketedHost = host.contains(.colon) ? Array("[".utf8) + host + Array("]".utf8) : host
         self.misdirection = misdirection
         self.failure = failure
+    }
+
+    /// What the first request is told, and its record; nil for all others.
+    func takeFailure() -> FailedCall? {
+        defer { failure = nil }
+        return failure
     }
 
     /// Whether that is the server the tunnel was opened to.

@@ -55,7 +55,7 @@ struct Interception {
     /// Shakes hands with the client as the server that it means.
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
         let (stream, expected) = (session.stream, ServerName(origin.hostText))
-        var failure: Refusal?
+        var failure: FailedCall?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
             try await stream.accept(
@@ -68,7 +68,7 @@ struct Interception {
                     }
                     let certificate: Certificate?
                     do throws(Refusal) { certificate = try await callOrigin() } catch {
-                        failure = error
+                        failure = FailedCall(error, notedIn: exchange.record)
                         certificate = nil
                     }
                     return try await identity.leaf(for: name, like: certificate)
@@ -89,7 +89,12 @@ struct Interception {
     }
 
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
-    private func callOrigin() async throws(Refusal) -> Certificate? { nil }
+    private func callOrigin() async throws(Refusal) -> Certificate? {
+        let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
+        let connection = try await connector.connect()
+        origin.keep(connection, for: ResponseRelay.keptFor)
+        return connection.security?.chain.leaf
+    }
 }
 
 extension Refusal {

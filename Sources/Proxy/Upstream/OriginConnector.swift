@@ -129,8 +129,6 @@ struct OriginConnector {
         case .trusted(let verified, let grant):
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
-            exchange.record.trustFindings = refused.findings.isEmpty ? nil : refused.findings.description
-            exchange.record.trustRule = refused.rule?.label
             throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
         }
     }

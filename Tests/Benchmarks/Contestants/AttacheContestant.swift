@@ -5,6 +5,10 @@ enum AttacheContestant {
         case plain
         /// Address rules, routes and challenges that do not match, and then a Digest space whose password is known.
         case full(digestPort: UInt16)
+        /// TLS to the origin, which the root `anchor` vouches for.
+        case originating(anchor: String)
+        /// Tunnels that are looked into, besides.
+        case intercepting(Certificates)
     }
 
     static func forward(_ binary: String, _ rules: Rules = .plain) -> Contestant {
@@ -15,16 +19,27 @@ enum AttacheContestant {
         contestant(binary, .plain) { .tunnel(proxy: $0) }
     }
 
+    /// Clients come by TLS.
+    static func secureForward(_ binary: String, _ certificates: Certificates) -> Contestant {
+        contestant(binary, .plain, listening: " tls certificate \(certificates.chain) key \(certificates.key)") {
+            .secureForward(proxy: $0)
+        }
+    }
+
+    static func intercept(_ binary: String, _ certificates: Certificates) -> Contestant {
+        contestant(binary, .intercepting(certificates)) { .intercepted(proxy: $0) }
+    }
+
     private static func contestant(
-        _ binary: String, _ rules: Rules, route: @escaping @Sendable (UInt16) -> Route
+        _ binary: String, _ rules: Rules, listening tls: String = "", route: @escaping @Sendable (UInt16) -> Route
     ) -> Contestant {
         Contestant(
             name: "attache", route: route,
-            configuration: { port, directory in text(port, directory, rules) },
+            configuration: { port, directory in text("\(port)\(tls)", directory, rules) },
             command: { [binary, "run", "--config", $0] })
     }
 
-    private static func text(_ port: UInt16, _ directory: String, _ rules: Rules) -> String {
+    private static func text(_ port: String, _ directory: String, _ rules: Rules) -> String {
         let common = """
             listen 127.0.0.1:\(port)
             threads 1
@@ -37,6 +52,23 @@ enum AttacheContestant {
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
+
+                """
+        case .originating(let anchor):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                route 127.0.0.1 { upgrade }
+                challenge { host 127.0.0.1; method server-trust; anchor \(anchor) only; trust }
+
+                """
+        case .intercepting(let certificates):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                authority { certificate \(certificates.authority); key \(certificates.authorityKey) }
+                route 127.0.0.1 { intercept }
+                challenge { host 127.0.0.1; method server-trust; anchor \(certificates.root) only; trust }
 
                 """
         case .full(let digestPort):

@@ -20,6 +20,40 @@ enum HAProxyContestant {
         }
     }
 
+    /// TLS to the origin.
+    /// - Parameter resumes: whether sessions are taken up again.
+    static func originating(
+        _ binary: String, origin: UInt16, anchor: String, resumes: Bool = true
+    ) -> Contestant {
+        let reuse = resumes ? "" : " no-ssl-reuse"
+        return contestant(binary, "haproxy", isRelay: false) { port in
+            """
+            defaults
+                mode http
+                \(timeouts)
+            frontend clients
+                bind 127.0.0.1:\(port)
+                default_backend origin
+            backend origin
+                http-reuse always
+                server origin 127.0.0.1:\(origin) ssl verify required ca-file \(anchor)\(reuse)
+
+            """
+        }
+    }
+
+    /// Clients come by TLS.
+    static func secureForward(_ binary: String, origin: UInt16, _ certificates: Certificates) -> Contestant {
+        let plain = forward(binary, origin: origin)
+        return Contestant(
+            name: plain.name, route: { .secureForward(proxy: $0) },
+            configuration: { port, directory in
+                plain.configuration(port, directory).replacing(
+                    "bind 127.0.0.1:\(port)", with: "bind 127.0.0.1:\(port) ssl crt \(certificates.bundle)")
+            },
+            command: plain.command)
+    }
+
     /// A blind relay to the origin that splices: what a tunnel costs HAProxy, which answers no CONNECT by itself.
     static func relay(_ binary: String, origin: UInt16) -> Contestant {
         contestant(binary, "haproxy", isRelay: true) { port in

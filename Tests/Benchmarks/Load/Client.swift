@@ -12,8 +12,11 @@ final class Client {
 
     private init(_ stream: ByteStream) { self.stream = stream }
 
-    /// Connects, and opens the tunnel where the route has one.
-    static func connect(_ route: Route, origin: UInt16, on loop: EventLoop) async throws(BenchError) -> Client {
+    /// Connects, and opens the tunnel and TLS where the route has them.
+    /// - Parameter security: what TLS is spoken with.
+    static func connect(
+        _ route: Route, origin: UInt16, security: LoadSecurity?, on loop: EventLoop
+    ) async throws(BenchError) -> Client {
         let wakeup = Wakeup()
         let stream: ByteStream
         do {
@@ -24,13 +27,21 @@ final class Client {
         }
         stream.wakeup = wakeup
         let client = Client(stream)
-        if case .tunnel = route {
+        if route.opensTunnel {
             do throws(IOError) {
                 let length = try await client.ask(Route.connectRequest(origin: origin))
                 guard length ?? 0 == 0 else { throw .endOfStream }
             } catch {
                 client.close()
                 throw .contestant("CONNECT was not answered with 200: \(error)")
+            }
+        }
+        if route.isSecure, let security {
+            do {
+                try await security.secure(stream, within: patience)
+            } catch {
+                client.close()
+                throw .contestant("no TLS: \(error)")
             }
         }
         return client
@@ -97,6 +108,12 @@ final class Client {
         let held = min(buffer.count, length)
         buffer.consume(held)
         var rest = length - held
+        while rest > 0, !stream.isPlain {
+            let count = try await stream.read(into: buffer)
+            guard count > 0 else { throw .endOfStream }
+            rest -= count
+            buffer.consume(count)
+        }
         while rest > 0 {
             switch stream.socket.tryDiscard(limit: rest) {
             case .moved(let count): rest -= count

@@ -1,12 +1,19 @@
 import IO
 
-/// A closed loop: each of a number of kept-alive connections sends its next request when it has the answer to the one
-/// before. The connections stay open from one run to the next.
+/// A closed loop: each of a number of clients sends its next request when it has the answer to the one before. Unless
+/// told otherwise they keep their connections, also from one run to the next.
 final class LoadGenerator {
     /// When a run ends.
     enum Goal {
         case requests(Int)
         case milliseconds(Int)
+    }
+
+    /// What a client does with its connection after an answer.
+    enum Manner {
+        case keeps
+        /// Closes it and opens another, with nothing remembered or with the session that it was given.
+        case reconnects
     }
 
     /// What the connections of one run share.
@@ -33,15 +40,23 @@ final class LoadGenerator {
 
     private let loop: EventLoop
     private let request: [UInt8]
+    private let manner: Manner
+    private let opening: @Sendable () async throws(BenchError) -> LoopBound<Client>
     private var clients: [Client] = []
 
     /// Connects `connections` clients, one after the other.
-    init(_ connections: Int, over route: Route, to path: String, origin: UInt16, on loop: EventLoop)
-        async throws(BenchError)
-    {
+    /// - Parameter security: what TLS is spoken with where the route has TLS.
+    init(
+        _ connections: Int, over route: Route, to path: String, origin: UInt16, security: LoadSecurity? = nil,
+        manner: Manner = .keeps, on loop: EventLoop
+    ) async throws(BenchError) {
         self.loop = loop
+        self.manner = manner
         request = route.request(path, origin: origin)
-        for _ in 0..<connections { clients.append(try await Client.connect(route, origin: origin, on: loop)) }
+        opening = { () async throws(BenchError) in
+            LoopBound(try await Client.connect(route, origin: origin, security: security, on: loop), to: loop)
+        }
+        for _ in 0..<connections { clients.append(try await opening().value) }
     }
 
     /// Runs until the goal is reached; to be called on the loop.
@@ -51,11 +66,17 @@ final class LoadGenerator {
         let run = LoopBound(Run(goal, now: start), to: loop)
         let tasks = clients.map { client in
             let client = LoopBound(client, to: loop)
-            return loop.spawn { [loop, request] in
+            return loop.spawn { [loop, request, manner, opening] in
                 let run = run.value
                 do throws(BenchError) {
                     while run.takesOne(at: loop.now) {
-                        run.load.bytes += try await client.value.exchange(request)
+                        switch manner {
+                        case .keeps: run.load.bytes += try await client.value.exchange(request)
+                        case .reconnects:
+                            let another = try await opening().value
+                            defer { another.close() }
+                            run.load.bytes += try await another.exchange(request)
+                        }
                         run.load.requests += 1
                     }
                 } catch {

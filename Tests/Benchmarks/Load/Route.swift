@@ -9,10 +9,29 @@ enum Route {
     case tunnel(proxy: UInt16)
     /// Origin-form requests to a port that leads to the origin by itself.
     case relay(port: UInt16)
+    /// TLS to the proxy on a port, and absolute-form requests inside.
+    case secureForward(proxy: UInt16)
+    /// CONNECT to the proxy on a port, TLS inside the tunnel, requests to the origin inside that.
+    case intercepted(proxy: UInt16)
 
     var port: UInt16 {
         switch self {
-        case .forward(let port), .tunnel(let port), .relay(let port): port
+        case .forward(let port), .tunnel(let port), .relay(let port), .secureForward(let port), .intercepted(let port):
+            port
+        }
+    }
+
+    var opensTunnel: Bool {
+        switch self {
+        case .tunnel, .intercepted: true
+        case .forward, .relay, .secureForward: false
+        }
+    }
+
+    var isSecure: Bool {
+        switch self {
+        case .secureForward, .intercepted: true
+        case .forward, .relay, .tunnel: false
         }
     }
 
@@ -21,8 +40,8 @@ enum Route {
         let authority = "127.0.0.1:\(origin)"
         let target =
             switch self {
-            case .forward: "http://\(authority)\(path)"
-            case .tunnel, .relay: path
+            case .forward, .secureForward: "http://\(authority)\(path)"
+            case .tunnel, .relay, .intercepted: path
             }
         let lines = [
             "GET \(target) HTTP/1.1",

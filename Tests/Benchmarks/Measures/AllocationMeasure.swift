@@ -7,8 +7,8 @@ enum AllocationMeasure {
     private static let requests = 20_000
 
     static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
-        let figures = try await workload.compare(in: setting) { contestant, path async throws(BenchError) in
-            try await allocations(of: contestant, path: path, in: setting)
+        let figures = try await workload.compare(in: setting) { contestant, path, origin async throws(BenchError) in
+            try await allocations(of: contestant, path: path, origin: origin, in: setting)
         }
         return [
             Finding(
@@ -17,14 +17,14 @@ enum AllocationMeasure {
     }
 
     private static func allocations(
-        of contestant: Contestant, path: String, in setting: Setting
+        of contestant: Contestant, path: String, origin: UInt16, in setting: Setting
     ) async throws(BenchError) -> Double {
         let counter = try setting.workspace.write(String(repeating: "\0", count: 8), to: "allocations")
         let library = setting.options.allocations
         guard Workspace.size(of: library) != nil else { throw .machine("there is no \(library)") }
         let running = try setting.start(contestant, with: .allocations(library: library, counter: counter))
         defer { running.stop() }
-        let generator = try await setting.load(connections, through: running, to: path)
+        let generator = try await setting.load(connections, through: running, to: path, origin: origin)
         defer { generator.close() }
         _ = try await generator.run(.requests(warmup))
         let before = try count(in: counter)

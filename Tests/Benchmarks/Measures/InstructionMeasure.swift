@@ -6,8 +6,8 @@ enum InstructionMeasure {
     private static let many = 6000
 
     static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
-        let figures = try await workload.compare(in: setting) { contestant, path async throws(BenchError) in
-            try await instructions(of: contestant, path: path, in: setting)
+        let figures = try await workload.compare(in: setting) { contestant, path, origin async throws(BenchError) in
+            try await instructions(of: contestant, path: path, origin: origin, in: setting)
         }
         return [
             Finding(
@@ -17,19 +17,19 @@ enum InstructionMeasure {
     }
 
     private static func instructions(
-        of contestant: Contestant, path: String, in setting: Setting
+        of contestant: Contestant, path: String, origin: UInt16, in setting: Setting
     ) async throws(BenchError) -> Double {
-        let low = try await total(few, of: contestant, path: path, in: setting)
-        let high = try await total(many, of: contestant, path: path, in: setting)
+        let low = try await total(few, of: contestant, path: path, origin: origin, in: setting)
+        let high = try await total(many, of: contestant, path: path, origin: origin, in: setting)
         return Double(high - low) / Double(many - few)
     }
 
     private static func total(
-        _ requests: Int, of contestant: Contestant, path: String, in setting: Setting
+        _ requests: Int, of contestant: Contestant, path: String, origin: UInt16, in setting: Setting
     ) async throws(BenchError) -> Int {
         let report = "\(setting.workspace.path)/callgrind.out"
         let running = try setting.start(contestant, with: .instructions(report: report))
-        let generator = try await setting.load(connections, through: running, to: path)
+        let generator = try await setting.load(connections, through: running, to: path, origin: origin)
         _ = try await generator.run(.requests(requests))
         generator.close()
         running.stop()

@@ -9,6 +9,12 @@ enum Measure: String, CaseIterable {
     case allocations
     case digestAllocations = "digest-allocations"
     case memory
+    case secureRequests = "tls-requests"
+    case secureAllocations = "tls-allocations"
+    case originHandshakes = "origin-handshakes"
+    case clientHandshakes = "client-handshakes"
+    case interception
+    case interceptionMemory = "interception-memory"
     case start
     case binary
 
@@ -23,6 +29,12 @@ enum Measure: String, CaseIterable {
         case .allocations: try await AllocationMeasure.take(.plain, in: setting)
         case .digestAllocations: try await AllocationMeasure.take(.digest, in: setting)
         case .memory: try await MemoryMeasure.take(in: setting)
+        case .secureRequests: try await RequestMeasure.take(.secure, in: setting)
+        case .secureAllocations: try await AllocationMeasure.take(.secure, in: setting)
+        case .originHandshakes: try await HandshakeMeasure.takeOrigins(in: setting)
+        case .clientHandshakes: try await HandshakeMeasure.takeClients(in: setting)
+        case .interception: try await InterceptionMeasure.take(in: setting)
+        case .interceptionMemory: try await InterceptionMeasure.takeMemory(in: setting)
         case .start: try await StartMeasure.take(in: setting)
         case .binary: try BinaryMeasure.take(in: setting)
         }

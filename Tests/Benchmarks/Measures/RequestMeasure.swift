@@ -8,10 +8,12 @@ enum RequestMeasure {
     static func take(_ workload: Workload, in setting: Setting) async throws(BenchError) -> [Finding] {
         var rounds = Rounds(in: setting)
         defer { rounds.stop() }
+        let origin = try workload.origin(in: setting)
         try await rounds.add(
-            workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup)
-        if let haproxy = setting.plainHAProxy {
-            try await rounds.add(haproxy, connections: connections, to: Workload.plain.path, warmup: warmup)
+            workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup, origin: origin)
+        if let haproxy = try workload.haproxy(in: setting) {
+            try await rounds.add(
+                haproxy, connections: connections, to: workload.rivalPath, warmup: warmup, origin: origin)
         }
         let challenges = setting.origin.challenges.load(ordering: .relaxed)
         try await rounds.run(.milliseconds(setting.options.duration), per: .request)

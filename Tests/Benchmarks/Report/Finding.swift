@@ -5,16 +5,24 @@ struct Finding {
     let title: String
     let unit: String
     let ours: Double
-    /// HAProxy's figure, where there is one.
+    /// What it is compared with, where there is that.
     let theirs: Double?
+    /// Whose figure `theirs` is.
+    let rival: String
 
-    init(_ metric: String, _ title: String, _ unit: String, _ ours: Double, _ theirs: Double? = nil) {
+    init(
+        _ metric: String, _ title: String, _ unit: String, _ ours: Double, _ theirs: Double? = nil,
+        of rival: String = Finding.standard
+    ) {
         self.metric = metric
         self.title = title
         self.unit = unit
         self.ours = ours
         self.theirs = theirs
+        self.rival = rival
     }
+
+    static let standard = "HAProxy"
 
     var ratio: Double? { theirs.flatMap { $0 > 0 ? ours / $0 : nil } }
 }

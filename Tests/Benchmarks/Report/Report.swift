@@ -46,17 +46,18 @@ struct Report {
     }
 
     private func row(_ finding: Finding) -> [String] {
+        let other = finding.rival == Finding.standard ? "" : " (\(finding.rival))"
         let unit = finding.unit.isEmpty ? "" : " " + finding.unit
         let target = threshold(of: finding).map { threshold in
             switch threshold.subject {
             case .value: "≤ \(Figure.text(threshold.limit))\(unit)"
-            case .ratio: "≤ \(Figure.text(threshold.limit)) × HAProxy"
+            case .ratio: "≤ \(Figure.text(threshold.limit)) × \(finding.rival)"
             }
         }
         return [
             finding.title,
             Figure.text(finding.ours) + unit,
-            finding.theirs.map { Figure.text($0) + unit } ?? "",
+            finding.theirs.map { Figure.text($0) + unit + other } ?? "",
             finding.ratio.map { Figure.fixed($0, digits: 2) } ?? "",
             target ?? "",
             verdict(of: finding)?.rawValue ?? "",

@@ -3,7 +3,7 @@ struct Threshold {
     enum Subject: String {
         /// The figure itself.
         case value
-        /// The figure in parts of HAProxy's.
+        /// The figure in parts of the one it is compared with, which is HAProxy's unless the table says another.
         case ratio
     }
 

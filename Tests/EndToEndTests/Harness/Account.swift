@@ -17,6 +17,6 @@ enum Account {
     static let ntlmPasswords = ["alice": "Al1ce-Pässwörd", "bob": "B0b-Other-Pass"]
 
     static let secrets =
-        [password, unicodePassword, colonPassword, wrongPassword, clientPassword]
+        [password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase]
         + ntlmPasswords.values
 }

@@ -13,7 +13,8 @@ final class Conversation {
     /// What the server of the conversation was asked.
     private(set) var questions: [String] = []
     var identity: Identity?
-    var isTrusted = true
+    /// What the client thinks of the server; nil refuses.
+    var judges: (PresentedChain) throws -> ServerTrust? = { try Conversation.trusting($0) }
 
     struct Stuck: Error {}
 
@@ -49,7 +50,7 @@ final class Conversation {
         case .wouldBlock: return false
         case .serverTrust(let chain):
             questions.append("trust \(chain.leaf)")
-            isTrusted ? client.trust(try Self.trusting(chain)) : client.refuseTrust()
+            if let trust = try judges(chain) { client.trust(trust) } else { client.refuseTrust() }
         case .serverIdentity(let name):
             questions.append("identity \(name ?? "-")")
             if let identity { server.setIdentity(identity) } else { server.refuseIdentity() }

@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [TLSVersion.v12, .v13])
     func `A server that is refused hears why`(version: TLSVersion) throws {
         let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer())
-        talk.isTrusted = false
+        talk.judges = { _ in nil }
         #expect(throws: TLSError.trustRefused) { try talk.shake() }
         #expect(throws: TLSError.alert(.badCertificate)) {
             while try !talk.step(talk.server) {}

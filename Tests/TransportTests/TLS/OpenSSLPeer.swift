@@ -55,7 +55,8 @@ final class OpenSSLPeer {
         func kill() { Foundation.kill(process, SIGKILL) }
 
         var output: String {
-            (try? String(decoding: Data(contentsOf: URL(filePath: path)), as: UTF8.self)) ?? ""
+            guard let file = FileHandle(forReadingAtPath: path) else { return "" }
+            return String(decoding: (try? file.readToEnd()) ?? Data(), as: UTF8.self)
         }
 
         /// All that it has said, once that contains the text so many times.

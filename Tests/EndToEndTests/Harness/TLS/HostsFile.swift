@@ -1,7 +1,9 @@
 /// Every name of the tests at 127.0.0.1, for a proxy's `CARES_HOSTS`.
 enum HostsFile {
     /// Names beside those of the specimens.
-    static let others = ["other", "elsewhere", "apache", "client", "relay", "nowhere"].map { $0 + ".example.test" }
+    static let others = ["other", "elsewhere", "apache", "client", "relay", "nowhere", "front"].map {
+        $0 + ".example.test"
+    }
 
     static let path: String = {
         let path = Scratch.root + "/hosts"

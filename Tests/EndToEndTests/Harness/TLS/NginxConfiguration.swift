@@ -9,6 +9,8 @@ struct NginxConfiguration {
         let identity: ServerIdentity
         var directives = ""
         var offersHTTP2 = false
+        /// Where requests go on in clear, in the place of the usual locations.
+        var origin: UInt16?
     }
 
     let folder: String
@@ -69,8 +71,30 @@ struct NginxConfiguration {
                 ssl_certificate_key \(server.identity.leaf.key);
                 \(staple)
                 \(server.directives)
+                \(server.origin.map(passing) ?? locations(server.name))
+            }
+            """
+    }
+
+    private func passing(to port: UInt16) -> String {
+        """
+        location / {
+            proxy_pass http://127.0.0.1:\(port);
+            proxy_http_version 1.1;
+            proxy_request_buffering off;
+            proxy_buffering off;
+            proxy_set_header Host $http_host;
+            proxy_set_header Upgrade $http_upgrade;
+            proxy_set_header Connection $http_connection;
+            client_max_body_size 0;
+        }
+        """
+    }
+
+    private func locations(_ name: String) -> String {
+        """
                 root \(folder)/www;
-                location / { return 200 "this is \(server.name)\\n"; }
+                location / { return 200 "this is \(name)\\n"; }
                 location /client { return 200 "$ssl_client_verify $ssl_client_s_dn\\n"; }
                 location /session { return 200 "$ssl_protocol $ssl_session_reused\\n"; }
                 location /echo { return 200 "$request_method $http_host $request_uri\\n"; }
@@ -86,7 +110,6 @@ struct NginxConfiguration {
                     return 302 https://$http_host/there;
                 }
                 location /away { return 302 https://elsewhere.example.test/there; }
-            }
-            """
+        """
     }
 }

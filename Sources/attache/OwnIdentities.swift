@@ -1,0 +1,57 @@
+import Credentials
+import IO
+import Proxy
+import Rules
+import TLS
+
+/// Whom the proxy shows itself as: at listeners that speak TLS, and in the tunnels that it looks into. Lives as long as
+/// the process, so that a reload forgets no leaf.
+final class OwnIdentities {
+    /// Where the rule file says that the authority is.
+    private struct AuthoritySettings: Equatable {
+        let authority: Configuration.Authority
+        let state: String?
+    }
+
+    let listeners: [ClientListener]
+    private var interception: (settings: AuthoritySettings, identity: InterceptionIdentity)?
+
+    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+
+    /// Reads what the listeners show; a reload does not change which files those are. Blocks.
+    init(_ configuration: Configuration) throws(StartError) {
+        var listeners: [ClientListener] = []
+        for listener in configuration.listeners {
+            let address = SocketAddress(listener.endpoint.address, port: listener.endpoint.port)
+            do throws(FileProblem) {
+                let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
+                listeners.append(ClientListener(address, as: identity))
+            } catch { throw StartError("cannot listen on \(listener.endpoint) by TLS: \(error)") }
+        }
+        self.listeners = listeners
+    }
+
+    /// What clients are shown in tunnels under these rules; an authority that is missing is made. Nil where no route looks
+    /// into tunnels. Blocks.
+    func interception(for configuration: Configuration) throws(StartError) -> InterceptionIdentity? {
+        guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }
+        let settings = AuthoritySettings(authority: configuration.authority, state: configuration.state)
+        if let interception, interception.settings == settings { return interception.identity }
+        guard let store = AuthorityStore(configuration) else { throw StartError(StatePath.unknown) }
+        do throws(AuthorityProblem) {
+            try store.open(host: Environment.hostName, at: Self.now)
+        } catch { throw StartError("\(error)") }
+        do throws(TLSError) {
+            let identity = try InterceptionIdentity(store)
+            interception = (settings, identity)
+            return identity
+        } catch { throw StartError("tunnels cannot be looked into: \(error)") }
+    }
+
+    /// Reads files again that have changed. Blocks.
+    /// - Returns: sentences on those which are of no use.
+    func refresh() -> [String] {
+        listeners.flatMap { $0.identity?.refresh() ?? [] }.map { "\($0)" }
+            + [interception?.identity.authority.refresh(at: Self.now)].compactMap { $0.map { "\($0)" } }
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import IO
+
+/// nginx before the contestants, with TLS and without: 1 KiB for every request, on ports that differ in what they do
+/// with a connection.
+final class SecureOrigin {
+    /// TLS, connections kept.
+    let kept: UInt16
+    /// TLS, one request for each connection, no session resumed.
+    let full: UInt16
+    /// TLS, one request for each connection, sessions resumed.
+    let resumed: UInt16
+    /// No TLS, one request for each connection.
+    let plain: UInt16
+    private let child: Child
+
+    init(_ certificates: Certificates, in workspace: Workspace, on loop: EventLoop) throws(BenchError) {
+        kept = try RunningContestant.freePort(on: loop)
+        full = try RunningContestant.freePort(on: loop)
+        resumed = try RunningContestant.freePort(on: loop)
+        plain = try RunningContestant.freePort(on: loop)
+        let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(workspace.path)/nginx;"
+        }
+        let server = { (port: UInt16, directives: String) in
+            """
+                server {
+                    listen 127.0.0.1:\(port)\(directives);
+                    location / { return 200 "\(String(repeating: "a", count: OriginContent.smallSize))"; }
+                }
+
+            """
+        }
+        let tickets = "ssl_session_cache shared:resumed:4m; ssl_session_tickets on"
+        let none = "ssl_session_cache off; ssl_session_tickets off"
+        let text = """
+            daemon off;
+            worker_processes 1;
+            pid \(workspace.path)/nginx.pid;
+            error_log stderr;
+            events { worker_connections 4096; }
+            http {
+                \(paths.joined(separator: "\n    "))
+                access_log off;
+                default_type application/octet-stream;
+                keepalive_requests 1000000000;
+                keepalive_timeout 600;
+                ssl_certificate \(certificates.chain);
+                ssl_certificate_key \(certificates.key);
+                ssl_protocols TLSv1.2 TLSv1.3;
+
+            """
+        let servers = [
+            server(kept, " ssl; \(tickets)"), server(full, " ssl; \(none); keepalive_timeout 0"),
+            server(resumed, " ssl; \(tickets); keepalive_timeout 0"), server(plain, "; keepalive_timeout 0"),
+        ]
+        let file = try workspace.write(text + servers.joined() + "}\n", to: "nginx.conf")
+        let log = "\(workspace.path)/nginx.log"
+        child = try Child(["nginx", "-e", "stderr", "-p", workspace.path, "-c", file], log: log)
+        for _ in 0..<2000 {
+            if RunningContestant.accepts(plain) { return }
+            if child.hasEnded { break }
+            usleep(5000)
+        }
+        throw .machine("nginx did not start: \((Workspace.text(log) ?? "").prefix(500))")
+    }
+
+    deinit { child.stop() }
+}

@@ -1,0 +1,17 @@
+import IO
+
+/// What the measures with TLS share.
+final class SecureSetting {
+    let certificates: Certificates
+    let origin: SecureOrigin
+    /// How the load generator speaks TLS: with nothing remembered, and with sessions.
+    let fresh: LoadSecurity
+    let resuming: LoadSecurity
+
+    init(in workspace: Workspace, origin plain: UInt16, on loop: EventLoop) throws(BenchError) {
+        certificates = try Certificates(in: workspace)
+        origin = try SecureOrigin(certificates, in: workspace, on: loop)
+        fresh = try LoadSecurity(anchor: certificates.root, resumes: false)
+        resuming = try LoadSecurity(anchor: certificates.root, resumes: true)
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import Testing
+
+/// Client certificates towards origins: shown where a rule says so, to whom was trusted, and to nobody else.
+struct ClientCertificateTests {
+    /// `credential NAME { … }` with the identity's own files.
+    private func credential(_ identity: Result<IssuedCertificate, any Error>, as name: String = "device") throws
+        -> String
+    {
+        let identity = try identity.get()
+        return "credential \(name) { certificate \(try identity.chain()); key \(identity.key) }\n"
+    }
+
+    private static let use = "challenge \"device\" { host *.example.test; method client-certificate; use device }\n"
+
+    private func expectShown(
+        _ subject: String, to name: String, by entrance: Entrance, through proxy: AttacheProcess,
+        location: SourceLocation = #_sourceLocation
+    ) throws {
+        let mark = ApacheServer.mark()
+        let answered = try proxy.visit(Specimen[name], "/client?\(mark)", by: entrance)
+        let expected = "SUCCESS CN=\(subject),O=Zoo\n"
+        #expect(answered.text == expected, "\(name), \(entrance): \(answered)", sourceLocation: location)
+    }
+
+    // MARK: In the handshake
+
+    @Test(arguments: Entrance.allCases)
+    func `a certificate is shown to whoever asks, with its intermediates`(entrance: Entrance) throws {
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.good) + Self.use) { proxy throws in
+            for name in ["client-required", "client-required-tls12", "client-optional", "client-of-both"] {
+                try expectShown("client-good", to: name, by: entrance, through: proxy)
+            }
+            let mark = ApacheServer.mark()
+            #expect(try proxy.visit(Specimen["client-required"], "/?\(mark)", by: entrance).status == 200)
+            let record = try proxy.record(marked: mark)
+            #expect(record?["identity"] == "device", "\(record?.line ?? "")")
+        }
+    }
+
+    @Test(arguments: Entrance.allCases)
+    func `without a rule no certificate is shown, and the origin's answer is the client's`(entrance: Entrance) throws {
+        let other = "challenge { host other.example.test; method client-certificate; use device }\n"
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.good) + other) { proxy throws in
+            let refused = try proxy.visit(Specimen["client-required"], by: entrance)
+            #expect(refused.status == 400, "\(refused)")
+            #expect(refused.text.contains("No required SSL certificate was sent"), "\(refused)")
+            #expect(try proxy.visit(Specimen["client-optional"], "/client", by: entrance).text == "NONE \n")
+        }
+    }
+
+    @Test func `the issuers that the origin accepts choose among rules`() throws {
+        let rules =
+            try credential(ClientCertificate.good) + credential(ClientCertificate.elsewhere, as: "other") + """
+                challenge { host *.example.test; issuer "CN=Elsewhere Root,O=Zoo"; use other }
+                challenge { host *.example.test; issuer "CN=Zoo Root*"; use device }
+
+                """
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            for entrance in Entrance.allCases {
+                try expectShown("client-good", to: "client-required", by: entrance, through: proxy)
+                try expectShown("client-good", to: "client-optional", by: entrance, through: proxy)
+                try expectShown("client-elsewhere", to: "client-elsewhere", by: entrance, through: proxy)
+                try expectShown("client-elsewhere", to: "client-of-both", by: entrance, through: proxy)
+            }
+        }
+    }
+
+    @Test func `a certificate that the origin refuses leaves the origin's answer`() throws {
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.expired) + Self.use) { proxy throws in
+            let answered = try proxy.visit(Specimen["client-required"], by: .upgraded)
+            #expect(answered.status == 400, "\(answered)")
+            #expect(answered.text.contains("The SSL certificate error"), "\(answered)")
+        }
+    }
+
+    @Test(arguments: ["encrypted key", "archive", "key and certificate in one file"])
+    func `an identity comes in several forms`(form: String) throws {
+        let identity = try ClientCertificate.rsa.get()
+        let content =
+            switch form {
+            case "archive": "pkcs12 \(try ClientCertificate.archive(of: identity)); passphrase file @/passphrase"
+            case "encrypted key":
+                "certificate \(try identity.chain()); key \(try ClientCertificate.encryptedKey(of: identity)); "
+                    + "passphrase file @/passphrase"
+            default: "certificate @/both.pem; key @/both.pem"
+            }
+        let both = try Scratch.read(identity.chain()) + Scratch.read(identity.key)
+        let files = ["passphrase": ClientCertificate.passphrase + "\n", "both.pem": both]
+        let setting = AttacheProcess.Setting(threads: 1, files: files)
+        try AttacheProcess.visitingZoo("credential device { \(content) }\n" + Self.use, setting: setting) {
+            proxy throws in
+            try expectShown("client-rsa", to: "client-required", by: .upgraded, through: proxy)
+        }
+    }
+
+    @Test func `nothing is shown before the server is trusted`() throws {
+        let specimen = try Specimen["client-for-expired"]
+        let relay = try RecordRelay(to: Zoo.shared().port(of: specimen))
+        let authority = "\(specimen.host):\(relay.port)"
+        let rules = try credential(ClientCertificate.good) + Self.use
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            #expect(try proxy.visit(authority, by: .upgraded).status == 502)
+            let passage = try #require(relay.passages.first)
+            // Without encryption: the ClientHello, then an alert.
+            #expect(passage.fromClient.map(\.type) == [22, 21], "\(passage.fromClient)")
+        }
+        let trust = "challenge { host \(specimen.host); method server-trust; allow expired; trust }\n"
+        try AttacheProcess.visitingZoo(rules + trust) { proxy throws in
+            let answered = try proxy.visit(authority, "/client", by: .upgraded)
+            #expect(answered.text == "SUCCESS CN=client-good,O=Zoo\n", "\(answered)")
+        }
+    }
+
+    // MARK: After the request
+
+    private func apache(_ three: Bool) throws -> String {
+        let ports = try ApacheServer.shared().securePorts
+        return "\(ApacheServer.secureHost):\(three ? ports.three : ports.two)"
+    }
+
+    @Test(arguments: Entrance.allCases, [false, true])
+    func `a certificate is shown when it is asked for after the request`(entrance: Entrance, isNew: Bool) throws {
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.good) + Self.use) { proxy throws in
+            let authority = try apache(isNew)
+            #expect(try proxy.visit(authority, "/open/", by: entrance).text == "this is open\n")
+            for path in ["/need/echo.cgi", "/may/echo.cgi", "/need/echo.cgi"] {
+                let answered = try proxy.visit(authority, path, by: entrance)
+                #expect(answered.text.contains("client=client-good verification=SUCCESS"), "\(path): \(answered)")
+            }
+            #expect(try proxy.visit(authority, "/open/", by: entrance).text == "this is open\n")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `without a rule a certificate asked for after the request is refused in words`(isNew: Bool) throws {
+        try AttacheProcess.visitingZoo { proxy throws in
+            let authority = try apache(isNew)
+            #expect(try proxy.visit(authority, "/may/", by: .upgraded).status == 200)
+            let refused = try proxy.visit(authority, "/need/", by: .upgraded)
+            #expect([403, 502].contains(refused.status), "\(refused)")
+            #expect(try proxy.visit(authority, "/open/", by: .upgraded).status == 200)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `content arrives whole although the certificate is asked for before it is read`(isNew: Bool) throws {
+        let apache = try ApacheServer.shared()
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.good) + Self.use) { proxy throws in
+            for (bytes, isChunked) in [(1_000, false), (1 << 20, false), (1 << 20, true), (5 << 20, false)] {
+                let mark = ApacheServer.mark()
+                let file = try Payload.file(bytes: bytes)
+                let expected = "\(bytes) \(try Hash.sha256(ofFile: file))"
+                let framing = isChunked ? ["-H", "Transfer-Encoding: chunked"] : []
+                let sent = try proxy.visit(
+                    self.apache(isNew), "/need/upload.cgi?\(mark)", by: .upgraded,
+                    ["--data-binary", "@" + file, "-H", "Expect:"] + framing)
+                #expect(sent.text == expected + "\n", "\(bytes): \(sent)")
+                #expect(try Payload.arrivals(at: apache, marked: mark) == [expected])
+            }
+        }
+    }
+
+    // MARK: Change
+
+    private func files(_ identity: Result<IssuedCertificate, any Error>) throws -> [String: String] {
+        ["client.pem": Scratch.read(try identity.get().chain()), "client.key": Scratch.read(try identity.get().key)]
+    }
+
+    private static let own = "credential device { certificate @/client.pem; key @/client.key }\n" + use
+
+    @Test func `a renewed file is used, and connections of the old one retire`() throws {
+        let zoo = try Zoo.shared()
+        let required = try Specimen["client-required"]
+        let setting = AttacheProcess.Setting(threads: 1, files: try files(ClientCertificate.good))
+        try AttacheProcess.visitingZoo(Self.own, setting: setting) { proxy throws in
+            let mark = ApacheServer.mark()
+            for _ in 1...3 { #expect(try proxy.visit(required, "/client?\(mark)", by: .upgraded).status == 200) }
+            for (name, text) in try files(ClientCertificate.renewed) { try proxy.replace(name, with: text) }
+            let isRenewed = try Wait.until {
+                try proxy.visit(required, "/client?\(mark)", by: .upgraded).text.contains("CN=client-renewed")
+            }
+            #expect(isRenewed, "\(proxy.errorOutput)")
+            let entries = zoo.server.entries(marked: mark, atLeast: 4)
+            let old = Set(entries.filter { $0.clientSubject.contains("client-good") }.map(\.connection))
+            let new = Set(entries.filter { $0.clientSubject.contains("client-renewed") }.map(\.connection))
+            #expect(!old.isEmpty && !new.isEmpty && old.isDisjoint(with: new))
+            // From the first on, only the new one.
+            let first = entries.firstIndex { $0.clientSubject.contains("client-renewed") } ?? 0
+            #expect(entries[first...].allSatisfy { $0.clientSubject.contains("client-renewed") })
+            #expect(entries.allSatisfy { !$0.isResumed || $0.clientSubject.contains("client-good") })
+        }
+    }
+
+    @Test func `a renewed file that does not fit keeps the old identity`() throws {
+        let setting = AttacheProcess.Setting(threads: 1, files: try files(ClientCertificate.good))
+        try AttacheProcess.visitingZoo(Self.own, setting: setting) { proxy throws in
+            try expectShown("client-good", to: "client-required", by: .upgraded, through: proxy)
+            let stranger = Scratch.read(try ClientCertificate.renewed.get().key)
+            try proxy.replace("client.key", with: stranger)
+            let isSaid = try Wait.until {
+                try expectShown("client-good", to: "client-required", by: .upgraded, through: proxy)
+                return proxy.errorOutput.contains("client.key")
+            }
+            #expect(isSaid, "\(proxy.errorOutput)")
+            try proxy.reload(Self.own.replacing("@/", with: proxy.folder + "/") + AttacheProcess.routesToZoo)
+            #expect(proxy.awaitErrorOutput("not reloaded"))
+            try expectShown("client-good", to: "client-required", by: .upgraded, through: proxy)
+        }
+    }
+
+    @Test(arguments: ["a stranger's key", "no key", "no certificate", "a wrong passphrase"])
+    func `an identity that cannot be used is one sentence at the start`(trouble: String) throws {
+        let identity = try ClientCertificate.good.get()
+        let (chain, stranger) = try (identity.chain(), ClientCertificate.renewed.get().key)
+        let folder = Scratch.folder("trouble")
+        let encrypted = try ClientCertificate.encryptedKey(of: identity)
+        let content =
+            switch trouble {
+            case "a stranger's key": "certificate \(chain); key \(stranger)"
+            case "no key": "certificate \(chain); key \(folder)/gone.key"
+            case "no certificate": "certificate \(identity.key); key \(identity.key)"
+            default: "certificate \(chain); key \(encrypted); passphrase \"\(Account.wrongPassword)\""
+            }
+        let text = AttacheProcess.ruleFile(
+            "credential device { \(content) }\n" + Self.use, .init(), port: FreePort.take(), adminPort: FreePort.take(),
+            folder: folder)
+        try Scratch.write(text, to: folder + "/proxy.conf")
+        let run = try AttacheBinary.run("run", "--config", folder + "/proxy.conf")
+        #expect([1, 2].contains(run.status), "\(run)")
+        let complaint = run.errorOutput.split(separator: "\n").filter { $0.contains("device") }
+        #expect(complaint.count == 1, "\(run)")
+        #expect(!run.errorOutput.contains(Account.wrongPassword))
+    }
+
+    @Test func `one client's certificate serves no other client`() throws {
+        let rules =
+            try credential(ClientCertificate.good) + credential(ClientCertificate.renewed, as: "other") + """
+                challenge { host *.example.test; method client-certificate; client 127.0.0.2; use device }
+                challenge { host *.example.test; method client-certificate; client 127.0.0.3; use other }
+
+                """
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            let optional = try Specimen["client-optional"]
+            let visit = { (address: String, entrance: Entrance) in
+                try proxy.visit(optional, "/client", by: entrance, "--interface", address).text
+            }
+            for entrance in Entrance.allCases + Entrance.allCases {
+                #expect(try visit("127.0.0.2", entrance) == "SUCCESS CN=client-good,O=Zoo\n")
+                #expect(try visit("127.0.0.3", entrance) == "SUCCESS CN=client-renewed,O=Zoo\n")
+                #expect(try visit("127.0.0.1", entrance) == "NONE \n")
+            }
+        }
+    }
+}

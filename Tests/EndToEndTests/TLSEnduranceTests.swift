@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+/// Many handshakes and many requests leave nothing behind.
+struct TLSEnduranceTests {
+    /// Resident memory in KiB.
+    private func memory(of proxy: AttacheProcess) -> Int {
+        let line = Scratch.read("/proc/\(proxy.identifier)/status").split(separator: "\n").first {
+            $0.hasPrefix("VmRSS:")
+        }
+        return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    private func fetch(_ count: Int, _ options: [String], _ url: String, through proxy: AttacheProcess) throws -> Int {
+        let configuration = "\(Scratch.root)/many.\(UUID().uuidString)"
+        defer { unlink(configuration) }
+        try Scratch.write(
+            String(repeating: "url = \"\(url)\"\noutput = \"/dev/null\"\n", count: count), to: configuration)
+        let fixed = ["-q", "-sS", "-x", proxy.address, "--cacert", try proxy.exportedAuthority()]
+        let parallel = ["--parallel", "--parallel-max", "8", "-w", "%{http_code}\n", "-K", configuration]
+        let run = try Finished.run("curl", fixed + parallel + options, seconds: 240)
+        return run.output.split(separator: "\n").count { $0 == "200" }
+    }
+
+    @Test func `a thousand intercepted handshakes leave the memory as it was`() throws {
+        let url = try Zoo.shared().url(Specimen["good"])
+        try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
+            let options = ["-H", "Connection: close", "--no-sessionid"]
+            #expect(try fetch(300, options, url, through: proxy) == 300)
+            let before = memory(of: proxy)
+            #expect(try fetch(1_000, options, url, through: proxy) == 1_000)
+            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+        }
+    }
+
+    @Test func `ten thousand intercepted requests leave the memory as it was`() throws {
+        let url = try Zoo.shared().url(Specimen["good"])
+        try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
+            #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
+            let before = memory(of: proxy)
+            #expect(try fetch(10_000, [], url, through: proxy) == 10_000)
+            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+        }
+    }
+
+    @Test func `a thousand handshakes with origins leave the memory as it was`() throws {
+        let url = try Zoo.shared().url(Specimen["good"], "/close", scheme: "http")
+        try AttacheProcess.visitingZoo(setting: .init(threads: 1, log: "off")) { proxy throws in
+            #expect(try fetch(300, [], url, through: proxy) == 300)
+            let before = memory(of: proxy)
+            #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
+            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import TLS
+
+/// Whose certificates prove a client.
+struct ClientChainTests {
+    private static let script = """
+        new() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out $1.key 2>/dev/null; }
+        sign() {
+            new $1; openssl req -new -key $1.key -subj /CN=$1 -out $1.csr; printf "$4" > $1.ext
+            openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -days $3 -extfile $1.ext -out $1.pem 2>/dev/null
+        }
+        extensions='authorityKeyIdentifier=keyid\\nsubjectKeyIdentifier=hash\\n'
+        for name in root other; do
+            new $name; openssl req -x509 -new -key $name.key -subj /CN=$name -days 30 -out $name.pem
+        done
+        sign middle root 30 "${extensions}basicConstraints=critical,CA:true\\nkeyUsage=critical,keyCertSign"
+        sign client middle 30 "${extensions}extendedKeyUsage=clientAuth"
+        sign both middle 30 "${extensions}extendedKeyUsage=serverAuth,clientAuth"
+        sign plain middle 30 "$extensions"
+        sign server middle 30 "${extensions}extendedKeyUsage=serverAuth"
+        sign short middle 1 "${extensions}extendedKeyUsage=clientAuth"
+        sign stranger other 30 "${extensions}extendedKeyUsage=clientAuth"
+        """
+
+    @Test func `a client is proved by a chain that is whole, in time, for clients, and from one of ours`() throws {
+        let command = try OpenSSLCommand()
+        defer { command.remove() }
+        try command.run(Self.script)
+        let files = try command.all()
+        let certificate = { (name: String) throws in
+            let pem = try #require(files[name + ".pem"])
+            return try Certificate.all(inPEM: pem.span)[0]
+        }
+        let anchors = try TrustAnchors(only: [certificate("root")])
+        let now = Int(Date().timeIntervalSince1970)
+        let vouches = { (name: String, issuers: [String], days: Int) throws in
+            anchors.vouch(
+                forClient: PresentedChain(leaf: try certificate(name), others: try issuers.map(certificate)),
+                at: now + days * 86_400)
+        }
+        for name in ["client", "both", "plain", "short"] { #expect(try vouches(name, ["middle"], 0), "\(name)") }
+        #expect(try !vouches("client", [], 0))
+        #expect(try !vouches("server", ["middle"], 0))
+        #expect(try !vouches("stranger", ["middle", "other"], 0))
+        #expect(try !vouches("short", ["middle"], 2))
+        #expect(try !vouches("client", ["middle"], -2))
+        #expect(try !vouches("client", Array(repeating: "middle", count: 32), 0))
+    }
+}

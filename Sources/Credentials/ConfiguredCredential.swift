@@ -3,6 +3,8 @@ public struct ConfiguredCredential: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
         case password(user: ValueSource, password: ValueSource)
         case identity(ConfiguredIdentity)
+        case token(ValueSource)
+        case signingKey(ConfiguredSigningKey)
     }
 
     public let name: String

@@ -1,4 +1,5 @@
 import Authentication
+import Crypto
 import IO
 import Synchronization
 import TLS
@@ -80,7 +81,22 @@ public final class ConfiguredCredentials: Sendable {
                 password: try reader.secret(of: password, for: entry.name))
         case .identity(let identity):
             return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
+        case .token(let token):
+            return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
+        case .signingKey(let key):
+            return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
         }
+    }
+
+    private func signingKey(
+        _ key: ConfiguredSigningKey, for name: String
+    ) throws(CredentialError) -> SigningKey {
+        var token: Secret?
+        if let source = key.sessionToken { token = try reader.secret(of: source, for: name) }
+        return SigningKey(
+            region: key.region, service: key.service, accessKey: try reader.text(of: key.accessKey, for: name),
+            secretKey: try reader.secret(of: key.secretKey, for: name), sessionToken: token,
+            signsPayload: key.signsPayload)
     }
 
     private func warning(about credential: Credential, at now: Int) -> CredentialWarning? {

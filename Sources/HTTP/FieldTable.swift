@@ -29,6 +29,14 @@ public final class FieldTable {
         first { bytes.extracting($0.name).equalsIgnoringCase(lowercaseName) }
     }
 
+    /// From now on the lines with that name are passed on as little as those that a `Connection` option names.
+    public func withhold(_ lowercaseName: StaticString, in bytes: Span<UInt8>) {
+        for index in 0..<count where bytes.extracting(lines[index].name).equalsIgnoringCase(lowercaseName) {
+            hasNominated = true
+            lines.mark(index)
+        }
+    }
+
     @inline(__always)
     public func firstIndex(of name: KnownField) -> Int? {
         present.contains(name) ? lines.firstIndex(from: 0, of: FieldSet(name).rawValue) : nil

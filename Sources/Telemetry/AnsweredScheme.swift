@@ -3,12 +3,17 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case basic
     case digest
     case ntlm
+    case bearer
+    /// AWS Signature Version 4.
+    case signature
 
     public var token: StaticString {
         switch self {
         case .basic: "basic"
         case .digest: "digest"
         case .ntlm: "ntlm"
+        case .bearer: "bearer"
+        case .signature: "aws"
         }
     }
 }

@@ -10,6 +10,8 @@ public enum Counter: Int, CaseIterable, Sendable {
     case answeredBasic
     case answeredDigest
     case answeredNTLM
+    case answeredBearer
+    case signed
     case answeredClientCertificate
     /// A credential was sent and the peer refused it.
     case credentialsRefused

@@ -126,8 +126,19 @@ extension ConfiguredCredential.Content {
         switch content {
         case .password(let user, let password): self = .password(user: .init(user), password: .init(password))
         case .identity(let source): self = .identity(.init(source))
-        case .kerberos, .token, .oauth, .signature: return nil
+        case .token(let token): self = .token(.init(token))
+        case .signature(let source): self = .signingKey(.init(source))
+        case .kerberos, .oauth: return nil
         }
+    }
+}
+
+extension ConfiguredSigningKey {
+    fileprivate init(_ source: SignatureSource) {
+        self.init(
+            region: source.region, service: source.service, accessKey: .init(source.accessKey),
+            secretKey: .init(source.secretKey), sessionToken: source.sessionToken.map { .init($0) },
+            signsPayload: source.signsPayload)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// NTLM against an origin of our own that checks every message and has the whims that servers have.
@@ -232,6 +233,29 @@ struct NTLMGuardTests {
             #expect(sentry.faults == [])
             let users = Dictionary(grouping: origin.requests.dropFirst(2), by: \.connection)
             for requests in users.values { #expect(Set(requests.map(\.message.target)).count == 1) }
+        }
+    }
+
+    @Test(arguments: Entrance.allCases)
+    func `a login over TLS is bound to the certificate, and kept like any other`(entrance: Entrance) throws {
+        // The guard has to know the certificate, and the terminator the guard's port.
+        let terms = Mutex<NTLMGuard?>(nil)
+        let origin = try RecordingOrigin { connection in try terms.withLock { $0 }?.serve(connection) }
+        let terminator = try TLSTerminator(to: origin.port)
+        let sentry = NTLMGuard(.init(certificate: try terminator.fingerprint()))
+        terms.withLock { $0 = sentry }
+        let rule = """
+            credential corp { user "D\\\\\(Account.user)"; password file @/password }
+            challenge { host \(TLSFront.host); method ntlm; use corp }
+            """
+        try AttacheProcess.visitingZoo(rule) { proxy throws in
+            for _ in 1...2 {
+                let fetched = try proxy.visit(terminator.authority, by: entrance, ["-d", "some content"])
+                #expect(fetched.text == "received 12", "\(fetched)")
+            }
+            #expect(sentry.faults == [])
+            #expect(sentry.logins == 2)
+            #expect(origin.connections == 2)
         }
     }
 }

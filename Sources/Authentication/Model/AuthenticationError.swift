@@ -21,7 +21,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .userContainsColon(let credential):
             "credential \(credential) has a colon in its user name, which basic authentication cannot carry"
         case .controlCharacter(let credential):
-            "credential \(credential) has a control character in its user name or password"
+            "credential \(credential) has a character that no field can carry"
         case .unsuitableCredential(let credential, let method):
             "credential \(credential) is of a kind that \(method.rawValue) authentication cannot use"
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"

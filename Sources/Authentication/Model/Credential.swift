@@ -16,6 +16,8 @@ public struct Credential: Sendable {
     public enum Content: Sendable {
         case password(user: String, password: Secret)
         case identity(any CertificateIdentity)
+        case token(Secret)
+        case signingKey(SigningKey)
     }
 
     public let content: Content
@@ -36,25 +38,41 @@ public struct Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
     }
 
+    /// A bearer token. `name` is what logs and explanations call it.
+    public init(name: String, token: Secret, persistence: Persistence = .session) {
+        content = .token(token)
+        self.persistence = persistence
+        version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
+    }
+
+    /// A key that signs. `name` is what logs and explanations call it.
+    public init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
+        content = .signingKey(key)
+        self.persistence = persistence
+        let fingerprint = CredentialFingerprint.of(
+            ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
+            secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
+        version = CredentialVersion(name: name, fingerprint: fingerprint)
+    }
+
     public var user: String? {
-        switch content {
-        case .password(let user, _): user
-        case .identity: nil
-        }
+        if case .password(let user, _) = content { user } else { nil }
     }
 
     public var password: Secret? {
-        switch content {
-        case .password(_, let password): password
-        case .identity: nil
-        }
+        if case .password(_, let password) = content { password } else { nil }
     }
 
     public var identity: (any CertificateIdentity)? {
-        switch content {
-        case .password: nil
-        case .identity(let identity): identity
-        }
+        if case .identity(let identity) = content { identity } else { nil }
+    }
+
+    public var token: Secret? {
+        if case .token(let token) = content { token } else { nil }
+    }
+
+    public var signingKey: SigningKey? {
+        if case .signingKey(let key) = content { key } else { nil }
     }
 
     /// The same credential, kept for as long as a rule says.

@@ -18,6 +18,22 @@ public enum CredentialFingerprint {
         return keyed.code(of: message).prefix128
     }
 
+    /// Of what is more than a user and a password; the first word tells the kinds apart.
+    static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
+        let keyed = keyed.withLock { $0 }
+        var message = keyed.begin()
+        for word in words {
+            message.update(utf8: word)
+            message.update("\0")
+        }
+        for secret in secrets {
+            message.update(utf8: "\(secret.count)")
+            message.update("\0")
+            secret.withBytes { message.update($0) }
+        }
+        return keyed.code(of: message).prefix128
+    }
+
     private static let keyed: Mutex<MessageAuthenticationCode> = {
         do {
             return Mutex(try .withRandomKey())

@@ -4,7 +4,9 @@ import Bytes
 public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
-    public init(schemes: [any AuthenticationScheme] = [NTLMScheme(), DigestScheme(), BasicScheme()]) {
+    public init(
+        schemes: [any AuthenticationScheme] = [NTLMScheme(), DigestScheme(), BearerScheme(), BasicScheme()]
+    ) {
         self.schemes = schemes
     }
 

@@ -8,7 +8,8 @@ extension AnsweredScheme {
         case .basic: self = .basic
         case .digest: self = .digest
         case .ntlm: self = .ntlm
-        case .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
+        case .bearer: self = .bearer
+        case .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
         }
     }
 }

@@ -196,7 +196,7 @@ struct ChallengeLoop {
 
     /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
     mutating func judgeAtOnce() -> Verdict? {
-        if exchange.upstream.head.status == .unauthorized { return nil }
+        if exchange.upstream.head.status == .unauthorized || mayLackScope { return nil }
         let proof = proof(bodyDigest: nil)
         if case .needsBody = proof { return nil }
         return accept(proof)
@@ -377,7 +377,7 @@ struct ChallengeLoop {
             keep(answer)
         }
         settle(.accepted)
-        return .pass(note: nil)
+        return .pass(note: missingScope)
     }
 
     private func keep(_ answer: Authentication.Answer) {

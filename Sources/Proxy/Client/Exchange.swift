@@ -25,6 +25,8 @@ final class Exchange {
     let fieldValue = ByteBuffer(capacity: 512)
     /// Nil while challenges, should any come, are the client's own affair.
     var challenges: ChallengeLoop?
+    /// What signs the request; nil where nothing does.
+    var signing: RequestSigning?
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -53,6 +55,7 @@ final class Exchange {
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
         challenges = nil
+        signing = nil
         headBytes.clear()
         target.clear()
         fieldValue.clear()

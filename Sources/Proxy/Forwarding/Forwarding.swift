@@ -29,6 +29,9 @@ struct Forwarding {
         guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return false }
         noteTarget()
         if mayAnswer {
+            do throws(Refusal) { try beginSigning() } catch { return false }
+        }
+        if mayAnswer, exchange.signing == nil {
             var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
             guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
             sending.prepareForChallenge(isAnswered: true)
@@ -50,7 +53,10 @@ struct Forwarding {
         var isSent = isSent
         if !isSent {
             noteTarget()
-            if mayAnswer { await beginChallenges() }
+            if mayAnswer {
+                do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
+                if exchange.signing == nil { await beginChallenges() }
+            }
         } else if exchange.challenges != nil {
             // Should it go out again, then as it went out at first.
             sending.prepareForChallenge(isAnswered: true)
@@ -94,6 +100,13 @@ struct Forwarding {
             host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
             isSecure: origin.isSecure,
             client: ClientIdentity(address: session.address, user: exchange.record.user)) == .replace
+    }
+
+    private mutating func beginSigning() throws(Refusal) {
+        exchange.signing = try RequestSigning(
+            exchange, to: destination.origin,
+            from: ClientIdentity(address: session.address, user: exchange.record.user), session.worker.shared)
+        if exchange.signing != nil { sending.prepareForSignature() }
     }
 
     private mutating func beginChallenges() async {

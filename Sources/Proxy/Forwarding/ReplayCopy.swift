@@ -32,6 +32,9 @@ final class ReplayCopy {
         return true
     }
 
+    /// Whether so many bytes more can be kept, if the disk does not fail.
+    func hasRoom(for added: Int) -> Bool { isWhole && added <= memoryLimit + diskLimit - count }
+
     /// Adds a piece of the body. Past the limits, or when the disk fails, the copy is given up.
     func add(_ buffer: ByteBuffer, count added: Int) async {
         switch place {

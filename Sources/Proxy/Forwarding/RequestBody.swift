@@ -135,11 +135,19 @@ final class RequestBody {
                 } catch { throw .invalid(error) }
                 if inbound.writableCount == 0 { inbound.reserve(1) }
             }
-            do throws(IOError) {
-                guard let count = try await client.read(into: inbound, unless: other, idle: idle) else { return nil }
-                if count == 0 { throw IOError.endOfStream }
-            } catch { throw .client(error) }
+            if try await !read(from: client, into: inbound, idle: idle, unless: other) { return nil }
         }
+    }
+
+    /// Reads more from the client; false when the other stream has something to say first.
+    private func read(
+        from client: ByteStream, into inbound: ByteBuffer, idle: Int, unless other: ByteStream? = nil
+    ) async throws(Failure) -> Bool {
+        do throws(IOError) {
+            guard let count = try await client.read(into: inbound, unless: other, idle: idle) else { return false }
+            if count == 0 { throw IOError.endOfStream }
+            return true
+        } catch { throw .client(error) }
     }
 
     private func resend(
@@ -193,6 +201,10 @@ final class RequestBody {
         from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
         while !progress.isEnded, canBeSent {
+            if inbound.isEmpty { _ = try await read(from: client, into: inbound, idle: idle) }
+            // What was kept is still there for whoever can go on without the rest.
+            let piece = min(inbound.count, progress.remainingLength ?? .max)
+            if let copy, !copy.hasRoom(for: piece) { return false }
             guard let taken = try await next(from: client, inbound: inbound, idle: idle) else { break }
             await copy?.add(inbound, count: taken)
             count += taken

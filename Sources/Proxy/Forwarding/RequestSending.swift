@@ -56,10 +56,13 @@ struct RequestSending {
         addsExpectation = true
     }
 
+    /// The signature that the request gets is the only one.
+    mutating func prepareForSignature() { rewrite.dropping.insert(.authorization) }
+
     /// Sends a request without a body in one call, where nothing has to be waited for.
     mutating func sendAtOnce() {
         guard let stream = exchange.upstream.stream else { return }
-        writeHead(bodyDigest: nil)
+        writeHead(bodyDigest: exchange.signing.map { _ in MessageDigest(.sha256).finish().array })
         stream.setDeadline(after: policy.timeouts.response)
         // What is left is written by the task that finds it.
         _ = stream.writeAtOnce(exchange.outbound)
@@ -81,7 +84,12 @@ struct RequestSending {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
-        if let algorithm = exchange.challenges?.bodyDigest { digest = try await bodyDigest(algorithm) }
+        if let algorithm = exchange.challenges?.bodyDigest {
+            digest = try await bodyDigest(algorithm, mayLeaveOut: false)
+        } else if let signing = exchange.signing, signing.needsDigest {
+            digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
+            if digest == nil, !signing.mayLeaveUnsigned { throw failure(for: .tooLarge) }
+        }
         await exchange.challenges?.prepareLogin()
         writeHead(bodyDigest: digest)
         stream.setDeadline(after: policy.timeouts.response)
@@ -112,12 +120,20 @@ struct RequestSending {
         {
             writer.field("Authorization", value.readable)
         }
+        if let signing = exchange.signing {
+            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
+            exchange.record.attempts += 1
+        }
         writer.end()
     }
 
-    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`). Nil when the body is known to
-    /// be too large to be kept: then the challenge stays unanswered.
-    private mutating func bodyDigest(_ algorithm: DigestAlgorithm) async throws(ExchangeFailure) -> [UInt8]? {
+    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature). Nil when the body is
+    /// known to be too large to be kept: then the challenge stays unanswered.
+    ///
+    /// - Parameter mayLeaveOut: whether nil will do for a body that turns out to be too large, too.
+    private mutating func bodyDigest(
+        _ algorithm: DigestAlgorithm, mayLeaveOut: Bool
+    ) async throws(ExchangeFailure) -> [UInt8]? {
         var digest = MessageDigest(algorithm)
         let body = exchange.body
         if !body.isEmpty {
@@ -129,7 +145,10 @@ struct RequestSending {
                 let isWhole = try await body.readAll(
                     from: session.stream, inbound: exchange.inbound, limits: policy.limits.request,
                     idle: policy.timeouts.idle, each: { digest.update($0) })
-                if !isWhole { throw RequestBody.Failure.tooLarge }
+                if !isWhole {
+                    guard mayLeaveOut, body.canBeSent else { throw RequestBody.Failure.tooLarge }
+                    return nil
+                }
             } catch { throw failure(for: error) }
             addsExpectation = false
         }
@@ -183,7 +202,7 @@ struct RequestSending {
             .refused(
                 Refusal(
                     .contentTooLarge, .httpRequestError,
-                    "the origin's challenge covers the request body, which is larger than this proxy keeps "
+                    "the answer to the origin covers the request body, which is larger than this proxy keeps "
                         + "(limits replay-memory and replay-disk)"))
         case .copyLost:
             .refused(

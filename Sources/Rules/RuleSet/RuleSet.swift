@@ -22,6 +22,8 @@ public final class RuleSet: Sendable {
     /// nothing to ask.
     public let speaksOfTrust: Bool
     public let speaksOfClientCertificates: Bool
+    /// Whether any rule has requests signed, for which nobody asks.
+    public let speaksOfSignatures: Bool
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -40,6 +42,12 @@ public final class RuleSet: Sendable {
         speaksOfTrust = configuration.challenges.contains { $0.effectiveMethods.contains(.serverTrust) }
         speaksOfClientCertificates = configuration.challenges.contains {
             $0.effectiveMethods.contains(.clientCertificate)
+        }
+        let signing = configuration.credentials.filter {
+            if case .signature = $0.content { true } else { false }
+        }.map(\.name)
+        speaksOfSignatures = configuration.challenges.contains { challenge in
+            if case .use(let name) = challenge.answer { signing.contains(name) } else { false }
         }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }

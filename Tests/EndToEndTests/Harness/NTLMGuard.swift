@@ -19,6 +19,9 @@ final class NTLMGuard: Sendable {
         /// The status instead of a challenge, for the first message; nil for a second message as it should be.
         var answersFirstMessageWith: String?
         var password = Account.password
+        /// The SHA-256 of the certificate to which answers have to be bound, as hexadecimal text; nil where they are bound
+        /// to none.
+        var certificate: String?
     }
 
     /// One connection's state.
@@ -149,7 +152,32 @@ final class NTLMGuard: Sendable {
         let identity = Self.utf16(text(user).uppercased() + text(domain))
         let hash = try Self.digest(["-md4", "-provider", "legacy"], Self.utf16(terms.password))
         let key = try Self.digest(Self.keyed(hash), identity)
+        if try Self.attribute(10, of: response) != binding() { complain("the channel") }
         return try Self.digest(Self.keyed(key), Self.serverChallenge + response[16...]) == Array(response[..<16])
+    }
+
+    /// What the answer has to say of the channel: zeros without TLS, else the MD5 of the structure of RFC 2744 section
+    /// 3.11 with `tls-server-end-point` (RFC 5929) in it.
+    private func binding() throws -> [UInt8] {
+        guard let certificate = terms.certificate else { return Array(repeating: 0, count: 16) }
+        let hash = stride(from: 0, to: certificate.count, by: 2).compactMap {
+            UInt8(certificate.dropFirst($0).prefix(2), radix: 16)
+        }
+        let data = Array("tls-server-end-point:".utf8) + hash
+        return try Self.digest(
+            ["-md5"], Array(repeating: 0, count: 16) + [UInt8(data.count), 0, 0, 0] + data)
+    }
+
+    /// An attribute of the target information in an answer (section 2.2.2.7).
+    private static func attribute(_ identifier: UInt8, of response: [UInt8]) throws -> [UInt8]? {
+        var offset = 44
+        while offset + 4 <= response.count, response[offset] != 0 {
+            let length = Int(response[offset + 2]) | Int(response[offset + 3]) << 8
+            guard offset + 4 + length <= response.count else { return nil }
+            if response[offset] == identifier { return Array(response[offset + 4..<offset + 4 + length]) }
+            offset += 4 + length
+        }
+        return nil
     }
 
     private static func utf16(_ text: String) -> [UInt8] {

@@ -24,6 +24,9 @@ final class RecordingOrigin: Sendable {
             return message
         }
 
+        /// Keeps what `requestHead` had left on the wire.
+        func record(content message: Message) { log.contents.withLock { $0.append(message) } }
+
         func reply(_ status: String = "200 OK", _ fields: [String] = [], _ body: String = "") throws {
             let lines = ["HTTP/1.1 \(status)"] + fields + ["Content-Length: \(body.utf8.count)", "", body]
             try wire.send(lines.joined(separator: "\r\n"))
@@ -32,6 +35,7 @@ final class RecordingOrigin: Sendable {
 
     fileprivate final class Log: Sendable {
         let recorded = Mutex<[Recorded]>([])
+        let contents = Mutex<[Message]>([])
         let accepted = Mutex(0)
     }
 
@@ -82,6 +86,8 @@ final class RecordingOrigin: Sendable {
 
     var requests: [Recorded] { log.recorded.withLock { $0 } }
     var messages: [Message] { requests.map(\.message) }
+    /// What scripts kept with `record(content:)`.
+    var contents: [Message] { log.contents.withLock { $0 } }
     var connections: Int { log.accepted.withLock { $0 } }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }

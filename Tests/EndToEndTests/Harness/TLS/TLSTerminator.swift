@@ -1,0 +1,49 @@
+import Foundation
+
+/// TLS before an origin of the tests, connection by connection: what is bound to a connection stays so, which no reverse
+/// proxy promises.
+final class TLSTerminator: Sendable {
+    let port = FreePort.take()
+    let leaf: IssuedCertificate
+    private let child: Subprocess
+
+    /// - Parameter origin: the port that takes the connections in clear.
+    init(to origin: UInt16) throws {
+        leaf = try Hierarchy.shared().issuing.issue(CertificateTerms(host: TLSFront.host))
+        let chain = try IssuedCertificate.bundle([leaf.certificate] + leaf.intermediates)
+        child = try Subprocess("python3", ["-c", Self.script, chain, leaf.key, "\(port)", "\(origin)"])
+        try Socket.awaitListener(on: port, of: child)
+    }
+
+    var authority: String { "\(TLSFront.host):\(port)" }
+
+    /// The SHA-256 of the certificate.
+    func fingerprint() throws -> String {
+        let der = leaf.certificate + ".der"
+        try OpenSSLCommand.run("x509", "-in", leaf.certificate, "-outform", "der", "-out", der)
+        return try Hash.sha256(ofFile: der)
+    }
+
+    private static let script = """
+        import asyncio, ssl, sys
+        chain, key, port, origin = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain, key)
+        async def pump(reader, writer):
+            try:
+                while data := await reader.read(65536):
+                    writer.write(data)
+                    await writer.drain()
+            except (OSError, ssl.SSLError):
+                pass
+            finally:
+                writer.close()
+        async def serve(reader, writer):
+            inner = await asyncio.open_connection('127.0.0.1', int(origin))
+            await asyncio.gather(pump(reader, inner[1]), pump(inner[0], writer))
+        async def main():
+            server = await asyncio.start_server(serve, '127.0.0.1', int(port), ssl=context)
+            await server.serve_forever()
+        asyncio.run(main())
+        """
+}

@@ -150,7 +150,7 @@ struct Forwarding {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        let version = exchange.challenges?.loginVersion
+        let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
         if exchange.upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
             guard let login = exchange.upstream.login, login.version != version else { return true }

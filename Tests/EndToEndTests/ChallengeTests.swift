@@ -71,6 +71,20 @@ struct ChallengeTests {
         }
     }
 
+    @Test func `a credential in the URL answers what it can answer`() throws {
+        let expected = "Basic " + Data("\(Account.user):pass".utf8).base64EncodedString()
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] == expected { return try connection.reply(body: "ok") }
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer, Basic realm=\"r\""])
+        }
+        try AttacheProcess.running { proxy throws in
+            let authority = "127.0.0.1:\(origin.port)"
+            let answered = try proxy.exchange(
+                "GET http://\(Account.user):pass@\(authority)/ HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+            #expect(answered.text == "ok", "\(answered)")
+        }
+    }
+
     @Test func `a stale nonce is renewed without a failure`() throws {
         let apache = try ApacheServer.shared()
         let mark = ApacheServer.mark()

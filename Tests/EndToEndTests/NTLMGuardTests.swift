@@ -258,4 +258,39 @@ struct NTLMGuardTests {
             #expect(origin.connections == 2)
         }
     }
+
+    @Test func `a client that logs in itself has its connection to itself`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            guard let token = request["Authorization"] else {
+                let body = "\(connection.number)"
+                if request.target == "/open" { return try connection.reply(body: body) }
+                return try connection.reply("401 Unauthorized", ["WWW-Authenticate: NTLM"], body)
+            }
+            if token == "NTLM b25l" {
+                try connection.reply("401 Unauthorized", ["WWW-Authenticate: NTLM dHdv"], "\(connection.number)")
+            } else {
+                try connection.reply(body: "\(connection.number)")
+            }
+        }
+        try AttacheProcess.running { proxy throws in
+            let host = "Host: 127.0.0.1:\(origin.port)\r\n"
+            let ask = { (wire: Wire, path: String, token: String?) throws in
+                let field = token.map { "Authorization: NTLM \($0)\r\n" } ?? ""
+                try wire.send("GET \(origin.url(path)) HTTP/1.1\r\n\(host)\(field)\r\n")
+                return try wire.readResponse()
+            }
+            let (one, two) = (try proxy.connect(), try proxy.connect())
+            let challenged = try ask(one, "/a", nil)
+            #expect(challenged.status == 401)
+            #expect(challenged["Proxy-Support"] == "Session-Based-Authentication")
+            let first = try ask(one, "/a", "b25l")
+            #expect(first["WWW-Authenticate"] == "NTLM dHdv")
+            // What others ask in between goes elsewhere.
+            #expect(try ask(two, "/open", nil).text != first.text)
+            #expect(try ask(one, "/a", "dGhyZWU=").text == first.text)
+            #expect(try ask(one, "/open", nil).text == first.text)
+            #expect(try ask(two, "/open", nil).text != first.text)
+            #expect(try ask(two, "/open", nil)["Proxy-Support"] == nil)
+        }
+    }
 }

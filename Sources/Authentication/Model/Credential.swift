@@ -75,6 +75,16 @@ public struct Credential: Sendable {
         if case .signingKey(let key) = content { key } else { nil }
     }
 
+    /// Whether it is of a kind that the space's method has a use for.
+    public func suits(_ space: ProtectionSpace) -> Bool {
+        switch (content, space.authenticationMethod) {
+        case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .negotiate),
+            (.password, .htmlForm), (.identity, .clientCertificate), (.token, .bearer), (.signingKey, .default):
+            true
+        case (.password, _), (.identity, _), (.token, _), (.signingKey, _): false
+        }
+    }
+
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
         Credential(content: content, persistence: persistence, version: version)

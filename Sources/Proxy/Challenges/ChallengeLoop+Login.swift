@@ -22,12 +22,12 @@ extension ChallengeLoop {
                 to: origin, with: answered.credential, in: connections.makeContext(over: upstream.channel),
                 heldBy: logins)
         if upstream.login == nil { upstream.claim(for: login) }
-        if login.context.isEstablished { return }
-        do throws(AuthenticationError) { try await login.context.prepare() } catch {
+        guard let context = login.context, !context.isEstablished else { return }
+        do throws(AuthenticationError) { try await context.prepare() } catch {
             trouble = error
             return drop()
         }
-        omitsBody = login.context.isOpening && !exchange.body.isEmpty
+        omitsBody = context.isOpening && !exchange.body.isEmpty
     }
 
     /// Appends the login's next token; false when none is due.
@@ -44,8 +44,8 @@ extension ChallengeLoop {
     /// set to connections, and a new one gets another try.
     func loginRefusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
         let upstream = exchange.upstream
-        guard let login = upstream.login else { return nil }
-        let refusal = login.context.refused(by: challenges)
+        guard let context = upstream.login?.context else { return nil }
+        let refusal = context.refused(by: challenges)
         if refusal == .proceed, !upstream.head.keepAlive { return upstream.isReused ? .retry : .aborted }
         return refusal
     }

@@ -31,6 +31,10 @@ struct RuleDelegate {
             Authentication.Decision(disposition, attempts: rule.attempts, reason: reason)
         }
         switch rule.answer {
+        case .performDefault
+        where rule.rule == nil && challenge.proposedCredential?.suits(challenge.protectionSpace) == false:
+            // Nobody meant this credential for this challenge: it came with the URL, and the next may be its own.
+            return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         // `trust` answers no challenge of a response.
         case .performDefault, .trust:
             return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)

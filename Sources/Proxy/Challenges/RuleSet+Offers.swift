@@ -13,20 +13,23 @@ extension ChallengeQuery {
 
 extension RuleSet {
     /// What can be answered of a response's challenges, in the order in which it is tried: as the strongest one whose
-    /// rule has an `order` says, else by strength.
+    /// rule has an `order` says, else by strength. What no rule speaks of comes last, since it would end the round.
     ///
     /// - Returns: the offers, and the rule that ordered them.
     public func offers(
         in challenges: [HeaderChallenge], from origin: Authentication.Origin, client: ClientIdentity, failures: Int = 0,
         order: ChallengeOrder = ChallengeOrder()
     ) -> (offers: [Offer], orderedBy: RuleReference?) {
-        let offers = order.offers(in: challenges, from: origin)
-        for offer in offers {
+        var spokenOf: [Offer] = []
+        var others: [Offer] = []
+        for offer in order.offers(in: challenges, from: origin) {
             let rule = decide(ChallengeQuery(offer.space, client: client, failures: failures))
-            guard !rule.order.isEmpty else { continue }
-            let methods = rule.order.map { AuthenticationMethod($0) }
-            return (order.offers(in: challenges, from: origin, preferring: methods), rule.rule)
+            if !rule.order.isEmpty {
+                let methods = rule.order.map { AuthenticationMethod($0) }
+                return (order.offers(in: challenges, from: origin, preferring: methods), rule.rule)
+            }
+            if rule.rule == nil { others.append(offer) } else { spokenOf.append(offer) }
         }
-        return (offers, nil)
+        return (spokenOf + others, nil)
     }
 }

@@ -68,6 +68,11 @@ final class ClientSession: ChannelObserver {
     /// The client has proved by a certificate who it is.
     func recognise(_ user: String) { self.user = user }
 
+    /// Whether the client knows that it speaks to a proxy.
+    var isProxy: Bool {
+        if case .proxy = role { true } else { false }
+    }
+
     /// How the request in `exchange` is to say who asks. Nil when nobody wants to know, or it is known.
     func authentication(for exchange: Exchange) -> ClientAuthentication? {
         guard case .proxy = role, user == nil else { return nil }

@@ -38,10 +38,11 @@ struct Forwarding {
             exchange.challenges = challenges
         }
         // Of a login, only what has come to its end needs no waiting.
-        guard takeKept(true), exchange.upstream.login?.context.isEstablished ?? true else {
+        guard takeKept(true), exchange.upstream.login?.context?.isEstablished ?? true else {
             exchange.challenges = nil
             return false
         }
+        claimOwnLogin()
         exchange.upstream.stream?.wakeup = nil
         sending.sendAtOnce()
         return true
@@ -132,6 +133,7 @@ struct Forwarding {
         var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }
+            claimOwnLogin()
             if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {
                 return isSent ? try await sending.receive() : try await sending.send()
@@ -150,12 +152,14 @@ struct Forwarding {
     private func takeKept(_ mayReuse: Bool) -> Bool {
         let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
         if exchange.upstream.stream != nil {
+            // A login of the client's own is good for all that goes out without one of ours.
             guard let login = exchange.upstream.login, login.version != version else { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.
             exchange.upstream.reset()
         }
         guard mayReuse, exchange.policy === session.worker.policy else { return false }
-        if let version { return takeLogin(version) }
+        if takeLogin(version) { return true }
+        if version != nil { return false }
         guard let connection = destination.origin.takeIdle(under: connector.terms, for: session.wakeup) else {
             return false
         }
@@ -166,7 +170,8 @@ struct Forwarding {
 
     /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
     /// may be dead: the request that begins it cannot always be repeated.
-    private func takeLogin(_ version: CredentialVersion) -> Bool {
+    private func takeLogin(_ version: CredentialVersion?) -> Bool {
+        guard !session.logins.isEmpty else { return false }
         let origin = destination.origin
         guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup)
         else {
@@ -175,6 +180,14 @@ struct Forwarding {
         attach(held.connection, isReused: true, login: held.login)
         exchange.record.upstream = .reused
         return true
+    }
+
+    /// Makes the connection the client's on which it logs in itself.
+    private func claimOwnLogin() {
+        guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
+            exchange.bringsOwnLogin
+        else { return }
+        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: session.logins))
     }
 
     private func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {

@@ -107,8 +107,10 @@ struct ResponseRelay {
         let upstream = exchange.upstream
         let out = exchange.outbound
         out.clear()
+        let relaysLogin = exchange.asksForOwnLogin && session.isProxy
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
+            if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }

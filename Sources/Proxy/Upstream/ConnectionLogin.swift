@@ -4,9 +4,16 @@ import Authentication
 /// counts as that user's, so it serves no other client, credential or origin from then on, and never rests where others
 /// look for one.
 final class ConnectionLogin {
+    /// Whose login it is.
+    enum Owner {
+        /// One of our credentials', as far as its context says.
+        case credential(CredentialVersion, in: any SecurityContext)
+        /// The client's own, of which we know no more than that.
+        case client
+    }
+
     let origin: Origin
-    let version: CredentialVersion
-    let context: any SecurityContext
+    let owner: Owner
     /// Whether the credential may be kept for the client's next request.
     let mayBeHeld: Bool
     /// The client's other connections, where this one rests between its requests.
@@ -16,14 +23,33 @@ final class ConnectionLogin {
         to origin: Origin, with credential: Credential, in context: any SecurityContext, heldBy holder: HeldConnections
     ) {
         self.origin = origin
-        version = credential.version
+        owner = .credential(credential.version, in: context)
         mayBeHeld = credential.persistence != .none
-        self.context = context
         self.holder = holder
     }
 
-    /// Whether requests may follow on the connection: not in the middle of a handshake, nor behind a failed one.
-    var isAtRest: Bool { context.isEstablished || context.isOpening }
+    /// The client's own.
+    init(to origin: Origin, heldBy holder: HeldConnections) {
+        self.origin = origin
+        owner = .client
+        mayBeHeld = true
+        self.holder = holder
+    }
+
+    /// Nil where it is the client's own.
+    var version: CredentialVersion? {
+        if case .credential(let version, _) = owner { version } else { nil }
+    }
+
+    var context: (any SecurityContext)? {
+        if case .credential(_, let context) = owner { context } else { nil }
+    }
+
+    /// Whether requests may follow on the connection: not in the middle of a handshake of ours, nor behind a failed one.
+    var isAtRest: Bool {
+        guard let context else { return true }
+        return context.isEstablished || context.isOpening
+    }
 
     /// Keeps the connection for the client's next request, or closes it.
     func rest(_ held: HeldConnections.Held, for limit: Int) { holder.keep(held, for: limit) }

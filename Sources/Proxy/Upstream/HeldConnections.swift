@@ -19,12 +19,12 @@ final class HeldConnections: ChannelObserver {
     private static let limit = 8
 
     /// The connection to that origin, made under these terms, on which exactly this version of the credential is logged
-    /// in. One of an older version has no more use.
+    /// in, or the client itself where there is none. One of an older version has no more use.
     func take(
-        to origin: Origin, under terms: ConnectionTerms, as version: CredentialVersion, for wakeup: Wakeup
+        to origin: Origin, under terms: ConnectionTerms, as version: CredentialVersion?, for wakeup: Wakeup
     ) -> Held? {
         while let place = connections.firstIndex(where: {
-            $0.login.origin === origin && $0.login.version.name == version.name
+            $0.login.origin === origin && $0.login.version?.name == version?.name
         }) {
             let held = remove(at: place)
             if held.login.version == version, held.connection.terms == terms, held.connection.isStillTrusted {
@@ -35,6 +35,8 @@ final class HeldConnections: ChannelObserver {
         }
         return nil
     }
+
+    var isEmpty: Bool { connections.isEmpty }
 
     /// Whether there is one for `take`.
     func holds(_ version: CredentialVersion, to origin: Origin) -> Bool {

@@ -55,7 +55,7 @@ struct Interception {
     /// Shakes hands with the client as the server that it means.
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
         let (stream, expected) = (session.stream, ServerName(origin.hostText))
-        var failure: FailedCall?
+        var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
             try await stream.accept(
@@ -68,7 +68,7 @@ struct Interception {
                     }
                     let certificate: Certificate?
                     do throws(Refusal) { certificate = try await callOrigin() } catch {
-                        failure = FailedCall(error, notedIn: exchange.record)
+                        failure = error
                         certificate = nil
                     }
                     return try await identity.leaf(for: name, like: certificate)

@@ -35,6 +35,15 @@ public final class ConfiguredCredentials: Sendable {
         identities = IdentityReader(reader)
     }
 
+    /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
+    public func keep(valuesOf older: ConfiguredCredentials) {
+        let same = Set(configured).intersection(older.configured)
+        let kept = older.state.withLock { $0.credentials }
+        state.withLock { state in
+            for entry in same { state.credentials[entry.name] = kept[entry.name] }
+        }
+    }
+
     /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
     ///
     /// - Parameter now: seconds since 1970, for certificates that expire.

@@ -83,6 +83,17 @@ struct AccessLogTests {
                 """)
     }
 
+    @Test(arguments: [
+        (ExchangeRecord.Tunnel.https, "https"), (.http, "http"), (.opaque, "opaque"),
+    ])
+    func `of a tunnel that was looked into it says what was found`(tunnel: ExchangeRecord.Tunnel, word: String) throws {
+        let record = try Self.record()
+        record.tunnel = tunnel
+        #expect(Self.line(record, .json).contains(#","tunnel":"\#(word)""#))
+        record.reset()
+        #expect(!Self.line(record, .json).contains("tunnel"))
+    }
+
     @Test func `what is not known is left out`() throws {
         let record = try Self.record(client: "::ffff:192.0.2.7")
         record.error = .dnsTimeout

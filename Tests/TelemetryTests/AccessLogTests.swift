@@ -61,11 +61,9 @@ struct AccessLogTests {
     @Test func `json says how the origin was trusted, and by which certificate it knows the proxy`() throws {
         let record = try Self.record()
         record.upstream = .opened
-        record.tlsVersion = "1.3"
         record.isResumed = true
-        record.trustFindings = "self-signed expired"
-        record.trustRule = "lab"
-        record.identity = "device"
+        record.security = SecurityRecord(
+            version: "1.3", trustFindings: "self-signed expired", trustRule: "lab", identity: "device")
         let line = Self.line(record, .json)
         #expect(
             line.contains(

@@ -88,10 +88,7 @@ struct RequestPlanning {
                     "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
                 ))
         }
-        if let failure = tunnel.takeFailure() {
-            failure.note(in: exchange.record)
-            throw .refused(failure.refusal)
-        }
+        if let failure = tunnel.takeFailure() { throw .refused(failure) }
     }
 
     /// Whom the request is for, by the rules that apply to it.

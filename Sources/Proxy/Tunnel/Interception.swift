@@ -59,7 +59,7 @@ struct Interception {
     /// Shakes hands with the client as the server that it means.
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
         let expected = ServerName(origin.hostText)
-        var failure: FailedCall?
+        var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
             try await session.accept(
@@ -72,7 +72,7 @@ struct Interception {
                     }
                     let certificate: Certificate?
                     do throws(Refusal) { certificate = try await callOrigin() } catch {
-                        failure = FailedCall(error, notedIn: exchange.record)
+                        failure = error
                         certificate = nil
                     }
                     return try await identity.leaf(for: name, like: certificate)

@@ -97,8 +97,7 @@ final class Origin: ChannelObserver {
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
     /// meanwhile.
     func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
-        while let place = idle.lastIndex(where: { $0.terms == terms }) {
-            let connection = idle.remove(at: place)
+        while let connection = removeLast(under: terms) {
             room.places &+= 1
             connection.stream.socket.observer = nil
             guard connection.isStillTrusted else {
@@ -109,6 +108,11 @@ final class Origin: ChannelObserver {
             return connection
         }
         return nil
+    }
+
+    private func removeLast(under terms: ConnectionTerms) -> OriginConnection? {
+        if let last = idle.last, last.terms === terms { return idle.popLast() }
+        return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
     }
 
     /// Keeps a connection whose response was read to its end.

@@ -135,7 +135,7 @@ struct Forwarding {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        let version = exchange.challenges?.loginVersion
+        let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
         if exchange.upstream.stream != nil {
             guard let login = exchange.upstream.login, login.version != version else { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.

@@ -23,6 +23,7 @@ final class Origin: ChannelObserver {
     private var judge: RuleSet?
     private var route = RouteDecision.none
     private var mayAnswer = false
+    private var destination: Destination?
     private var dependsOnClient = false
     private var maySeeIdentity = false
 
@@ -45,6 +46,17 @@ final class Origin: ChannelObserver {
         if judge !== rules { bring(before: rules) }
         return route
     }
+
+    /// Where requests go that name this origin, if these rules were asked before.
+    func destination(by rules: RuleSet) -> Destination? { judge === rules ? destination : nil }
+
+    func remember(_ destination: Destination, by rules: RuleSet) {
+        if judge !== rules { bring(before: rules) }
+        self.destination = destination
+    }
+
+    /// Breaks the circle between an origin and its destination.
+    func forgetDestination() { destination = nil }
 
     /// Whether any rule could answer a challenge of this origin.
     func mayAnswer(by rules: RuleSet) -> Bool {
@@ -70,6 +82,7 @@ final class Origin: ChannelObserver {
         mayAnswer = rules.mayAnswer(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
         maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
+        destination = nil
         judge = rules
     }
 

@@ -24,7 +24,8 @@ private struct PlayedReader: SourceReader {
 ///   - identities: certificates with their keys.
 func policy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
-    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:], identities: [ConfiguredCredential] = [],
+    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
+    identities: [ConfiguredCredential] = [],
     users: UsersFile? = nil
 ) throws -> Policy {
     let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"

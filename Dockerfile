@@ -31,7 +31,8 @@ RUN swift build -c release --static-swift-stdlib --explicit-target-dependency-im
     && ldd /out/usr/local/bin/attache > /tmp/libraries \
     && if grep -E 'libswift|libFoundation|not found' /tmp/libraries; then exit 1; fi \
     && grep -oE '/[^ ]+\.so[^ ]*' /tmp/libraries | sort -u | xargs cp -L --parents -t /out \
-    && install -d /out/etc/attache /out/run/secrets /out/var/lib/attache \
+    && install -d /out/etc/attache /out/run/secrets \
+    && install -d -m 700 /state/attache \
     && install -d -m 1777 /out/tmp \
     && install -D -m 644 LICENSE /out/usr/share/doc/attache/copyright
 # The libraries' licences (those of GCC share theirs), and what tells a scanner which packages they are from.
@@ -50,6 +51,8 @@ LABEL org.opencontainers.image.title="attache" \
     org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
     org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out /
+# A new volume takes over the owner of what it covers.
+COPY --from=build --chown=65532:65532 /state /var/lib/
 USER 65532:65532
 EXPOSE 3128
 HEALTHCHECK --interval=10s --timeout=3s --start-period=2s CMD ["/usr/local/bin/attache", "healthcheck"]
@@ -63,7 +66,8 @@ LABEL org.opencontainers.image.title="attache" \
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && install -d /etc/attache /run/secrets /var/lib/attache
+    && install -d /etc/attache /run/secrets \
+    && install -d -o 65532 -g 65532 -m 700 /var/lib/attache
 COPY --from=build /out/usr/local/bin/attache /usr/local/bin/attache
 COPY --from=build /out/usr/share/doc/attache /usr/share/doc/attache
 USER 65532:65532

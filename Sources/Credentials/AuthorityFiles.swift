@@ -24,8 +24,8 @@ struct AuthorityFiles {
         }
     }
 
-    /// Nil while another process of ours writes them.
-    func read() throws(AuthorityProblem) -> Contents? {
+    /// - Parameter waits: whether to wait while another process of ours writes them; if not, nil is given then.
+    func read(waits: Bool) throws(AuthorityProblem) -> Contents? {
         var passphrase: Secret?
         if case .files(_, _, let source?) = place {
             do throws(CredentialError) {
@@ -35,7 +35,7 @@ struct AuthorityFiles {
         var lock: DirectoryLock?
         if case .state(let directory) = place {
             do throws(IOError) {
-                lock = try DirectoryLock(shared: directory)
+                lock = try DirectoryLock(shared: directory, waits: waits)
             } catch { throw .unreadable(path: directory, cause: "\(error)") }
             if lock == nil { return nil }
         }
@@ -50,11 +50,11 @@ struct AuthorityFiles {
     /// The certificate alone, which everybody may see.
     func certificate() throws(AuthorityProblem) -> Secret { try content(of: place.certificate) }
 
-    /// Whether neither of the two is there.
-    var areMissing: Bool { ![place.certificate, place.key].contains { SmallFile.exists($0) } }
+    /// Whether both of them are there.
+    var areThere: Bool { SmallFile.exists(place.certificate) && SmallFile.exists(place.key) }
 
-    /// Keeps a new authority in a directory of ours: where there is none, or, if `replacing`, also in the place of the
-    /// one that is there, whose certificate then stays as `ca.old.pem`.
+    /// Keeps a new authority in a directory of ours: where there is nothing of one, or, if `replacing`, also in the place
+    /// of the one that is there, whose certificate then stays as `ca.old.pem`.
     func keep(_ authority: CertificateAuthority, replacing: Bool) throws(AuthorityProblem) {
         guard case .state(let directory) = place else { return }
         let key = try pem(of: authority)
@@ -63,7 +63,8 @@ struct AuthorityFiles {
             let lock = try DirectoryLock(exclusive: directory)
             defer { lock.release() }
             // Another process may have been faster.
-            guard replacing || areMissing else { return }
+            let isFree = !SmallFile.exists(place.certificate) && !SmallFile.exists(place.key)
+            guard replacing || isFree else { return }
             if let old = try? SmallFile.read(place.certificate, limit: IdentityMaterial.limit) {
                 try DurableFile.write(old.span, to: "\(directory)/ca.old.pem", mode: 0o644)
             }

@@ -36,21 +36,14 @@ public final class AuthorityStore: Sendable {
     /// The leaves of the last good authority.
     public var leaves: LeafCache? { state.withLock { $0.leaves } }
 
-    /// Whether it would have to be made first.
-    public var isMissing: Bool {
-        if case .state = place { files.areMissing } else { false }
-    }
-
     /// Reads the authority, after it was made where there was none. Blocks.
     ///
     /// - Parameters:
     ///   - host: whose a new one is, for people.
     ///   - now: seconds since 1970.
     public func open(host: String, at now: Int) throws(AuthorityProblem) {
-        if isMissing {
-            try files.keep(try make(host: host, at: now), replacing: false)
-        }
-        if let problem = refresh(at: now), !problem.isWarning { throw problem }
+        try makeIfMissing(host: host, at: now)
+        if let contents = try files.read(waits: true) { try take(contents, at: now) }
     }
 
     /// Puts a new authority with a new key in the place of ours, and keeps the old certificate beside it. Blocks.
@@ -58,8 +51,10 @@ public final class AuthorityStore: Sendable {
         try files.keep(try make(host: host, at: now), replacing: true)
     }
 
-    /// The certificate, for those who are to trust it; the key is not looked at. Blocks.
-    public func certificate() throws(AuthorityProblem) -> Certificate {
+    /// The certificate, for those who are to trust it, after the authority was made where there was none; the key is not
+    /// looked at. Blocks.
+    public func certificate(host: String, at now: Int) throws(AuthorityProblem) -> Certificate {
+        try makeIfMissing(host: host, at: now)
         let content = try files.certificate()
         do throws(CertificateError) {
             let certificates = try content.withBytes { bytes throws(CertificateError) in
@@ -77,7 +72,7 @@ public final class AuthorityStore: Sendable {
     /// - Returns: what is wrong, every time until it is right again.
     public func refresh(at now: Int) -> AuthorityProblem? {
         do throws(AuthorityProblem) {
-            if let contents = try files.read() { try take(contents, at: now) }
+            if let contents = try files.read(waits: false) { try take(contents, at: now) }
             return warning(at: now)
         } catch { return error }
     }
@@ -110,6 +105,11 @@ public final class AuthorityStore: Sendable {
                 passphrase: contents.passphrase)
         } catch { throw .identity(error) }
         return try CertificateAuthority(identity, at: now)
+    }
+
+    private func makeIfMissing(host: String, at now: Int) throws(AuthorityProblem) {
+        guard case .state = place, !files.areThere else { return }
+        try files.keep(try make(host: host, at: now), replacing: false)
     }
 
     private func make(host: String, at now: Int) throws(AuthorityProblem) -> CertificateAuthority {

@@ -56,6 +56,16 @@ public final class ConfiguredCredentials: Sendable {
         return Refresh(changed: changed, errors: errors, warnings: warnings)
     }
 
+    /// Takes over the values that the same credentials had under earlier rules: what is of no use at the moment of a
+    /// reload leaves what was there.
+    public func keepValues(of earlier: ConfiguredCredentials) {
+        let same = Set(configured).intersection(earlier.configured).map(\.name)
+        let known = earlier.state.withLock { $0.credentials }
+        state.withLock { state in
+            for name in same { state.credentials[name] = state.credentials[name] ?? known[name] }
+        }
+    }
+
     /// The last good value.
     public func credential(named name: String) throws(CredentialError) -> Credential {
         let (credential, error) = state.withLock { ($0.credentials[name], $0.errors[name]) }

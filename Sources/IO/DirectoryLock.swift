@@ -11,10 +11,15 @@ public final class DirectoryLock {
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     }
 
-    /// For reading. Nil while another process changes the directory.
-    public init?(shared path: String) throws(IOError) {
+    /// For reading.
+    ///
+    /// - Parameter waits: whether to wait while another process changes the directory; if not, there is then no lock.
+    public init?(shared path: String, waits: Bool) throws(IOError) {
         descriptor = try Self.open(path)
-        if flock(descriptor, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK { return nil }
+        while flock(descriptor, waits ? LOCK_SH : LOCK_SH | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return nil }
+            guard errno == EINTR else { break }
+        }
     }
 
     deinit { close(descriptor) }

@@ -76,8 +76,7 @@ struct AuthorityCommand: Command {
 
     private func certificate() throws(CommandError) -> Certificate {
         do throws(AuthorityProblem) {
-            if store.isMissing { try store.open(host: Environment.hostName, at: Self.now) }
-            return try store.certificate()
+            return try store.certificate(host: Environment.hostName, at: Self.now)
         } catch { throw .failed("\(error)") }
     }
 
@@ -87,7 +86,7 @@ struct AuthorityCommand: Command {
         }
         do throws(AuthorityProblem) {
             try store.renew(host: Environment.hostName, at: Self.now)
-            let certificate = try store.certificate()
+            let certificate = try store.certificate(host: Environment.hostName, at: Self.now)
             Console.print("new authority: \(certificate), valid until \(certificate.lastDay)")
         } catch { throw .failed("\(error)") }
         Console.error(

@@ -6,13 +6,13 @@ enum Program {
 
     private static var commands: [any Command.Type] {
         [
-            RunCommand.self, CheckCommand.self, ExplainCommand.self, AuthorityCommand.self, PasswordCommand.self,
-            HealthcheckCommand.self, VersionCommand.self,
+            RunCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
+            PasswordCommand.self, HealthcheckCommand.self, VersionCommand.self,
         ]
     }
 
     /// Commands that are planned, so that nobody takes them for a slip of the hand.
-    private static let laterCommands = ["challenges", "credential", "store", "trust"]
+    private static let laterCommands = ["challenges", "credential", "store"]
 
     private static let hint = "'attache --help' lists the commands"
 

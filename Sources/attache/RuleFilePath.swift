@@ -6,12 +6,14 @@ enum RuleFilePath {
 
     /// The path that was said, else the first usual one where there is something, readable or not.
     static func choose(_ said: String?) throws(CommandError) -> String {
-        if let said { return said }
-        for path in usual where exists(path) { return path }
+        if let path = find(said) { return path }
         throw .configuration(
             "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; "
                 + "proxy.conf.example shows what one says")
     }
+
+    /// The path that was said, else the first usual one where there is something, else nil.
+    static func find(_ said: String?) -> String? { said ?? usual.first { exists($0) } }
 
     private static func exists(_ path: String) -> Bool {
         do throws(SourceError) {

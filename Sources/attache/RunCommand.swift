@@ -68,6 +68,7 @@ struct RunCommand {
             return running
         }
         do throws(StartError) {
+            fresh.credentials.keepValues(of: running.credentials)
             fresh.refresh(into: shared, identities)
             try fresh.requireIdentities()
             server.adopt(try fresh.policy(identities))

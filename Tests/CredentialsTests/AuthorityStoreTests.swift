@@ -44,7 +44,7 @@ import Testing
         let second = store()
         try second.open(host: "other", at: now + 1)
         #expect(second.leaves?.authority.identity.leaf == authority.identity.leaf)
-        #expect(try second.certificate() == authority.identity.leaf)
+        #expect(try second.certificate(host: "", at: now) == authority.identity.leaf)
         #expect(second.refresh(at: now + 2) == nil)
     }
 
@@ -54,7 +54,7 @@ import Testing
                 let store = store()
                 group.addTask { [now] in
                     try store.open(host: "test", at: now)
-                    return try store.certificate().pem
+                    return try store.certificate(host: "test", at: now).pem
                 }
             }
             return try await group.reduce(into: Set()) { $0.insert($1) }

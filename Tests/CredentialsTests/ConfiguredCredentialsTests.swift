@@ -36,6 +36,25 @@ import Testing
         #expect(try credentials.credential(named: "ci").version == first)
     }
 
+    @Test func `rules that are read again keep the value of what cannot be read`() throws {
+        let file = try TemporaryFile("one\n")
+        let source = ValueSource.file(path: file.path)
+        let configured = ConfiguredCredential(name: "ci", user: .literal("u"), password: source)
+        let first = ConfiguredCredentials([configured], environment: [:])
+        first.refresh()
+        try file.write("")
+        let second = ConfiguredCredentials([configured], environment: [:])
+        second.keepValues(of: first)
+        #expect(second.refresh().errors.count == 1)
+        #expect(try second.credential(named: "ci").password == Secret("one"))
+        // Another user is another credential.
+        let other = ConfiguredCredential(name: "ci", user: .literal("v"), password: source)
+        let third = ConfiguredCredentials([other], environment: [:])
+        third.keepValues(of: second)
+        third.refresh()
+        #expect(throws: CredentialError.self) { try third.credential(named: "ci") }
+    }
+
     @Test func `a file that is empty while it is written anew changes nothing`() throws {
         let file = try TemporaryFile("one\n")
         let credentials = ConfiguredCredentials(

@@ -41,31 +41,37 @@ struct InterceptionTests {
     }
 
     @Test func `the authority is made once, and its key is nobody else's to read`() throws {
-        let folder = Scratch.folder("state")
-        var exported: [String] = []
-        for _ in 1...2 {
-            try AttacheProcess.visitingZoo("state \(folder)") { proxy throws in
-                exported.append(Scratch.read(try proxy.exportedAuthority()))
-                #expect(try proxy.visit(Specimen["good"], by: .intercepted).status == 200)
+        try AttacheProcess.visitingZoo { proxy throws in
+            let exported = Scratch.read(try proxy.exportedAuthority())
+            #expect(exported.contains("BEGIN CERTIFICATE") && !exported.contains("PRIVATE KEY"))
+            let isSecret = { (name: String) in Scratch.read("\(proxy.folder)/\(name)").contains("PRIVATE KEY") }
+            let keys = try FileManager.default.subpathsOfDirectory(atPath: proxy.folder).filter(isSecret)
+            #expect(keys.count == 1, "\(keys)")
+            for name in keys {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(proxy.folder)/\(name)")
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
             }
-        }
-        #expect(exported[0] == exported[1] && exported[0].contains("BEGIN CERTIFICATE"))
-        #expect(!exported[0].contains("PRIVATE KEY"))
-        let secret = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
-            Scratch.read("\(folder)/\($0)").contains("PRIVATE KEY")
-        }
-        #expect(secret.count == 1, "\(secret)")
-        for name in secret {
-            let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.posixPermissions] as? Int
-            #expect(mode == 0o600)
+            // Another proxy over the same state, and this one under new rules.
+            let (second, port) = (proxy.folder + "/second.conf", FreePort.take())
+            let rules = AttacheProcess.ruleFile(
+                AttacheProcess.routesToZoo, .init(), port: port, adminPort: FreePort.take(), folder: proxy.folder)
+            try Scratch.write(rules, to: second)
+            let child = try Subprocess(AttacheBinary.path, ["run", "--config", second])
+            try Socket.awaitListener(on: port, of: child)
+            try proxy.reload(AttacheProcess.routesToZoo + "limits { fields 100 }")
+            #expect(proxy.awaitErrorOutput("was reloaded"))
+            let again = try AttacheBinary.run("authority", "export", "--config", second)
+            #expect(again.output == exported)
+            #expect(try proxy.visit(Specimen["good"], by: .intercepted).status == 200)
         }
     }
 
     @Test func `an authority of one's own issues the leaves`() throws {
         let terms = CertificateTerms(name: "House Authority", purpose: .authority(pathLength: 0))
         let own = try Hierarchy.shared().root.issue(terms.with { $0.days = -2...400 })
-        let rules = "authority { certificate \(try own.chain()); key \(own.key) }"
-        try AttacheProcess.visitingZoo(rules) { proxy throws in
+        let rules = "authority { certificate \(try own.chain()); key @/authority.key }"
+        let setting = AttacheProcess.Setting(threads: 1, files: ["authority.key": Scratch.read(own.key)])
+        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
             let authority = try Zoo.shared().authority(of: Specimen["good"])
             let root = try Hierarchy.shared().root.certificate
             let answered = try Curl.fetch("https://\(authority)/", ["-x", proxy.address, "--cacert", root])
@@ -92,59 +98,9 @@ struct InterceptionTests {
         }
     }
 
-    // MARK: What else is spoken in a tunnel
+    // MARK: What is spoken inside
 
-    private func tunnel(_ authority: String, through proxy: AttacheProcess) throws -> Wire {
-        let wire = try proxy.connect()
-        try wire.send("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
-        #expect(try wire.readResponse(to: "CONNECT").status == 200)
-        return wire
-    }
-
-    @Test func `http in a tunnel is looked at too, and its challenge answered`() throws {
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request["Authorization"] != nil { return try connection.reply(body: "ok") }
-            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\""])
-        }
-        let rules = """
-            route other.example.test { intercept }
-            credential web { user \(Account.user); password file @/password }
-            challenge { host other.example.test; use web }
-
-            """
-        try AttacheProcess.visitingZoo(rules) { proxy throws in
-            let authority = "other.example.test:\(origin.port)"
-            let wire = try tunnel(authority, through: proxy)
-            for _ in 1...2 {
-                try wire.send("GET /in/a/tunnel HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
-                #expect(try wire.readResponse().text == "ok")
-            }
-            #expect(origin.messages.first?.target == "/in/a/tunnel")
-        }
-    }
-
-    @Test func `what is neither TLS nor HTTP goes through unseen`() throws {
-        let echo = try RecordingOrigin { connection in
-            let received = try connection.wire.read(12)
-            try connection.wire.send(Array("and ".utf8) + received)
-        }
-        let server = try RecordingOrigin { connection in
-            try connection.wire.send("220 I speak first\r\n")
-            try connection.wire.send(try connection.wire.readToEnd())
-        }
-        try AttacheProcess.visitingZoo { proxy throws in
-            let first = try tunnel("other.example.test:\(echo.port)", through: proxy)
-            try first.send("\u{1}\u{2} no HTTP\r\n")
-            #expect(String(decoding: try first.read(16), as: UTF8.self) == "and \u{1}\u{2} no HTTP\r\n")
-            let second = try tunnel("other.example.test:\(server.port)", through: proxy)
-            #expect(String(decoding: try second.read(19), as: UTF8.self) == "220 I speak first\r\n")
-            try second.send("EHLO\r\n")
-            second.finishSending()
-            #expect(String(decoding: try second.readToEnd(), as: UTF8.self) == "EHLO\r\n")
-        }
-    }
-
-    @Test func `a WebSocket opens inside`() throws {
+    @Test func `a WebSocket opens inside TLS`() throws {
         let origin = try RecordingOrigin { connection in
             guard let request = try connection.request(), request["Upgrade"] == "websocket" else { return }
             try connection.wire.send(

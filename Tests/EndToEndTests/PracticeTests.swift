@@ -11,7 +11,7 @@ struct PracticeTests {
         try #require(example.contains(":3128") && example.contains(":3127"))
         let path = folder + "/proxy.conf"
         try Scratch.write(
-            example.replacing("3128", with: "\(port)").replacing("3127", with: "\(adminPort)"), to: path)
+            example.replacing(/\b3128\b/, with: "\(port)").replacing(/\b3127\b/, with: "\(adminPort)"), to: path)
         let child = try Subprocess(
             AttacheBinary.path, ["run", "--config", path], environment: ["XDG_STATE_HOME": folder], directory: folder)
         try Socket.awaitListener(on: port, of: child)

@@ -41,13 +41,6 @@ struct TrustRuleTests {
         try expect(Self.refused, under: rules, entrances: [entrance])
     }
 
-    @Test func `trust without a word forgives nothing`() throws {
-        let reasons = Dictionary(uniqueKeysWithValues: Self.refused.map { ($0.name, $0.findings) })
-        try expect(
-            Specimen.judged, under: rules(Specimen.judged) { _ in ["trust"] }, refusedFor: reasons,
-            entrances: [.upgraded])
-    }
-
     @Test(arguments: Entrance.allCases)
     func `allow forgives nothing that it does not name`(entrance: Entrance) throws {
         let reasons = Dictionary(uniqueKeysWithValues: Self.refused.map { ($0.name, $0.findings) })
@@ -165,12 +158,13 @@ struct TrustRuleTests {
         let past = try rules([expired]) { _ in ["allow expired", "until \(day(-1))", "trust"] }
         try expect([expired], under: past, refusedFor: ["expired": ["expired"]])
         // The next rule is asked.
-        try expect([expired], under: past + rules([expired]) { _ in ["allow expired", "trust"] })
+        let next = "challenge { host \(expired.host); method server-trust; allow expired; trust }"
+        try expect([expired], under: past + next)
     }
 
     @Test func `a rule that will soon end is warned of`() throws {
         let rule = { (count: Int) in
-            "challenge { host a.example.test; method server-trust; until \(day(count)); trust }"
+            "challenge { host a.example.test; method server-trust; allow expired; until \(day(count)); trust }"
         }
         for (count, isWarned) in [(5, true), (-3, true), (40, false)] {
             try AttacheProcess.visitingZoo(rule(count)) { proxy throws in
@@ -195,7 +189,7 @@ struct TrustRuleTests {
     @Test func `the first rule decides, and default is one`() throws {
         let expired = try Specimen["expired"]
         let first = try rules([expired]) { _ in ["default"] }
-        let second = try rules([expired]) { _ in ["allow expired", "trust"] }
+        let second = "challenge { host \(expired.host); method server-trust; allow expired; trust }"
         try expect([expired], under: first + second, refusedFor: ["expired": ["expired"]])
     }
 

@@ -196,10 +196,8 @@ struct CertificateAuthorityTests {
     /// Both ends in one Python process; a handshake is what its `ssl` judges a chain by.
     @Test(arguments: ["host.example", "192.0.2.7"])
     func `Python shakes hands with a leaf, strictly`(name: String) throws {
-        let names = [
-            NameConstraint.domain("example", withItself: true), .network(IPAddress(v4: 0xC000_0200), prefixLength: 24),
-        ]
-        let command = try files(authority(names), name)
+        let block = NameConstraint.network(IPAddress(v4: 0xC000_0200), prefixLength: 24)
+        let command = try files(authority([.domain("example", withItself: true), block]), name)
         defer { command.remove() }
         try command.write(Array(Self.handshake.utf8), to: "handshake.py")
         try command.run("python3 handshake.py \(name)")

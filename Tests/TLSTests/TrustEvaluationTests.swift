@@ -41,4 +41,17 @@ import Testing
             #expect(!finding.detail.isEmpty && !finding.detail.contains("\n") && finding.detail.utf8.count < 600)
         }
     }
+
+    @Test(arguments: cases)
+    func `Anchors that are decoded when a chain asks for them judge alike`(row: TrustCase) throws {
+        let scene = try row.make()
+        let chain = PresentedChain(
+            leaf: scene.leaf.certificate, others: scene.others.map(\.certificate), staple: scene.staple,
+            keyExchange: scene.keyExchange)
+        let anchors = try TrustAnchors([], AnchorIndex(scene.anchors.map(\.certificate.der)))
+        let lists = scene.lists.isEmpty ? nil : try RevocationLists(files: scene.lists)
+        let name = ServerName(scene.name)
+        let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, revocation: lists, at: scene.at)
+        #expect(evaluation.findings == (try scene.evaluated()).findings)
+    }
 }

@@ -10,27 +10,33 @@ public struct SuggestedTrustRule: Sendable {
     public let pin: PublicKeyPin
     /// The last day.
     public let until: Day
+    /// The name that is looked for in the certificate in the place of the host's.
+    public let name: String?
 
     /// Days for which a rule is suggested: long enough to set the server right, short enough to be looked at again.
     public static let days = 90
 
-    public init(host: String, port: UInt16, findings: TrustFindings, pin: PublicKeyPin, today: Day) {
+    public init(
+        host: String, port: UInt16, findings: TrustFindings, pin: PublicKeyPin, today: Day, name: String? = nil
+    ) {
         self.host = host
         self.port = port
         self.findings = findings
         self.pin = pin
         until = Day(number: today.number + Self.days)
+        self.name = name
     }
 
     /// A `challenge` as it is pasted, with a line feed at its end.
     public var text: String {
         let allow = findings.isEmpty ? "" : "    allow  \(findings)\n"
+        let name = name.map { "    name   \($0)\n" } ?? ""
         return """
             challenge "\(host)" {
                 host   \(host)
                 port   \(port)
                 method server-trust
-            \(allow)    pin    \(pin)
+            \(name)\(allow)    pin    \(pin)
                 until  \(until)
                 trust
             }

@@ -35,7 +35,7 @@ public final class CertificateAuthority: Sendable {
     }
 
     /// A certificate for that name and nothing else, valid for 48 hours from an hour ago on, but no longer than the
-    /// origin's own or the authority's. It takes some 100 microseconds: not on a loop.
+    /// origin's own or the authority's. It takes half a millisecond: not on a loop.
     ///
     /// - Parameters:
     ///   - origin: whose certificate the origin showed and somebody found good. Its common name is shown to people; one

@@ -1,7 +1,7 @@
 extension ServerName {
     /// Whether a certificate may be made out to it: a host name that can be looked up, letters, digits, `-` and `_` in
     /// labels (RFC 5890 section 2.3.1), or an address. A wildcard is no name of anybody.
-    var isFitForCertificates: Bool {
+    public var isFitForCertificates: Bool {
         guard case .host(let name) = self else { return true }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return name.utf8.count <= 253 && labels.allSatisfy { (1...63).contains($0.count) && $0.allSatisfy(Self.isFit) }

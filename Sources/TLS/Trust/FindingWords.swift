@@ -34,10 +34,6 @@ enum FindingWords {
         "\(certificate) has an extension that cannot be read or is there twice"
     }
 
-    static func missingStaple(_ certificate: Certificate) -> String {
-        "\(certificate) demands a stapled OCSP response, and none came"
-    }
-
     static func revoked(_ certificate: Certificate, _ date: Int?, _ reason: String?) -> String {
         let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
         return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")

@@ -1,42 +1,50 @@
 import COpenSSL
 
-/// Objects out of PEM text.
+/// PEM text (RFC 7468) in blocks.
 enum PEMBlocks {
-    /// What `next` reads from the text until no block is left; the objects belong to the caller. Before an error is
-    /// thrown those read so far go to `free`.
-    static func read(
-        _ text: Span<UInt8>, limit: Int, free: (OpaquePointer?) -> Void, _ next: (OpaquePointer) -> OpaquePointer?
-    ) throws(CertificateError) -> [OpaquePointer] {
-        let result = text.withUnsafeBufferPointer { bytes -> Result<[OpaquePointer], CertificateError> in
+    /// The bytes of every block of one of these kinds, in their order. Throws for the first block that is damaged, of
+    /// whichever kind, and for more than `limit`.
+    static func contents(of text: Span<UInt8>, kinds: Set<String>, limit: Int) throws(CertificateError) -> [[UInt8]] {
+        let result = text.withUnsafeBufferPointer { bytes -> Result<[[UInt8]], CertificateError> in
             guard let start = bytes.baseAddress else { return .success([]) }
             guard bytes.count <= Int(Int32.max), let source = BIO_new_mem_buf(start, Int32(bytes.count)) else {
                 return .failure(.tooLarge)
             }
             defer { BIO_free(source) }
-            return read(source, limit: limit, free: free, next)
+            do throws(CertificateError) {
+                return .success(try contents(of: source, kinds: kinds, limit: limit))
+            } catch { return .failure(error) }
         }
         return try result.get()
     }
 
-    static func read(
-        _ source: OpaquePointer, limit: Int, free: (OpaquePointer?) -> Void, _ next: (OpaquePointer) -> OpaquePointer?
-    ) -> Result<[OpaquePointer], CertificateError> {
-        var objects: [OpaquePointer] = []
+    /// The same of a BIO.
+    static func contents(
+        of source: OpaquePointer, kinds: Set<String>, limit: Int
+    ) throws(CertificateError) -> [[UInt8]] {
         defer { ERR_clear_error() }
-        while objects.count <= limit {
+        var found: [[UInt8]] = []
+        for number in 1...limit + 1 {
+            var kind: UnsafeMutablePointer<CChar>?
+            var header: UnsafeMutablePointer<CChar>?
+            var data: UnsafeMutablePointer<UInt8>?
+            var count = 0
             ERR_clear_error()
-            if let object = next(source) {
-                objects.append(object)
-            } else {
+            guard PEM_read_bio(source, &kind, &header, &data, &count) == 1 else {
                 let reason = ERR_peek_last_error()
-                if ERR_GET_LIB(reason) == ERR_LIB_PEM, ERR_GET_REASON(reason) == PEM_R_NO_START_LINE {
-                    return .success(objects)
-                }
-                for object in objects { free(object) }
-                return .failure(.malformedBlock(objects.count + 1))
+                if ERR_GET_LIB(reason) == ERR_LIB_PEM, ERR_GET_REASON(reason) == PEM_R_NO_START_LINE { return found }
+                throw .malformedBlock(number)
+            }
+            // Some blocks hold private keys.
+            defer {
+                CRYPTO_free(kind, nil, 0)
+                CRYPTO_free(header, nil, 0)
+                CRYPTO_clear_free(data, count, nil, 0)
+            }
+            if let kind, let data, kinds.contains(String(cString: kind)) {
+                found.append([UInt8](UnsafeBufferPointer(start: data, count: count)))
             }
         }
-        for object in objects { free(object) }
-        return .failure(.tooLarge)
+        throw .tooLarge
     }
 }

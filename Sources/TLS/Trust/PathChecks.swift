@@ -53,16 +53,21 @@ struct PathChecks {
     /// An authority that has the extension hands it down (RFC 7633 section 4.2.2).
     private mutating func checkStaple(_ chain: PresentedChain, _ path: [Certificate], _ seconds: Int) {
         let demanding = ([chain.leaf] + path.dropFirst().dropLast()).first { $0.demandsStaple }
-        guard path.count > 1 else {
-            if let demanding, chain.staple == nil { add(.missingStaple, FindingWords.missingStaple(demanding)) }
+        guard let issuer = path.count > 1 ? path[1] : chain.leaf.seemsSelfSigned ? chain.leaf : nil else {
+            if let demanding {
+                let what = chain.staple == nil ? "none came" : "nobody can check the one that came without its issuer"
+                add(.missingStaple, "\(demanding) demands a stapled OCSP response, and \(what)")
+            }
             return
         }
-        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: path[1], at: seconds) {
+        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: issuer, at: seconds) {
         case .good: break
         case .revoked(let date, let reason): add(.revoked, FindingWords.revoked(chain.leaf, date, reason))
         case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")
         case .absent:
-            if let demanding { add(.missingStaple, FindingWords.missingStaple(demanding)) }
+            if let demanding {
+                add(.missingStaple, "\(demanding) demands a stapled OCSP response, and none came")
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ public struct PresentedChain: Sendable {
     /// How many certificates beyond those came and were dropped: then the evaluation finds `invalid`.
     public let omitted: Int
     /// The stapled OCSP response in DER (RFC 6066 section 8), if one came.
-    public let staple: [UInt8]?
+    public private(set) var staple: [UInt8]?
     public let keyExchange: KeyExchange
 
     public init(
@@ -42,6 +42,13 @@ public struct PresentedChain: Sendable {
         omitted = Int(count) - certificates.count
         self.staple = staple
         self.keyExchange = keyExchange
+    }
+
+    /// The same chain with a response that came after it.
+    func stapled(with response: [UInt8]?) -> PresentedChain {
+        var chain = self
+        chain.staple = response
+        return chain
     }
 
     private static let limit = 31

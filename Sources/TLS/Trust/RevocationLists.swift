@@ -27,22 +27,28 @@ public final class RevocationLists: Sendable {
     var handle: OpaquePointer { object.pointer }
 
     private static func lists(in file: [UInt8]) throws(CertificateError) -> [OpaquePointer] {
-        if file.first == 0x30 {
-            let list = file.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-                var next = bytes.baseAddress
-                return d2i_X509_CRL(nil, &next, bytes.count)
+        let isBinary = file.first == 0x30
+        let blocks = isBinary ? [file] : try PEMBlocks.contents(of: file.span, kinds: ["X509 CRL"], limit: 1_000)
+        guard !blocks.isEmpty else { throw .none }
+        var lists: [OpaquePointer] = []
+        for block in blocks {
+            guard let list = Self.list(block) else {
+                ERR_clear_error()
+                for list in lists { X509_CRL_free(list) }
+                throw blocks.count == 1 ? .malformed : .malformedBlock(lists.count + 1)
             }
-            ERR_clear_error()
-            guard let list else { throw .malformed }
-            return [list]
+            lists.append(list)
         }
-        let lists = try PEMBlocks.read(file.span, limit: 1_000, free: { X509_CRL_free($0) }, next)
-        guard !lists.isEmpty else { throw .none }
         return lists
     }
 
-    /// Without a callback an encrypted block would ask the terminal for a password.
-    private static func next(_ source: OpaquePointer) -> OpaquePointer? {
-        PEM_read_bio_X509_CRL(source, nil, { _, _, _, _ in -1 }, nil)
+    private static func list(_ der: [UInt8]) -> OpaquePointer? {
+        der.withUnsafeBufferPointer { bytes in
+            var next = bytes.baseAddress
+            guard let list = d2i_X509_CRL(nil, &next, bytes.count) else { return nil }
+            if let start = bytes.baseAddress, let next, next - start == bytes.count { return list }
+            X509_CRL_free(list)
+            return nil
+        }
     }
 }

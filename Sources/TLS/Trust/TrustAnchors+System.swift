@@ -5,15 +5,15 @@ extension TrustAnchors {
     /// The anchors of this machine, found as OpenSSL finds them: those of the file `SSL_CERT_FILE` and of the folders
     /// `SSL_CERT_DIR` (with colons between them, files named by hash), and for a variable that is not set the library's
     /// default; with neither set and no such file, where other distributions keep theirs. What is missing by default is
-    /// no error but leaves `certificates` empty; what a variable names must be readable.
+    /// no error but leaves `count` at 0; what a variable names must be readable.
     ///
-    /// Reads and parses some 150 certificates, which takes milliseconds: once, and not on a loop.
+    /// Reads files, and takes a millisecond or two: not on a loop.
     public static func system(
         environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
     ) throws(TrustAnchorsError) -> TrustAnchors {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let folders = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
-        var found: [Certificate] = []
+        var found: [[UInt8]] = []
         if let file {
             found += try certificates(inFile: file)
         } else if let path = defaultFiles.prefix(folders == nil ? defaultFiles.count : 1).first(where: isReadable) {
@@ -24,12 +24,11 @@ extension TrustAnchors {
         } else if found.isEmpty || file != nil, let folder = X509_get_default_cert_dir() {
             found += (try? certificates(inFolder: String(cString: folder))) ?? []
         }
-        var seen: Set<[UInt8]> = []
-        return try TrustAnchors(only: found.filter { seen.insert($0.der).inserted })
+        return try TrustAnchors([], AnchorIndex(found))
     }
 
-    /// Every certificate of a PEM file.
-    private static func certificates(inFile path: String) throws(TrustAnchorsError) -> [Certificate] {
+    /// Every certificate of a PEM file, in DER.
+    private static func certificates(inFile path: String) throws(TrustAnchorsError) -> [[UInt8]] {
         guard let source = BIO_new_file(path, "r") else {
             let reason = String(cString: strerror(errno))
             ERR_clear_error()
@@ -37,14 +36,16 @@ extension TrustAnchors {
         }
         defer { BIO_free(source) }
         do throws(CertificateError) {
-            return try Certificate.all(inPEM: source, limit: 10_000)
+            let found = try PEMBlocks.contents(of: source, kinds: kinds, limit: 10_000)
+            guard !found.isEmpty else { throw .none }
+            return found
         } catch {
             throw .damaged(path: path, error)
         }
     }
 
     /// The certificates in the files that bear the hash of a subject; a file that holds none is passed over.
-    private static func certificates(inFolder path: String) throws(TrustAnchorsError) -> [Certificate] {
+    private static func certificates(inFolder path: String) throws(TrustAnchorsError) -> [[UInt8]] {
         guard let folder = opendir(path) else {
             throw .unreadable(path: path, reason: String(cString: strerror(errno)))
         }
@@ -67,6 +68,8 @@ extension TrustAnchors {
     }
 
     private static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+    private static let kinds: Set = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]
 
     /// The library's own first; then Debian, Fedora, SUSE, Alpine.
     private static let defaultFiles =

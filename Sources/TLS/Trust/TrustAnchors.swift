@@ -5,24 +5,27 @@ import COpenSSL
 /// A certificate in it is believed as it is, whether it is a root, an intermediate or a server's own (RFC 5280 section
 /// 6.1.1 (d) asks for a name and a key, not for a root).
 public final class TrustAnchors: Sendable {
-    public let certificates: [Certificate]
     private let object: LibraryObject
+    /// Those that were given; the system's are not among them.
+    public let certificates: [Certificate]
+    /// Those of the system, not decoded before they are needed.
+    private let index: AnchorIndex
 
     /// These and no others.
     public convenience init(only certificates: [Certificate]) throws(TrustAnchorsError) {
-        try self.init(certificates)
+        try self.init(certificates, AnchorIndex([]))
     }
 
-    /// These as well; the certificates are shared with `self`.
+    /// These as well; what was there is shared.
     public func adding(_ more: [Certificate]) throws(TrustAnchorsError) -> TrustAnchors {
-        try TrustAnchors(certificates + more)
+        try TrustAnchors(certificates + more, index)
     }
 
-    private init(_ certificates: [Certificate]) throws(TrustAnchorsError) {
-        guard let store = X509_STORE_new() else { throw .outOfMemory }
+    init(_ certificates: [Certificate], _ index: AnchorIndex) throws(TrustAnchorsError) {
+        guard let store = X509_STORE_new(), let parameters = X509_VERIFY_PARAM_new() else { throw .outOfMemory }
         object = LibraryObject(takingOwnership: store, free: { X509_STORE_free($0) })
         self.certificates = certificates
-        guard let parameters = X509_VERIFY_PARAM_new() else { throw .outOfMemory }
+        self.index = index
         defer { X509_VERIFY_PARAM_free(parameters) }
         X509_VERIFY_PARAM_set_flags(parameters, Self.flags)
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
@@ -30,17 +33,24 @@ public final class TrustAnchors: Sendable {
         X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         X509_VERIFY_PARAM_set_depth(parameters, Self.depth)
         guard X509_STORE_set1_param(store, parameters) == 1 else { throw .outOfMemory }
+        if index.count > 0, !AnchorLookup.add(index, to: store) { throw .outOfMemory }
         for certificate in certificates {
-            guard X509_STORE_add_cert(store, certificate.handle) == 1 else { throw .outOfMemory }
+            // A store that holds one of this subject asks its index for no other.
+            let others = index.certificates(named: X509_get_subject_name(certificate.handle))
+            for anchor in [certificate] + others {
+                guard X509_STORE_add_cert(store, anchor.handle) == 1 else { throw .outOfMemory }
+            }
         }
+    }
+
+    public var count: Int { certificates.count + index.count }
+
+    public func contains(_ certificate: Certificate) -> Bool {
+        certificates.contains { $0 == certificate } || index.contains(certificate)
     }
 
     /// The `X509_STORE`, for this target only.
     var handle: OpaquePointer { object.pointer }
-
-    func contains(_ certificate: Certificate) -> Bool {
-        certificates.contains { $0 == certificate }
-    }
 
     /// Keys and signatures of at least 112 bits: RSA from 2048, elliptic curves from 224, SHA-224 and later.
     static let securityLevel: Int32 = 2

@@ -25,6 +25,8 @@ public struct TrustEvaluation: Sendable {
     public let leaf: Certificate
     /// From the leaf's issuer on, as far as the path could be built.
     public let issuers: [Certificate]
+    /// Whether the path ends in an anchor.
+    public let isAnchored: Bool
 
     /// Judges a chain at a time in seconds since 1970. From 0.1 to 1 ms; no I/O; on any thread.
     public static func of(
@@ -39,6 +41,7 @@ public struct TrustEvaluation: Sendable {
         self.name = name
         leaf = chain.leaf
         issuers = Array(verification.path.dropFirst())
+        isAnchored = verification.isAnchored
         var found: [Finding] = verification.complaints.compactMap { complaint in
             complaint.kind.map { Finding(kind: $0, detail: complaint.words) }
         }

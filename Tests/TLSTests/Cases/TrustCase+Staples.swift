@@ -88,6 +88,23 @@ extension TrustCase {
         TrustCase("a staple that the authority demands and is missing", [.missingStaple], stricter: demanded) {
             chain(authority: { $0["tlsfeature"] = "status_request" })
         },
+        TrustCase("a demanded staple that nobody can check", [.missingStaple, .incompleteChain]) {
+            var scene = stapled(demand) { TestStaple.make(for: $0, issuedBy: $1) }
+            scene.others = []
+            return scene
+        },
+        TrustCase("a self-signed server that demands a staple", [.missingStaple, .selfSigned]) {
+            Scene(leaf: .selfSigned(demand), anchors: [])
+        },
+        TrustCase("an anchor of its own that staples") {
+            let leaf = TestCertificate.selfSigned(demand)
+            return Scene(leaf: leaf, anchors: [leaf], staple: TestStaple.make(for: leaf, issuedBy: leaf))
+        },
+        TrustCase("an anchor of its own that revokes itself", [.revoked], stricter: checked) {
+            let leaf = TestCertificate.selfSigned()
+            let staple = TestStaple.make(for: leaf, issuedBy: leaf, .revoked(reason: 1))
+            return Scene(leaf: leaf, anchors: [leaf], staple: staple)
+        },
         TrustCase("a staple that revokes a server below no anchor", [.revoked, .incompleteChain]) {
             var scene = stapled { TestStaple.make(for: $0, issuedBy: $1, .revoked(reason: 1)) }
             scene.anchors = []

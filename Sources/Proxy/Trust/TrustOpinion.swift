@@ -1,0 +1,56 @@
+import Rules
+import TLS
+
+/// What the proxy thinks of a server, for people.
+public struct TrustOpinion: Sendable {
+    /// What the server sent.
+    public let chain: PresentedChain
+    /// By the system's anchors, whatever a rule says.
+    public let evaluation: TrustEvaluation
+    /// By the anchors and for the name of the rule that answers; nil where it has neither.
+    public let evaluationOnTerms: TrustEvaluation?
+    public let isTrusted: Bool
+    /// Whether it is, and why.
+    public let sentence: String
+    /// What would trust it all the same.
+    public let suggestion: SuggestedTrustRule
+    /// The rule in front of which that has to stand.
+    public let rule: RuleReference?
+
+    init(
+        chain: PresentedChain, evaluation: TrustEvaluation, evaluationOnTerms: TrustEvaluation?,
+        decision: ServerTrustDecision<VerifiedChain>, suggestion: SuggestedTrustRule
+    ) {
+        self.evaluationOnTerms = evaluationOnTerms
+        self.chain = chain
+        self.evaluation = evaluation
+        self.suggestion = suggestion
+        switch decision {
+        case .trusted(let verified, let grant):
+            isTrusted = true
+            rule = grant.rule
+            sentence = Self.sentence(on: verified, grant)
+        case .refused(let refusal):
+            isTrusted = false
+            rule = refusal.rule
+            sentence = Self.sentence(on: refusal)
+        }
+    }
+
+    private static func sentence(on chain: VerifiedChain, _ grant: TrustGrant) -> String {
+        let rule = grant.rule.map { " by rule \($0)" } ?? ""
+        if let words = grant.words { return "trusted\(rule), which forgives \(words)" }
+        return "trusted\(rule): the chain leads to \(chain.issuers.last ?? chain.leaf)"
+    }
+
+    private static func sentence(on refusal: TrustRefusal) -> String {
+        let rule = refusal.rule.map { "rule \($0)" }
+        switch refusal.reason {
+        case .findings(let left):
+            let words = left.findings.map(\.rawValue).joined(separator: ", ")
+            return "not trusted: \(words)" + (rule.map { ", which \($0) does not forgive" } ?? "")
+        case .otherKey: return "not trusted: its key is none of those that \(rule ?? "the rule") names"
+        case .rule: return "not trusted: \(rule ?? "a rule") refuses it"
+        }
+    }
+}

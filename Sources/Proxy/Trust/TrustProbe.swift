@@ -1,0 +1,105 @@
+import Bytes
+import DNS
+import IO
+import Rules
+import TLS
+import Transport
+
+/// Asks a server for its certificate, and judges it as the proxy would. It is sent a greeting and nothing else.
+public struct TrustProbe: Sendable {
+    private let host: String
+    private let port: UInt16
+    private let name: String?
+    private let rules: RuleSet
+    private let trust: TrustSources
+
+    /// Milliseconds for the connection, and again for the handshake.
+    private static let limit = 10_000
+
+    /// - Parameters:
+    ///   - host: lower case; an address without brackets.
+    ///   - name: the name to be found in the certificate; nil: the host.
+    ///   - trust: refreshed.
+    public init(host: String, port: UInt16, name: String? = nil, rules: RuleSet, trust: TrustSources) {
+        self.host = host
+        self.port = port
+        self.name = name
+        self.rules = rules
+        self.trust = trust
+    }
+
+    /// Egress rules do not apply: whoever asks could connect without the proxy.
+    ///
+    /// - Parameter now: seconds since 1970.
+    public func ask(at now: Int, on loop: EventLoop) async throws(TrustProbeError) -> TrustOpinion {
+        let stream = try await connect(on: loop)
+        defer { stream.close() }
+        let wakeup = Wakeup()
+        stream.wakeup = wakeup
+        let context = try context()
+        var chain: PresentedChain?
+        do throws(HandshakeError) {
+            try await stream.handshake(as: context, to: ServerName(host), within: Self.limit) { presented in
+                chain = presented
+                return nil
+            }
+        } catch {
+            guard chain != nil else { throw .noTLS(host: host, port: port, error) }
+        }
+        guard let chain else { throw .noTLS(host: host, port: port, .tls(.trustRefused)) }
+        return try opinion(of: chain, at: now)
+    }
+
+    private func connect(on loop: EventLoop) async throws(TrustProbeError) -> ByteStream {
+        let addresses: [IPAddress]
+        do throws(ResolutionError) {
+            addresses = try await Resolver(on: loop).resolve(host)
+        } catch { throw .unknownHost(error) }
+        do throws(IOError) {
+            return try await Connector.connect(
+                to: addresses.map { SocketAddress($0, port: port) }, within: Self.limit, on: loop, wakeup: Wakeup())
+        } catch { throw .unreachable(host: host, port: port, error) }
+    }
+
+    private var route: RouteDecision { rules.route(host: host.utf8Span.span, port: port) }
+
+    private func context() throws(TrustProbeError) -> ClientTLSContext {
+        let minimum = route.tls?.minimum.flatMap { TLS.TLSVersion($0.rawValue) }
+        do throws(TLSError) {
+            return try .shared(for: minimum.map { ClientTLSSettings(minimum: $0) } ?? ClientTLSSettings())
+        } catch { throw .noTLS(host: host, port: port, .tls(error)) }
+    }
+
+    private func opinion(of chain: PresentedChain, at now: Int) throws(TrustProbeError) -> TrustOpinion {
+        var lists: RevocationLists?
+        switch trust.revocation(for: route.tls) {
+        case .unasked: break
+        case .lists(let read): lists = read
+        case .unknown: throw .noRevocationLists(host: host)
+        }
+        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+            TrustEvaluation.of(
+                chain, for: ServerName(terms?.name ?? name ?? host), anchors: trust.anchors(for: terms),
+                revocation: lists, at: now)
+        }
+        let today = Day(epochSeconds: now)
+        let standard = evaluate(nil)
+        var onTerms: TrustEvaluation?
+        let decision = ServerTrustDecision { terms in
+            guard let terms else { return standard }
+            let evaluation = evaluate(terms)
+            onTerms = evaluation
+            return evaluation
+        } ask: { findings in
+            rules.decide(
+                ChallengeQuery(
+                    host: host, port: port, protocol: .https, method: .serverTrust, isSecure: true,
+                    client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), findings: findings, today: today))
+        }
+        let suggestion = SuggestedTrustRule(
+            host: host, port: port, findings: standard.kindsFound, pin: chain.leaf.publicKeyPin, today: today,
+            name: name)
+        return TrustOpinion(
+            chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision, suggestion: suggestion)
+    }
+}

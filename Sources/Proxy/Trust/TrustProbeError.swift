@@ -1,0 +1,24 @@
+import DNS
+import IO
+import TLS
+import Transport
+
+/// Why a server's certificate was not seen.
+public enum TrustProbeError: Error, Sendable, CustomStringConvertible {
+    case unknownHost(ResolutionError)
+    case unreachable(host: String, port: UInt16, IOError)
+    case noTLS(host: String, port: UInt16, HandshakeError)
+    /// Those that a route names for it.
+    case noRevocationLists(host: String)
+
+    public var description: String {
+        switch self {
+        case .unknownHost(let error): "\(error)"
+        case .unreachable(let host, let port, .system(let errno, _)):
+            "cannot connect to \(host) port \(port): \(IOError.sentence(for: errno))"
+        case .unreachable(let host, let port, let error): "cannot connect to \(host) port \(port): \(error)"
+        case .noTLS(let host, let port, let error): "\(host) port \(port) showed no certificate: \(error)"
+        case .noRevocationLists(let host): "the revocation lists that a route names for \(host) cannot be read"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Bytes
+import COpenSSL
+import Testing
+
+@testable import TLS
+
+@Suite struct CertificateTests {
+    private let authority = TestCertificate.root("Another one")
+
+    private var leaf: Certificate {
+        TestCertificate.leaf(by: authority) {
+            $0.subject = "C=DE,O=Bücher,CN=www.example.test"
+            $0.serial = 0x1234
+            $0["subjectAltName"] =
+                "DNS:WWW.Example.test,IP:192.0.2.7,IP:2001:db8::7,email:a@example.test,URI:https://a/,dirName:d|d|CN=x"
+        }.certificate
+    }
+
+    @Test func `A certificate says what stands in it`() {
+        let leaf = leaf
+        #expect(leaf.subject?.description == "CN=www.example.test,O=Bücher,C=DE")
+        #expect(leaf.issuer == authority.certificate.subject)
+        #expect(leaf.notBefore == TestCertificate.now - 10 * 86_400)
+        #expect(leaf.notAfter == TestCertificate.now + 90 * 86_400)
+        #expect(leaf.serialNumber == [0x12, 0x34])
+        #expect(
+            leaf.subjectAlternativeNames.map(\.description) == [
+                "www.example.test", "192.0.2.7", "2001:db8::7", "a@example.test", "https://a/", "CN=x",
+            ])
+        #expect(leaf.keyDescription == "EC of 256 bits (prime256v1)")
+        #expect(leaf.signatureAlgorithm == "ecdsa-with-SHA256")
+    }
+
+    @Test func `Bytes and text come back as the same certificate`() throws {
+        let leaf = leaf
+        #expect(try Certificate(der: leaf.der) == leaf)
+        let text = "a comment\n\(leaf.pem)-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n\(leaf.pem)the end"
+        #expect(try Certificate.all(inPEM: text) == [leaf, leaf])
+        #expect(leaf != authority.certificate)
+    }
+
+    @Test(arguments: [
+        ("", CertificateError.none), ("no block", .none),
+        ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", .malformedBlock(1)),
+        ("-----BEGIN CERTIFICATE-----\n%%%%\n-----END CERTIFICATE-----\n", .malformedBlock(1)),
+        ("-----BEGIN CERTIFICATE-----\nMAA=\n", .malformedBlock(1)),
+    ])
+    func `Text without a whole certificate is refused`(text: String, error: CertificateError) {
+        #expect(throws: error) { try Certificate.all(inPEM: text) }
+    }
+
+    @Test func `More certificates than the limit are refused`() {
+        let text = String(repeating: leaf.pem, count: 3)
+        #expect(throws: CertificateError.tooLarge) { try Certificate.all(inPEM: text, limit: 2) }
+    }
+
+    @Test func `An encrypted block asks nobody for a password`() {
+        let text = """
+            -----BEGIN CERTIFICATE-----
+            Proc-Type: 4,ENCRYPTED
+            DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF
+
+            AAAAAAAAAAAAAAAAAAAAAA==
+            -----END CERTIFICATE-----
+            """
+        #expect(throws: CertificateError.malformedBlock(1)) { try Certificate.all(inPEM: text) }
+    }
+
+    @Test func `A certificate cut off anywhere, or with a byte more, is none`() {
+        let der = leaf.der
+        for count in 0..<der.count {
+            #expect(throws: CertificateError.malformed) { try Certificate(der: Array(der[..<count])) }
+        }
+        #expect(throws: CertificateError.malformed) { try Certificate(der: der + [0]) }
+        #expect(throws: CertificateError.tooLarge) { try Certificate(der: [UInt8](repeating: 0x30, count: 70_000)) }
+    }
+
+    @Test func `A certificate whose times cannot be read is never valid`() throws {
+        let broken = try TestCertificate.root().altered { der in
+            der.replace(Array("270105080000Z".utf8), with: Array("279905080000Z".utf8))
+        }
+        #expect(broken.certificate.notBefore == .max)
+    }
+
+    @Test func `A pin is the digest of the public key, in Base64`() throws {
+        let leaf = leaf
+        let pin = try #require(PublicKeyPin(leaf.publicKeyPin.description))
+        #expect(pin == leaf.publicKeyPin)
+        #expect(pin.description.hasPrefix("sha256/") && pin.description.utf8.count == 51)
+        #expect(pin != authority.certificate.publicKeyPin)
+        // The key of RFC 8410 section 10.1, and what `openssl pkey -pubin -outform der | sha256sum` makes of it.
+        let key = Base64.decode("MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=") ?? []
+        #expect(PublicKeyPin(subjectPublicKeyInfo: key.span).description == Self.examplePin)
+    }
+
+    private static let examplePin = "sha256/oekVYFTgT6yJmunydRMs3Ael28TqLCrTof/G4NJTaB8="
+
+    @Test(arguments: [
+        "", "sha256/", "sha256/AAAA", "sha1/\(String(repeating: "A", count: 43))=",
+        "sha256/\(String(repeating: "A", count: 44))",
+    ])
+    func `Other text is no pin`(text: String) {
+        #expect(PublicKeyPin(text) == nil)
+    }
+}

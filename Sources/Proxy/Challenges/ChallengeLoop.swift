@@ -380,10 +380,13 @@ struct ChallengeLoop {
         return .pass(note: nil)
     }
 
+    /// Keeps what came with the request's URL; what the rule file names is kept there.
     private func keep(_ answer: Authentication.Answer) {
-        guard answer.credential.persistence == .permanent else { return }
-        let (storage, credential, space) = (shared.storage, answer.credential, answer.space)
-        loop.spawn { try? await storage.set(credential, for: space) }
+        guard answer.credential.persistence == .permanent, answer.credential.version == urlCredential?.version else {
+            return
+        }
+        let (shared, credential, space) = (shared, answer.credential, answer.space)
+        loop.spawn { await shared.keep(credential, for: space) }
     }
 
     private mutating func settle(_ verdict: Authentication.Verdict) {

@@ -25,13 +25,15 @@ public enum Feature: Sendable, CaseIterable {
     case clientBearer
     /// `learn`.
     case learning
-    /// `store`, and the time of a session.
+    /// `store`.
     case storage
+    /// The time of a session.
+    case sessions
     /// `ask`.
     case asking
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
-    public static let landed: Set<Feature> = []
+    public static let landed: Set<Feature> = [.storage]
 }
 
 extension ChallengeMethod {

@@ -15,7 +15,8 @@ struct CredentialCommand: Command {
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
-                name: "realm", value: "TEXT", summary: ["the protection space's realm, as the server's challenge says it"]),
+                name: "realm", value: "TEXT",
+                summary: ["the protection space's realm, as the server's challenge says it"]),
             CommandOption(
                 name: "method", value: "METHOD", summary: ["basic (default), digest or ntlm; ntlm has no realm"]),
             CommandOption(
@@ -25,7 +26,9 @@ struct CredentialCommand: Command {
                 summary: ["where 'set' finds the password; one newline at its end is no part of it"]),
             CommandOption(
                 name: "default", value: "yes|no",
-                summary: ["whether 'set' makes it the one that requests are answered with; default:", "if there is none"]),
+                summary: [
+                    "whether 'set' makes it the one that requests are answered with;", "default: if there is none",
+                ]),
         ],
         details: """
             ACTION is 'set', 'list', 'remove' or 'default'.
@@ -78,7 +81,7 @@ struct CredentialCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         if action != .set, place.isMissing {
-            guard action == .list else { throw .failed("nothing is stored: there is no credential store \(place)") }
+            guard action == .list else { throw .failed("there is no such credential: nothing is stored yet") }
             return ExitStatus.success
         }
         // Asked first: nothing is opened for somebody who thinks better of it.
@@ -128,7 +131,7 @@ struct CredentialCommand: Command {
         do throws(ExplanationError) {
             let origin = try Origin(url: url, isProxy: isProxy)
             return (ProtectionSpace(origin: origin, realm: realm, authenticationMethod: method), user)
-        } catch { throw arguments.error("\(error)") }
+        } catch { throw arguments.error(error.sentence) }
     }
 
     private static func yesOrNo(_ option: String, _ arguments: Arguments) throws(CommandError) -> Bool? {

@@ -19,7 +19,8 @@ public final class StoreFollower: Sendable {
     }
 
     init(
-        report: @escaping @Sendable (String) -> Void, follow: @escaping @Sendable () throws(CredentialStoreError) -> Void
+        report: @escaping @Sendable (String) -> Void,
+        follow: @escaping @Sendable () throws(CredentialStoreError) -> Void
     ) {
         self.follow = follow
         self.report = report

@@ -34,8 +34,8 @@ struct StoreKeyFile {
             }
         } catch { throw .unwritable("\(error)") }
         guard SmallFile.exists(path) else { throw .missingKey(path: path) }
-        return "the credential store has a new key, \(path): whoever has both can read the passwords, and without the key "
-            + "nobody can; 'store … { key … }' in the rule file keeps it elsewhere"
+        return "the credential store has a new key, \(path): whoever has both can read the passwords, and without the "
+            + "key nobody can; 'store … { key … }' in the rule file keeps it elsewhere"
     }
 
     static func folder(of path: String) -> String {

@@ -12,17 +12,22 @@ public final class SharedState: Sendable {
     private let identityChanges = Atomic(1)
     public let storage: any CredentialStorage
     let storedOrigins = StoredOrigins()
+    let sessionCredentials = SessionCredentials()
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
 
-    /// - Parameter parked: refusals that others may know of as well.
+    /// - Parameters:
+    ///   - origins: that the storage has credentials for already; known before the first request comes.
+    ///   - parked: refusals that others may know of as well.
     public init(
-        storage: any CredentialStorage, parked: ParkedCredentials = ParkedCredentials(),
+        storage: any CredentialStorage, knowing origins: [Authentication.Origin] = [],
+        parked: ParkedCredentials = ParkedCredentials(),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.storage = storage
         spaces = ProtectionSpaces(parked: parked)
         self.report = report
+        storedOrigins.insert(origins)
     }
 
     /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was

@@ -25,10 +25,8 @@ public enum Feature: Sendable, CaseIterable {
     case clientBearer
     /// `learn`.
     case learning
-    /// `store`.
+    /// `store`, and the time of a session.
     case storage
-    /// The time of a session.
-    case sessions
     /// `ask`.
     case asking
 

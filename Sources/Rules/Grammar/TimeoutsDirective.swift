@@ -10,6 +10,6 @@ enum TimeoutsDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         let duration = DirectiveGrammar.one("a duration such as 500ms, 10s, 5m or 1h")
-        return self == .session ? duration.later(.sessions) : duration
+        return self == .session ? duration.later(.storage) : duration
     }
 }

@@ -59,6 +59,7 @@ final class AdminSite {
     private var readiness: AdminResponse {
         switch sources.readiness() {
         case .ready: .text(.ok, "ready")
+        case .degraded(let reason): .text(.ok, "ready, but \(reason)")
         case .notReady(let reason): .text(.serviceUnavailable, reason)
         }
     }

@@ -5,6 +5,8 @@ public struct AdminSources: Sendable {
     /// Whether the proxy takes work: what `/readyz` says.
     public enum Readiness: Sendable, Equatable {
         case ready
+        /// It works, but not all of what it relies on does: to take it out of service would make that worse.
+        case degraded(reason: String)
         /// The reason is one sentence that an operator understands.
         case notReady(reason: String)
     }

@@ -115,6 +115,8 @@ public final class SQLiteDatabase: SQLConnection {
         let cause = String(cString: sqlite3_errmsg(connection))
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_FULL: return .full(cause)
+        // What several processes share besides the file wants room as well.
+        case SQLITE_IOERR where sqlite3_system_errno(connection) == ENOSPC: return .full("no space left on the disk")
         case SQLITE_NOTADB, SQLITE_CORRUPT: return .unusable(cause)
         case SQLITE_CANTOPEN, SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR: return .unavailable(cause)
         default: return .failed(cause)

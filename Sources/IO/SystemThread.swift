@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A named thread that blocks all signals: those belong to the main thread.
-enum SystemThread {
+public enum SystemThread {
     private final class Start {
         let name: String
         let body: @Sendable () -> Void
@@ -13,7 +13,7 @@ enum SystemThread {
     }
 
     /// - Returns: whether the system gave a thread; a container may have a limit on them.
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
         let result = pthread_create(

@@ -2,7 +2,9 @@ import HTTP
 
 /// The sum over all loops in Prometheus' text format 0.0.4, `text/plain; version=0.0.4`.
 public enum PrometheusText {
-    public static func render(_ loops: [Metrics]) -> String {
+    ///
+    /// - Parameter storeIsUp: whether the credential store can be reached; nil where there is none.
+    public static func render(_ loops: [Metrics], storeIsUp: Bool? = nil) -> String {
         var text = ""
         let sum = { (counter: Counter) in loops.reduce(0) { $0 &+ $1.value(of: counter) } }
 
@@ -51,6 +53,11 @@ public enum PrometheusText {
         text += "attache_tunnels_open \(max(sum(.tunnelsOpened) &- sum(.tunnelsClosed), 0))\n"
         family("attache_clients_open", "gauge", "Client connections open now.", in: &text)
         text += "attache_clients_open \(max(sum(.clientsAccepted) &- sum(.clientsClosed), 0))\n"
+
+        if let storeIsUp {
+            family("attache_store_up", "gauge", "Whether the credential store can be reached.", in: &text)
+            text += "attache_store_up \(storeIsUp ? 1 : 0)\n"
+        }
 
         family("attache_errors_total", "counter", "Exchanges the proxy ended, by RFC 9209 error type.", in: &text)
         for error in ProxyError.allCases {

@@ -61,7 +61,7 @@ struct AuthorityCommand: Command {
         self.format = format
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
         guard let store = AuthorityStore(try RuleFile.read(path).valid()) else {
-            throw .configuration(StatePath.unknown)
+            throw .configuration(StatePath.unknown(for: "the authority"))
         }
         self.store = store
     }

@@ -37,7 +37,9 @@ final class OwnIdentities {
         guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }
         let settings = AuthoritySettings(authority: configuration.authority, state: configuration.state)
         if let interception, interception.settings == settings { return interception.identity }
-        guard let store = AuthorityStore(configuration) else { throw StartError(StatePath.unknown) }
+        guard let store = AuthorityStore(configuration) else {
+            throw StartError(StatePath.unknown(for: "the authority"))
+        }
         do throws(AuthorityProblem) {
             try store.open(host: Environment.hostName, at: Self.now)
         } catch { throw StartError("\(error)") }

@@ -8,12 +8,40 @@ enum PasswordEntry {
     /// bcrypt does not look at what comes behind.
     private static let longestForBcrypt = 72
 
-    static func read(for method: PasswordHash.Method) throws(CommandError) -> Secret {
-        var bytes = Terminal.isStandardInput ? try ask() : try readStandardInput()
+    /// - Parameter method: what a hash is made of it by; nil: none is.
+    static func read(for method: PasswordHash.Method?) throws(CommandError) -> Secret {
+        try checked(Terminal.isStandardInput ? try ask() : try readStandardInput(), method)
+    }
+
+    /// - Parameter file: where it stands; nil: as above.
+    static func read(from file: String?) throws(CommandError) -> Secret {
+        guard let file else { return try read(for: nil) }
+        let content: [UInt8]
+        do throws(FileError) {
+            content = try SmallFile.read(file, limit: longest + 2)
+        } catch {
+            switch error {
+            case .tooLarge: throw .failed(tooLong(longest))
+            case .system(let errno):
+                throw .failed("cannot read the password from \(file): \(IOError.sentence(for: errno))")
+            }
+        }
+        return try checked(withoutEnd(content), nil)
+    }
+
+    private static func checked(
+        _ password: [UInt8], _ method: PasswordHash.Method?
+    ) throws(CommandError) -> Secret {
+        var bytes = password
         let reason = reason(against: bytes, method)
         let secret = Secret(wiping: &bytes)
         if let reason { throw .failed(reason) }
         return secret
+    }
+
+    private static func withoutEnd(_ text: [UInt8]) -> [UInt8] {
+        guard text.last == UInt8(ascii: "\n") else { return text }
+        return text.dropLast(text.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)
     }
 
     private static func ask() throws(CommandError) -> [UInt8] {
@@ -39,12 +67,7 @@ enum PasswordEntry {
 
     private static func readStandardInput() throws(CommandError) -> [UInt8] {
         do throws(FileError) {
-            var bytes = try SmallFile.readStandardInput(limit: longest + 2)
-            if bytes.last == UInt8(ascii: "\n") {
-                bytes.removeLast()
-                if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-            }
-            return bytes
+            return withoutEnd(try SmallFile.readStandardInput(limit: longest + 2))
         } catch {
             switch error {
             case .tooLarge: throw .failed(tooLong(longest))
@@ -54,7 +77,7 @@ enum PasswordEntry {
         }
     }
 
-    private static func reason(against password: [UInt8], _ method: PasswordHash.Method) -> String? {
+    private static func reason(against password: [UInt8], _ method: PasswordHash.Method?) -> String? {
         if password.isEmpty { return "the password is empty" }
         if password.count > longest { return tooLong(longest) }
         if method == .bcrypt, password.count > longestForBcrypt {

@@ -7,12 +7,13 @@ enum Program {
     private static var commands: [any Command.Type] {
         [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
-            PasswordCommand.self, HealthcheckCommand.self, VersionCommand.self,
+            CredentialCommand.self, StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self,
+            VersionCommand.self,
         ]
     }
 
     /// Commands that are planned, so that nobody takes them for a slip of the hand.
-    private static let laterCommands = ["challenges", "credential", "store"]
+    private static let laterCommands = ["challenges"]
 
     private static let hint = "'attache --help' lists the commands"
 

@@ -1,4 +1,5 @@
 import Admin
+import Authentication
 import Credentials
 import IO
 import Proxy
@@ -25,14 +26,19 @@ struct RunCommand {
 
     private func serve(_ first: Setup) throws(StartError) -> Int32 {
         var setup = first
-        let shared = SharedState(storage: MemoryCredentialStorage()) { Console.error($0) }
+        let store = try RunningStore.open(for: setup.rules.configuration)
+        let shared = SharedState(
+            storage: store?.store.storage ?? MemoryCredentialStorage(),
+            knowing: store?.store.entries.map(\.space.origin) ?? [],
+            parked: store?.store.parked ?? ParkedCredentials()
+        ) { Console.error($0) }
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
             shared: shared)
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
-        let admin = try startAdmin(setup, server: server)
+        let admin = try startAdmin(setup, server: server, store: store)
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
         if let admin { Console.error("the admin listener is on \(admin)") }
@@ -47,12 +53,17 @@ struct RunCommand {
 
     /// The administrator's listener lives on the first loop, and as long as the process.
     /// - Returns: its address, if there is one.
-    private func startAdmin(_ setup: Setup, server: ProxyServer) throws(StartError) -> SocketAddress? {
+    private func startAdmin(
+        _ setup: Setup, server: ProxyServer, store: RunningStore?
+    ) throws(StartError) -> SocketAddress? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
             version: Program.version,
-            readiness: { server.isDraining ? .notReady(reason: "the proxy is stopping") : .ready },
-            metrics: { PrometheusText.render(server.metrics) })
+            readiness: {
+                if server.isDraining { return .notReady(reason: "the proxy is stopping") }
+                return store?.follower.problem.map { .degraded(reason: "\($0)") } ?? .ready
+            },
+            metrics: { PrometheusText.render(server.metrics, storeIsUp: store.map { $0.follower.problem == nil }) })
         do throws(IOError) {
             try Listener.probe(address)
             return try AdminServer(address: address, on: loop, sources: sources).address

@@ -8,9 +8,11 @@ enum StatePath {
         return absolute(environment("HOME")).map { "\($0)/.local/state/attache" }
     }
 
-    static let unknown =
-        "there is no directory to keep the authority in: this user has no home, so say it in the rule file, as in: "
-        + "state /var/lib/attache"
+    /// - Parameter what: what was to be kept.
+    static func unknown(for what: String) -> String {
+        "there is no directory to keep \(what) in: this user has no home, so say it in the rule file, as in: "
+            + "state /var/lib/attache"
+    }
 
     private static func absolute(_ path: String?) -> String? {
         guard let path, path.hasPrefix("/"), path != "/" else { return nil }

@@ -147,7 +147,7 @@ public enum ChallengeTask: Sendable {
             guard let proposed, !history.hasRefused(proposed) else {
                 return finish(.pass(.defaultHandling(reason: decision.reason)))
             }
-            return answer(round, history, with: proposed)
+            return answer(round, history, with: decision.persistence.map(proposed.with) ?? proposed)
         case .useCredential(let credential):
             guard history.failures < decision.attempts else {
                 return finish(.pass(.attemptsUsed(reason: decision.reason)))

@@ -10,7 +10,7 @@ public final class CredentialStore: Sendable {
     /// Kept in the store as they change.
     public let parked: ParkedCredentials
     private let database: any CredentialDatabase
-    private let kept: DatabaseCredentialStorage
+    let kept: DatabaseCredentialStorage
 
     /// Opens a store in a SQLite file, which is made if there is none. Blocks.
     ///
@@ -86,6 +86,18 @@ public final class CredentialStore: Sendable {
     ) throws(CredentialStoreError) {
         let database = try CredentialStoreError.asking { () throws(DatabaseError) in
             try SQLiteCredentialDatabase(path: path)
+        }
+        try StoreKey.rewrap(database, from: former, to: new)
+    }
+
+    /// The same in a PostgreSQL database.
+    ///
+    /// - Parameter info: libpq's connection string or URI.
+    public static func rewrap(
+        postgresql info: String, from former: SealingKey, to new: SealingKey
+    ) throws(CredentialStoreError) {
+        let database = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try PostgreSQLCredentialDatabase(info, name: "rekey")
         }
         try StoreKey.rewrap(database, from: former, to: new)
     }

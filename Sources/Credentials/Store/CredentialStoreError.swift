@@ -5,8 +5,18 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
     case database(DatabaseError)
     /// Its secrets are under another key.
     case wrongKey(needed: String, given: String)
-    /// The key's text is no key.
+    /// What the source holds is no key.
     case unusableKey(String)
+    case unreadableKey(CredentialError)
+    /// Others may read the key's file.
+    case exposedKey(path: String)
+    /// The key that was made beside the store is gone.
+    case missingKey(path: String)
+    /// There is no store.
+    case missing(path: String)
+    case connectionString(CredentialError)
+    /// Its folder or its key could not be made.
+    case unwritable(String)
     /// A row does not open with the store's own key: it was changed, or moved here from elsewhere.
     case foreignRow(user: String, host: String)
     case cannotSeal(String)
@@ -17,7 +27,16 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
         case .wrongKey(let needed, let given):
             "the credential store is sealed under the key \(needed), and the key given is \(given); give it the key that "
                 + "was used before, or move the store away to begin with an empty one"
-        case .unusableKey(let cause): "the key of the credential store cannot be used: \(cause)"
+        case .unusableKey(let source):
+            "the credential store wants a key of 32 bytes, as 64 hexadecimal digits or 44 characters of base64, and "
+                + "\(source) has none; make one with: openssl rand -base64 32"
+        case .unreadableKey(let error), .connectionString(let error): "\(error)"
+        case .exposedKey(let path): "others can read the key of the credential store; run: chmod 600 \(path)"
+        case .missingKey(let path):
+            "the key of the credential store is gone: bring \(path) back, or move the store away to begin with an empty "
+                + "one"
+        case .missing(let path): "there is no credential store \(path)"
+        case .unwritable(let cause): "the credential store cannot be made: \(cause)"
         case .foreignRow(let user, let host):
             "the credential of \(user) for \(host) in the store was changed or moved outside of this program; remove it "
                 + "with attache credential remove"

@@ -40,64 +40,84 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         view.withLock { $0.defaultCredential(for: space) }
     }
 
+    /// All of it, as of now.
+    var shelves: CredentialShelves { view.withLock { $0 } }
+
     public func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
 
     // MARK: - Writing
 
     public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        try await put(credential, for: space, asDefault: false)
+        let row = try sealed(credential, for: space, asDefault: false)
+        try await unblocked { storage throws(CredentialStorageError) in try storage.put(row, for: space) }
     }
 
     public func setDefault(
         _ credential: Credential, for space: ProtectionSpace
     ) async throws(CredentialStorageError) {
-        try await put(credential, for: space, asDefault: true)
+        let row = try sealed(credential, for: space, asDefault: true)
+        try await unblocked { storage throws(CredentialStorageError) in try storage.put(row, for: space) }
     }
 
     public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        try await write { storage throws(DatabaseError) in
-            try storage.database.write { connection throws(DatabaseError) in
-                try CredentialTables.remove(user: user, for: space, connection)
-            }
-            storage.view.withLock { view in
-                guard view.remove(user: user, for: space) else { return }
-                storage.listeners.tell(CredentialChange(.removed, space: space, user: user))
-            }
-        }
+        try await unblocked { storage throws(CredentialStorageError) in try storage.drop(user: user, for: space) }
     }
 
-    private func put(
+    /// What is written, and the credential as everyone else will read it, and whoever starts after us.
+    func sealed(
         _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
-    ) async throws(CredentialStorageError) {
+    ) throws(CredentialStorageError) -> (row: StoredCredential, kept: Credential) {
         let row: StoredCredential?
         let kept: Credential?
         do throws(CryptoError) {
             row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: dataKey)
-            // As everyone else will read it, and whoever starts after us.
             kept = try row?.credential(openedWith: dataKey)
         } catch { throw .unavailable("\(error)") }
         guard let row, let kept else { throw .noUser(credential: credential.version.name) }
-        try await write { storage throws(DatabaseError) in
-            try storage.database.write { connection throws(DatabaseError) in
-                try CredentialTables.put(row, connection)
-            }
-            storage.view.withLock { view in
-                view.put(kept, of: row.user, for: space, asDefault: asDefault)
-                storage.listeners.tell(
-                    CredentialChange(asDefault ? .madeDefault : .set, space: space, user: row.user))
-            }
+        return (row, kept)
+    }
+
+    /// Blocks.
+    func put(
+        _ sealed: (row: StoredCredential, kept: Credential), for space: ProtectionSpace
+    ) throws(CredentialStorageError) {
+        let (row, kept) = sealed
+        try write { connection throws(DatabaseError) in
+            try CredentialTables.put(row, connection)
+        } showing: { view in
+            view.put(kept, of: row.user, for: space, asDefault: row.isDefault)
+            return CredentialChange(row.isDefault ? .madeDefault : .set, space: space, user: row.user)
+        }
+    }
+
+    /// Blocks.
+    func drop(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
+        try write { connection throws(DatabaseError) in
+            try CredentialTables.remove(user: user, for: space, connection)
+        } showing: { view in
+            view.remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
         }
     }
 
     private func write(
-        _ body: @escaping @Sendable (DatabaseCredentialStorage) throws(DatabaseError) -> Void
-    ) async throws(CredentialStorageError) {
-        let result = await pool.run { () -> Result<Void, DatabaseError> in
-            self.writing.withLock { _ in
-                do throws(DatabaseError) { return .success(try body(self)) } catch { return .failure(error) }
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Void,
+        showing change: (inout CredentialShelves) -> CredentialChange?
+    ) throws(CredentialStorageError) {
+        try writing.withLock { _ throws(CredentialStorageError) in
+            do throws(DatabaseError) { try database.write(body) } catch { throw .unavailable("\(error)") }
+            view.withLock { view in
+                if let change = change(&view) { listeners.tell(change) }
             }
         }
-        if case .failure(let error) = result { throw .unavailable("\(error)") }
+    }
+
+    private func unblocked(
+        _ body: @escaping @Sendable (DatabaseCredentialStorage) throws(CredentialStorageError) -> Void
+    ) async throws(CredentialStorageError) {
+        let result = await pool.run { () -> Result<Void, CredentialStorageError> in
+            do throws(CredentialStorageError) { return .success(try body(self)) } catch { return .failure(error) }
+        }
+        try result.get()
     }
 
     // MARK: - Others' changes

@@ -49,6 +49,9 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
+        // A store that is up to date opens on a disk that has no room left.
+        let present = try database.rows("PRAGMA user_version").first?.first?.integer
+        if present == Int64(migrations.count) { return }
         try database.transaction { () throws(DatabaseError) in
             let version = Int(try database.rows("PRAGMA user_version").first?.first?.integer ?? 0)
             guard version <= migrations.count else {

@@ -42,7 +42,7 @@ struct StoredCredential: Sendable, Hashable {
         }
         guard let password else { throw .notOurs }
         return Credential(
-            name: "\(user)@\(space.host):\(space.port)", user: user, password: password, persistence: .permanent)
+            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent)
     }
 
     /// Space and user as one text that no other space and user have.

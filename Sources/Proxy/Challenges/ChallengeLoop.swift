@@ -22,17 +22,17 @@ struct ChallengeLoop {
         case cancel(Refusal)
     }
 
-    private let shared: SharedState
-    private let policy: Policy
-    private let loop: EventLoop
-    private let delegate: RuleDelegate
+    let shared: SharedState
+    let policy: Policy
+    let loop: EventLoop
+    let delegate: RuleDelegate
     let origin: Origin
     /// The connections that this client is logged in on.
     let logins: HeldConnections
     /// The exchange holds the loop.
     unowned let exchange: Exchange
     private let metrics: Metrics
-    private let urlCredential: Credential?
+    let urlCredential: Credential?
     private var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
@@ -134,7 +134,7 @@ struct ChallengeLoop {
         case .use(let name): return try? policy.credentials.credential(named: name)
         case .performDefault:
             if let urlCredential { return urlCredential }
-            return try? await shared.storage.defaultCredential(for: space)
+            return await kept(for: space)
         case .reject, .cancel, .trust: return nil
         }
     }
@@ -216,7 +216,7 @@ struct ChallengeLoop {
         while true {
             switch action {
             case .lookUpDefault(let space):
-                action = task.foundDefault(try? await shared.storage.defaultCredential(for: space))
+                action = task.foundDefault(await kept(for: space))
             case .ask(let challenge):
                 action = await ask(challenge)
             case .park(let answer):
@@ -225,6 +225,7 @@ struct ChallengeLoop {
                         "\(answer.credential) was refused by \(origin.hostText):\(origin.port) and is not sent again "
                             + "until its value changes")
                 }
+                shared.sessionCredentials.remove(answer.credential.version, for: answer.space, of: delegate.client)
                 metrics.add(to: .credentialsRefused)
                 action = task.parked()
             case .answer(let answer):
@@ -378,12 +379,6 @@ struct ChallengeLoop {
         }
         settle(.accepted)
         return .pass(note: missingScope)
-    }
-
-    private func keep(_ answer: Authentication.Answer) {
-        guard answer.credential.persistence == .permanent else { return }
-        let (storage, credential, space) = (shared.storage, answer.credential, answer.space)
-        loop.spawn { try? await storage.set(credential, for: space) }
     }
 
     private mutating func settle(_ verdict: Authentication.Verdict) {

@@ -28,7 +28,8 @@ struct RuleDelegate {
         let rule = rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         let decision = { (disposition: Disposition, reason: String) in
-            Authentication.Decision(disposition, attempts: rule.attempts, reason: reason)
+            Authentication.Decision(
+                disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
         }
         switch rule.answer {
         case .performDefault

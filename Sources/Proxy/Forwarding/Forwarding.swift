@@ -88,12 +88,15 @@ struct Forwarding {
 
     // MARK: - Challenges
 
-    /// Whether a challenge of this origin is ours to answer: a rule speaks of it or the URL has a credential, and the
-    /// client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
+    /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
+    /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
     private var mayAnswer: Bool {
         let request = exchange.request
         let origin = destination.origin
-        guard origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil else { return false }
+        guard
+            origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil
+                || origin.isKnown(to: session.worker.shared.storedOrigins)
+        else { return false }
         guard request.method != .trace else { return false }
         guard request.fields.present.contains(.authorization) else { return true }
         let host = origin.host

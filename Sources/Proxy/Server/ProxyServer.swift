@@ -14,6 +14,7 @@ public final class ProxyServer: Sendable {
     public let loops: [EventLoop]
     private let workers: [LoopBound<Worker>]
     private let policy: Mutex<Policy>
+    private let shared: SharedState
     private let draining = Atomic<Bool>(false)
 
     /// Descriptors that are none of a client's: listeners, loops, logs, name servers.
@@ -44,6 +45,7 @@ public final class ProxyServer: Sendable {
             workers.append(LoopBound(worker, to: worker.loop))
         }
         self.workers = workers
+        self.shared = shared
         addresses = bound.map(\.address)
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
@@ -62,6 +64,11 @@ public final class ProxyServer: Sendable {
 
     public func start() {
         for loop in loops { loop.start() }
+        loops.first?.spawn { [shared, workers] in
+            await shared.followStorage { name, version in
+                for worker in workers { worker.loop.submit { worker.value.retireLogins(name, but: version) } }
+            }
+        }
     }
 
     public var isDraining: Bool { draining.load(ordering: .relaxed) }

@@ -6,17 +6,28 @@ import TLS
 
 /// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
 public final class SharedState: Sendable {
-    public let spaces = ProtectionSpaces()
+    public let spaces: ProtectionSpaces
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
     private let identityChanges = Atomic(1)
     public let storage: any CredentialStorage
+    let storedOrigins = StoredOrigins()
+    let sessionCredentials = SessionCredentials()
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
 
-    public init(storage: any CredentialStorage, report: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - origins: that the storage has credentials for already; known before the first request comes.
+    ///   - parked: refusals that others may know of as well.
+    public init(
+        storage: any CredentialStorage, knowing origins: [Authentication.Origin] = [],
+        parked: ParkedCredentials = ParkedCredentials(),
+        report: @escaping @Sendable (String) -> Void
+    ) {
         self.storage = storage
+        spaces = ProtectionSpaces(parked: parked)
         self.report = report
+        storedOrigins.insert(origins)
     }
 
     /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was

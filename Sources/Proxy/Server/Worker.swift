@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import DNS
 import HTTP
@@ -114,6 +115,11 @@ final class Worker {
         for session in sessions.values { session.logins.closeAll() }
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()
+    }
+
+    /// Connections that are logged in with another version of the credential have had their time.
+    func retireLogins(_ name: String, but version: CredentialVersion?) {
+        for session in sessions.values { session.logins.retire(name, but: version) }
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.

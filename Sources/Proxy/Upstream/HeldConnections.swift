@@ -58,6 +58,15 @@ final class HeldConnections: ChannelObserver {
         connections.append(held)
     }
 
+    /// Closes those that are logged in with another version of the credential; nil: with any.
+    func retire(_ name: String, but version: CredentialVersion?) {
+        while let place = connections.firstIndex(where: {
+            $0.login.version.name == name && $0.login.version != version
+        }) {
+            remove(at: place).stream.close()
+        }
+    }
+
     func closeAll() {
         while !connections.isEmpty { remove(at: connections.count - 1).stream.close() }
     }

@@ -26,6 +26,8 @@ final class Origin: ChannelObserver {
     private var destination: Destination?
     private var dependsOnClient = false
     private var maySeeIdentity = false
+    /// Whether a credential is kept for it, as of that generation.
+    private var stored = (isKnown: false, generation: 0)
 
     private static let idleLimit = 128
     let room: IdleRoom
@@ -62,6 +64,13 @@ final class Origin: ChannelObserver {
     func mayAnswer(by rules: RuleSet) -> Bool {
         if judge !== rules { bring(before: rules) }
         return mayAnswer
+    }
+
+    /// Whether a credential is kept for it.
+    func isKnown(to origins: StoredOrigins) -> Bool {
+        let generation = origins.generation
+        if stored.generation != generation { stored = (origins.contains(authority), generation) }
+        return stored.isKnown
     }
 
     /// Whether a rule about this origin's trust, or about a certificate to show to it, speaks of clients.

@@ -1,0 +1,39 @@
+import Bytes
+import Crypto
+import IO
+
+extension SealingKey {
+    /// Reads the key of a credential store: 32 bytes as 64 hexadecimal digits or 44 characters of base64. Blocks.
+    ///
+    /// - Parameters:
+    ///   - source: a file or a variable.
+    ///   - environment: the process's.
+    ///   - mask: permissions that the file may not give.
+    public init(
+        reading source: ValueSource, environment: [String: String], forbidding mask: UInt32 = 0o007
+    ) throws(CredentialStoreError) {
+        if case .file(let path) = source, SmallFile.permissions(of: path, among: mask) != 0 {
+            throw .exposedKey(path: path)
+        }
+        let text: Secret
+        do throws(CredentialError) {
+            text = try ValueReader(environment: environment).secret(of: source, for: "(the store's key)")
+        } catch { throw .unreadableKey(error) }
+        guard let key = SealingKey(text: text) else { throw .unusableKey(source.description) }
+        self = key
+    }
+
+    private init?(text: Secret) {
+        let (hex, base64) = (2 * Self.count, 44)
+        let decoded = text.withBytes { text -> [UInt8]? in
+            guard let digits = String(validating: text.array, as: UTF8.self) else { return nil }
+            return switch text.count {
+            case hex: Hex.decode(digits)
+            case base64: Base64.decode(digits)
+            default: nil
+            }
+        }
+        guard var bytes = decoded else { return nil }
+        self.init(Secret(wiping: &bytes))
+    }
+}

@@ -1,0 +1,32 @@
+import Authentication
+import Credentials
+import IO
+import Rules
+import Telemetry
+
+/// What is kept of a request's answer, and found for a later one.
+extension ChallengeLoop {
+    /// What is kept for the space: from this client's session, else the storage's default.
+    func kept(for space: ProtectionSpace) async -> Credential? {
+        let limit = policy.rules.configuration.timeouts.session.milliseconds
+        let ofSession = shared.sessionCredentials.credential(
+            for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
+        if let ofSession { return ofSession }
+        return try? await shared.storage.defaultCredential(for: space)
+    }
+
+    /// Keeps what came with the request's URL, for as long as a rule says; what the rule file names is kept there.
+    func keep(_ answer: Authentication.Answer) {
+        let (shared, credential, space) = (shared, answer.credential, answer.space)
+        guard credential.version == urlCredential?.version, exchange.record.ruleLine > 0 else { return }
+        switch credential.persistence {
+        case .none: break
+        case .session:
+            shared.sessionCredentials.put(
+                credential, for: space, of: delegate.client, at: SystemClock.epochMilliseconds,
+                limit: policy.rules.configuration.timeouts.session.milliseconds)
+            shared.storedOrigins.insert([space.origin])
+        case .permanent: loop.spawn { await shared.keep(credential, for: space) }
+        }
+    }
+}

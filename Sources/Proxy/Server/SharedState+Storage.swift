@@ -1,0 +1,48 @@
+import Authentication
+import Credentials
+
+extension SharedState {
+    /// Keeps up with the storage as long as the process lives: where it has credentials, and which of them changed.
+    ///
+    /// - Parameter retire: told the name of a credential and its version from now on, nil if it is gone: connections that
+    ///   are logged in with another have had their time.
+    func followStorage(retire: (String, CredentialVersion?) -> Void) async {
+        let changes = storage.changes()
+        if let all = try? await storage.allCredentials() { storedOrigins.insert(all.keys.map(\.origin)) }
+        for await change in changes {
+            storedOrigins.insert([change.space.origin])
+            let present = try? await storage.credentials(for: change.space)[change.user]
+            if let version = present?.version {
+                unpark(other: version)
+                retire(version.name, version)
+            } else if change.kind == .removed {
+                retire(change.space.credentialName(of: change.user), nil)
+            }
+        }
+    }
+
+    /// Forgets the refusals of values that nobody has any more; the journal is asked only if there are any.
+    private func unpark(other version: CredentialVersion) {
+        let isParked = spaces.parked.entries.contains {
+            $0.version.name == version.name && $0.version != version
+        }
+        if isParked { spaces.replace(with: version) }
+    }
+
+    /// Stores a credential that was accepted. The first of its space becomes the default, which requests without a
+    /// credential of their own are answered with.
+    func keep(_ credential: Credential, for space: ProtectionSpace) async {
+        do throws(CredentialStorageError) {
+            if let user = credential.user, let known = try await storage.credentials(for: space)[user],
+                known.password == credential.password
+            {
+                return
+            }
+            if try await storage.defaultCredential(for: space) == nil {
+                try await storage.setDefault(credential, for: space)
+            } else {
+                try await storage.set(credential, for: space)
+            }
+        } catch { report("\(credential) could not be kept: \(error)") }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// Credentials that outlive the process.
+struct CredentialStoreTests {
+    private let accepted = Data("\(Account.user):\(Account.password)".utf8).base64EncodedString()
+
+    private func origin() throws -> RecordingOrigin {
+        let accepted = accepted
+        return try RecordingOrigin.answering { request, connection in
+            let isRight = request["Authorization"] == "Basic \(accepted)"
+            let challenge = isRight ? [] : ["WWW-Authenticate: Basic realm=\"r\""]
+            try connection.reply(isRight ? "200 OK" : "401 Unauthorized", challenge)
+        }
+    }
+
+    /// Asks with user and password in the URL, which curl would make an `Authorization` of.
+    private func getWithUser(_ origin: RecordingOrigin, through proxy: AttacheProcess) throws -> Int {
+        let password = Account.password.replacing("/", with: "%2F")
+        let url = origin.url().replacing("://", with: "://\(Account.user):\(password)@")
+        return try proxy.exchange(
+            "GET \(url) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\nConnection: close\r\n\r\n"
+        ).status
+    }
+
+    /// A store of its own for rules that name one.
+    private func folder() -> String { Scratch.folder("store") }
+
+    private func command(_ words: [String], input: String = "/dev/null", in folder: String) throws -> Finished {
+        try Finished.run(AttacheBinary.path, words, directory: folder, input: input, seconds: 20)
+    }
+
+    /// Sets the account's password for the origin's space by the command line.
+    private func set(_ password: String, for origin: RecordingOrigin, of proxy: AttacheProcess) throws {
+        try Scratch.write(password + "\n", to: proxy.folder + "/typed", mode: 0o600)
+        let run = try command(
+            ["credential", "set", origin.url(), Account.user, "--realm", "r", "--config", "proxy.conf"],
+            input: proxy.folder + "/typed", in: proxy.folder)
+        #expect(run.succeeded, "\(run)")
+    }
+
+    @Test func `a credential from a URL is there after a restart, if the rule says so`() throws {
+        let origin = try origin()
+        let store = Scratch.folder("store") + "/credentials.db"
+        for persistence in ["permanent", "none"] {
+            let path = store + "." + persistence
+            let rules = "store sqlite \(path)\nchallenge { host 127.0.0.1; default; persistence \(persistence) }"
+            try AttacheProcess.running(rules) { proxy throws in
+                #expect(try proxy.get(origin.url()).status == 401)
+                #expect(try getWithUser(origin, through: proxy) == 200)
+                // The client has its answer before the credential is on the disk.
+                if persistence == "permanent" {
+                    #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+                }
+            }
+            try AttacheProcess.running(rules) { proxy throws in
+                #expect(try proxy.get(origin.url()).status == (persistence == "permanent" ? 200 : 401))
+            }
+            #expect(Data(Scratch.bytes(path)).range(of: Data(Account.password.utf8)) == nil)
+        }
+    }
+
+    @Test func `in a session a client's own later requests are answered, for as long as it lasts`() throws {
+        let origin = try origin()
+        let rules = "timeouts { session 1s }\nchallenge { host 127.0.0.1; default }"
+        try AttacheProcess.running(rules) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(try getWithUser(origin, through: proxy) == 200)
+            #expect(try proxy.get(origin.url()).status == 200)
+            sleep(2)
+            #expect(try proxy.get(origin.url()).status == 401)
+        }
+    }
+
+    @Test func `without a word about it nothing is kept, and no file is made`() throws {
+        let origin = try origin()
+        try AttacheProcess.running { proxy throws in
+            #expect(try getWithUser(origin, through: proxy) == 200)
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(!FileManager.default.fileExists(atPath: proxy.folder + "/credentials.db"))
+            #expect(proxy.awaitErrorOutput("the admin listener is on"))
+            let metrics = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text
+            #expect(!metrics.contains("attache_store_up"))
+        }
+    }
+
+    @Test func `a rule that keeps something makes a store in the state directory, with its key beside it`() throws {
+        try AttacheProcess.running("challenge { host 127.0.0.1; default; persistence permanent }") { proxy throws in
+            for name in ["credentials.db", "credentials.key"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(proxy.folder)/\(name)")
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+            }
+            #expect(proxy.awaitErrorOutput("the credential store has a new key"))
+            #expect(proxy.awaitErrorOutput("the admin listener is on"))
+            let metrics = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics")
+            #expect(metrics.text.contains("attache_store_up 1\n"), "\(metrics)")
+        }
+    }
+
+    @Test func `a running proxy goes by what the command line changes`() throws {
+        let origin = try origin()
+        let rules = "store sqlite \(folder())/credentials.db"
+        try AttacheProcess.running(rules) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            try set(Account.wrongPassword, for: origin, of: proxy)
+            #expect(proxy.awaitRefusal(of: origin))
+            // The wrong one is parked; the right one is another version.
+            try set(Account.password, for: origin, of: proxy)
+            #expect(try Wait.until(seconds: 3) { try proxy.get(origin.url()).status == 200 })
+            let list = try command(["credential", "list", "--config", "proxy.conf"], in: proxy.folder)
+            #expect(list.output == "* user  basic \"r\" of http://127.0.0.1:\(origin.port)\n", "\(list)")
+            let removal = try command(
+                ["credential", "remove", origin.url(), Account.user, "--realm", "r", "--config", "proxy.conf"],
+                in: proxy.folder)
+            #expect(removal.succeeded, "\(removal)")
+            #expect(try Wait.until(seconds: 3) { try proxy.get(origin.url()).status == 401 })
+        }
+    }
+
+    @Test func `another key is put in place while the proxy runs`() throws {
+        let origin = try origin()
+        let store = folder()
+        let keys = (1...2).map { String(repeating: "\($0)", count: 64) }
+        let files = ["one.key": keys[0] + "\n", "two.key": keys[1] + "\n"]
+        let rules = "store sqlite \(store)/credentials.db { key file @/one.key }"
+        try AttacheProcess.running(rules, setting: .init(files: files)) { proxy throws in
+            try set(Account.password, for: origin, of: proxy)
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+            let rekey = try command(
+                ["store", "rekey", "--to", "file", proxy.folder + "/two.key", "--config", "proxy.conf"],
+                in: proxy.folder)
+            #expect(rekey.succeeded, "\(rekey)")
+            #expect(try proxy.get(origin.url()).status == 200)
+            let list = try command(["credential", "list", "--config", "proxy.conf"], in: proxy.folder)
+            #expect(list.status == 1)
+            #expect(list.errorOutput.contains("is sealed under the key"), "\(list)")
+        }
+        let new = rules.replacing("one.key", with: "two.key")
+        try AttacheProcess.running(new, setting: .init(files: files)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+        }
+    }
+}
+
+extension AttacheProcess {
+    /// Asks until the stored credential was refused.
+    fileprivate func awaitRefusal(of origin: RecordingOrigin) -> Bool {
+        Wait.until(seconds: 3) {
+            _ = try? get(origin.url())
+            return errorOutput.contains("was refused by 127.0.0.1:\(origin.port)")
+        }
+    }
+}

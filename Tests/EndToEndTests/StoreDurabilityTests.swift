@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// What is acknowledged is on the disk: of writers that are killed, and on a disk that is full.
+struct StoreDurabilityTests {
+    private func prepared() throws -> String {
+        let folder = Scratch.folder("durable")
+        try Scratch.write("store sqlite credentials.db\n", to: folder + "/proxy.conf")
+        try Scratch.write(Account.password, to: folder + "/password", mode: 0o600)
+        let run = try attache("set", "http://h/", "first", "--realm", "r", "--password-file", "password", in: folder)
+        #expect(run.succeeded, "\(run)")
+        return folder
+    }
+
+    private func attache(_ words: String..., in folder: String) throws -> Finished {
+        try Finished.run(AttacheBinary.path, ["credential"] + words, directory: folder, seconds: 30)
+    }
+
+    private func users(in folder: String) throws -> Set<String> {
+        let list = try attache("list", in: folder)
+        #expect(list.succeeded, "\(list)")
+        return Set(
+            list.output.split(separator: "\n").compactMap { line in
+                line.dropFirst(2).split(separator: " ").first.map(String.init)
+            })
+    }
+
+    @Test func `eight writers that are killed at any point lose nothing that they were told is kept`() throws {
+        let folder = try prepared()
+        var acknowledged: Set<String> = ["first"]
+        for round in 1...4 {
+            let writers = try (1...8).map { writer in
+                let script = """
+                    number=0
+                    while number=$((number + 1)); do
+                        user=u\(round)-\(writer)-$number
+                        "$0" credential set http://h/ $user --realm r --password-file password || exit
+                        echo $user >> acknowledged.\(writer)
+                    done
+                    """
+                return try Subprocess("sh", ["-c", script, AttacheBinary.path], directory: folder)
+            }
+            let enough = 8 * 5 * round
+            let isUnderWay = Wait.until(seconds: 60) { said(in: folder).count >= enough }
+            #expect(isUnderWay, "\(writers.map(\.errorOutput))")
+            usleep(.random(in: 0...100_000))
+            for writer in writers { _ = writer.kill() }
+            acknowledged.formUnion(said(in: folder))
+            let kept = try users(in: folder)
+            #expect(acknowledged.isSubset(of: kept), "lost: \(acknowledged.subtracting(kept))")
+        }
+    }
+
+    private func said(in folder: String) -> Set<String> {
+        // A line that the kill cut short was told to nobody.
+        let lists = (1...8).map {
+            Scratch.read("\(folder)/acknowledged.\($0)").split(
+                separator: "\n", omittingEmptySubsequences: false
+            ).dropLast()
+        }
+        return Set(lists.joined().map(String.init))
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "a small file system can be mounted by root only"))
+    func `on a full disk nothing is lost, and what cannot be kept is said`() throws {
+        let folder = try prepared()
+        let script = """
+            set -e
+            mount -t tmpfs -o size=512k,mode=700 attache disk
+            cp credentials.db credentials.key disk
+            echo 'store sqlite disk/credentials.db' > full.conf
+            "$0" credential set http://h/ second --realm r --password-file password --config full.conf
+            dd if=/dev/zero of=disk/filler bs=4k 2> /dev/null || true
+            number=0
+            while "$0" credential set http://h/ more-$number --realm r --password-file password --config full.conf \
+                2> said; do
+                echo more-$number >> acknowledged.1
+                number=$((number + 1))
+                [ $number -lt 200 ] || exit 9
+            done
+            cat said
+            rm disk/filler
+            "$0" credential set http://h/ after --realm r --password-file password --config full.conf
+            "$0" credential list --config full.conf > later
+            """
+        mkdir(folder + "/disk", 0o700)
+        let run = try Finished.run(
+            "unshare", ["-m", "sh", "-c", script, AttacheBinary.path], directory: folder, seconds: 60)
+        #expect(run.succeeded, "\(run)")
+        #expect(run.output.contains("attache: ") && run.output.contains("no room"), "\(run)")
+        let expected = ["first", "second"] + said(in: folder)
+        let list = Scratch.read("\(folder)/later")
+        for user in expected + ["after"] { #expect(list.contains(" \(user) "), "\(user): \(list)") }
+    }
+}
+
+private enum SmallDisk {
+    static let isPossible: Bool = {
+        let script = "mount -t tmpfs -o size=64k attache /mnt"
+        return (try? Finished.run("unshare", ["-m", "sh", "-c", script]).succeeded) ?? false
+    }()
+}

@@ -61,7 +61,7 @@ final class HeldConnections: ChannelObserver {
     /// Closes those that are logged in with another version of the credential; nil: with any.
     func retire(_ name: String, but version: CredentialVersion?) {
         while let place = connections.firstIndex(where: {
-            $0.login.version.name == name && $0.login.version != version
+            $0.login.version?.name == name && $0.login.version != version
         }) {
             remove(at: place).stream.close()
         }

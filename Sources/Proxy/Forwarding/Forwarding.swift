@@ -7,7 +7,7 @@ import Telemetry
 import Transport
 
 /// Sends one request to its origin and the response back, through as many challenges as it takes.
-struct Forwarding {
+struct Forwarding: ~Copyable {
     private var sending: RequestSending
     private let destination: Destination
     private var session: ClientSession { sending.session }
@@ -32,7 +32,7 @@ struct Forwarding {
             var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
             guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
             sending.prepareForChallenge(isAnswered: true)
-            exchange.challenges = challenges
+            exchange.challenges = consume challenges
         }
         // Of a login, only what has come to its end needs no waiting.
         guard takeKept(true), exchange.upstream.login?.context.isEstablished ?? true else {
@@ -135,7 +135,7 @@ struct Forwarding {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
+        let version = exchange.challenges?.loginVersion
         if exchange.upstream.stream != nil {
             guard let login = exchange.upstream.login, login.version != version else { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.

@@ -21,9 +21,7 @@ final class Origin: ChannelObserver {
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
-    private var route = RouteDecision.none
     private var mayAnswer = false
-    private var destination: Destination?
     private var dependsOnClient = false
     private var maySeeIdentity = false
 
@@ -40,23 +38,6 @@ final class Origin: ChannelObserver {
     }
 
     var isSecure: Bool { scheme == .https }
-
-    /// How requests to this origin travel.
-    func route(by rules: RuleSet) -> RouteDecision {
-        if judge !== rules { bring(before: rules) }
-        return route
-    }
-
-    /// Where requests go that name this origin, if these rules were asked before.
-    func destination(by rules: RuleSet) -> Destination? { judge === rules ? destination : nil }
-
-    func remember(_ destination: Destination, by rules: RuleSet) {
-        if judge !== rules { bring(before: rules) }
-        self.destination = destination
-    }
-
-    /// Breaks the circle between an origin and its destination.
-    func forgetDestination() { destination = nil }
 
     /// Whether any rule could answer a challenge of this origin.
     func mayAnswer(by rules: RuleSet) -> Bool {
@@ -78,11 +59,9 @@ final class Origin: ChannelObserver {
 
     private func bring(before rules: RuleSet) {
         let host = host
-        route = rules.route(host: host.span, port: port)
         mayAnswer = rules.mayAnswer(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
         maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
-        destination = nil
         judge = rules
     }
 
@@ -96,8 +75,9 @@ final class Origin: ChannelObserver {
 
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
     /// meanwhile.
-    func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
-        while let place = idle.lastIndex(where: { $0.terms == terms }) {
+    /// - Parameter terms: asked for only where there is TLS; without it all connections are alike.
+    func takeIdle(under terms: @autoclosure () -> ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
+        while let place = isSecure ? lastIdle(under: terms()) : idle.indices.last {
             let connection = idle.remove(at: place)
             room.places &+= 1
             connection.stream.socket.observer = nil
@@ -109,6 +89,10 @@ final class Origin: ChannelObserver {
             return connection
         }
         return nil
+    }
+
+    private func lastIdle(under terms: ConnectionTerms) -> Int? {
+        idle.lastIndex { $0.terms == terms }
     }
 
     /// Keeps a connection whose response was read to its end.

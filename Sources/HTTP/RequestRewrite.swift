@@ -49,10 +49,11 @@ extension RequestHead {
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
         appendRequestLine(bytes, form: rewrite.form, to: buffer)
-        let keepsHost = keepsHostLine(rewrite.upgrade)
+        let upgrade = rewrite.upgrade
+        let keepsHost = keepsHostLine(upgrade)
         if let authority, !keepsHost {
             buffer.append(literal: "Host: ")
-            if let upgrade = rewrite.upgrade {
+            if let upgrade {
                 upgrade.append(hostField: bytes.extracting(authority.bracketedHost), to: buffer)
             } else {
                 buffer.append(bytes.extracting(authority.text))
@@ -60,7 +61,7 @@ extension RequestHead {
             buffer.append(literal: "\r\n")
         }
         let dropped = dropped(by: rewrite, keepsHost: keepsHost)
-        if let upgrade = rewrite.upgrade {
+        if let upgrade {
             writer.copy(
                 fields, of: bytes, from: fields.start, dropping: dropped, through: upgrade, namedFor: .origin)
         } else {

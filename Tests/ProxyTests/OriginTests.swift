@@ -9,8 +9,8 @@ import Transport
 @testable import Proxy
 
 struct OriginTests {
-    private static func origin(_ room: IdleRoom = IdleRoom(places: 8)) -> Origin {
-        Origin(scheme: .http, host: "example.com".utf8Span.span, port: 80, room: room)
+    private static func origin(_ scheme: Scheme = .http, _ room: IdleRoom = IdleRoom(places: 8)) -> Origin {
+        Origin(scheme: scheme, host: "example.com".utf8Span.span, port: 80, room: room)
     }
 
     @Test func `the connection used last is used next, once`() async throws {
@@ -27,7 +27,7 @@ struct OriginTests {
 
     @Test func `a connection serves only requests of its own terms`() async throws {
         let taken = try await onLoop { loop in
-            let origin = Self.origin()
+            let origin = Self.origin(.https)
             let alice = ConnectionTerms(client: ClientIdentity(address: IPAddress(v4: 1), user: "alice"))
             let bob = ConnectionTerms(client: ClientIdentity(address: IPAddress(v4: 1), user: "bob"))
             let streams = [
@@ -51,7 +51,7 @@ struct OriginTests {
     ) async throws {
         let (isClosed, places) = try await onLoop { loop in
             let room = IdleRoom(places: 1)
-            let origin = Self.origin(room)
+            let origin = Self.origin(.http, room)
             let (near, far) = try await connectedPair(on: loop)
             let stream = ByteStream(near)
             origin.keep(OriginConnection(stream: stream, terms: .plain), for: 10_000)
@@ -70,7 +70,7 @@ struct OriginTests {
     @Test func `without room, or with something to read, a connection is not kept`() async throws {
         let closed = try await onLoop { loop in
             let room = IdleRoom(places: 1)
-            let origin = Self.origin(room)
+            let origin = Self.origin(.http, room)
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
             ]

@@ -11,7 +11,7 @@ import Telemetry
 ///
 /// What is to be done is `ChallengeTask`'s to say; here it is carried out: the rules and the storage are asked, the
 /// refusal is made known, other requests to the same space are waited for.
-struct ChallengeLoop {
+struct ChallengeLoop: ~Copyable {
     /// What becomes of a response.
     enum Verdict {
         /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not, or where

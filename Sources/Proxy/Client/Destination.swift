@@ -3,6 +3,8 @@ import Rules
 
 /// Where requests go that name an origin, and the route that says how. Made once for an origin and a set of rules.
 final class Destination {
+    /// Those that say so.
+    let rules: RuleSet
     let origin: Origin
     let route: RouteDecision
     /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
@@ -10,7 +12,8 @@ final class Destination {
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
 
-    init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil) {
+    init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil, by rules: RuleSet) {
+        self.rules = rules
         self.origin = origin
         self.route = route
         self.upgrade = upgrade
@@ -18,9 +21,7 @@ final class Destination {
 
     /// On which terms a connection is made for this client.
     /// - Parameter identities: `SharedState.identityGeneration`.
-    func terms(
-        for client: @autoclosure () -> ClientIdentity, by rules: RuleSet, identities: Int
-    ) -> ConnectionTerms {
+    func terms(for client: @autoclosure () -> ClientIdentity, identities: Int) -> ConnectionTerms {
         guard origin.isSecure else { return .plain }
         let client = origin.dependsOnClient(by: rules) ? client() : nil
         let identities = origin.maySeeIdentity(by: rules) ? identities : 0

@@ -93,10 +93,11 @@ struct RequestPlanning {
 
     /// Whom the request is for, by the rules that apply to it.
     private func destination() throws(ExchangeFailure) -> Destination {
-        let origin = try origin()
-        let destination = origin.destination(by: exchange.policy.rules) ?? makeDestination(for: origin)
-        exchange.record.route = destination.route.rule?.name
-        if destination.route.action == .deny {
+        let destination = try namedDestination()
+        let route = destination.route
+        exchange.record.route = route.rule?.name
+        if route.action == .deny {
+            let origin = destination.origin
             throw .refused(
                 Refusal(
                     .forbidden, .httpRequestDenied,
@@ -105,26 +106,11 @@ struct RequestPlanning {
         return destination
     }
 
-    private func makeDestination(for origin: Origin) -> Destination {
+    private func namedDestination() throws(ExchangeFailure) -> Destination {
         let rules = exchange.policy.rules
-        let route = origin.route(by: rules)
-        let destination: Destination
-        if origin.scheme == .http, let upgrade = route.upgrade {
-            let (host, port) = (origin.host, upgrade.port(from: origin.port))
-            destination = Destination(
-                origin: session.worker.origin(.https, host: host.span, port: port), route: route,
-                upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port))
-        } else {
-            destination = Destination(origin: origin, route: route)
-        }
-        origin.remember(destination, by: rules)
-        return destination
-    }
-
-    private func origin() throws(ExchangeFailure) -> Origin {
         if case .tunnel(let tunnel) = session.role {
             let host = tunnel.host
-            return session.worker.origin(tunnel.scheme, host: host.span, port: tunnel.port)
+            return session.worker.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -132,8 +118,8 @@ struct RequestPlanning {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme: Scheme = exchange.request.target.scheme == .http ? .http : .https
-        return session.worker.origin(
-            scheme, host: head.readable.extracting(authority.host), port: port(of: authority))
+        return session.worker.destination(
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority), by: rules)
     }
 
     private func port(of authority: Authority?) -> UInt16 {

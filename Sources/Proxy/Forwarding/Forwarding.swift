@@ -7,7 +7,7 @@ import Telemetry
 import Transport
 
 /// Sends one request to its origin and the response back, through as many challenges as it takes.
-struct Forwarding {
+struct Forwarding: ~Copyable {
     private var sending: RequestSending
     private let destination: Destination
     private var session: ClientSession { sending.session }
@@ -35,7 +35,7 @@ struct Forwarding {
             var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
             guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
             sending.prepareForChallenge(isAnswered: true)
-            exchange.challenges = challenges
+            exchange.challenges = consume challenges
         }
         // Of a login, only what has come to its end needs no waiting.
         guard takeKept(true), exchange.upstream.login?.context?.isEstablished ?? true else {
@@ -155,7 +155,7 @@ struct Forwarding {
     private func takeKept(_ mayReuse: Bool) -> Bool {
         let (exchange, session, origin) = (sending.exchange, sending.session, destination.origin)
         let upstream = exchange.upstream
-        let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
+        let version = exchange.challenges?.loginVersion
         if upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
             guard let login = upstream.login, login.version != version else { return true }

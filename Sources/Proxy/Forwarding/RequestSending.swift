@@ -6,7 +6,7 @@ import Telemetry
 import Transport
 
 /// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time.
-struct RequestSending {
+struct RequestSending: ~Copyable {
     let session: ClientSession
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
@@ -106,6 +106,7 @@ struct RequestSending {
     // MARK: - Head
 
     private mutating func writeHead(bodyDigest: [UInt8]?) {
+        let omitsBody = omitsBody
         rewrite.body = omitsBody ? .empty : .asReceived
         rewrite.expectation = omitsBody ? .dropped : addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)

@@ -8,7 +8,7 @@ import Transport
 
 /// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
 /// becomes of both connections.
-struct ResponseRelay {
+struct ResponseRelay: ~Copyable {
     private let session: ClientSession
     private let exchange: Exchange
     private let destination: Destination

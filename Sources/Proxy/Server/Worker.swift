@@ -3,6 +3,7 @@ import Bytes
 import DNS
 import HTTP
 import IO
+import Rules
 import Telemetry
 
 /// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
@@ -77,9 +78,9 @@ final class Worker {
 
     // MARK: - Exchanges
 
-    /// The origin of that scheme, host, in any case, and port.
-    func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
-        origins.origin(scheme, host: host, port: port)
+    /// Where requests for that scheme, host, in any case, and port go by these rules.
+    func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet) -> Destination {
+        origins.destination(scheme, host: host, port: port, by: rules)
     }
 
     func takeExchange() -> Exchange {

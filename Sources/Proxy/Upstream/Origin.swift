@@ -21,9 +21,7 @@ final class Origin: ChannelObserver {
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
-    private var route = RouteDecision.none
     private var mayAnswer = false
-    private var destination: Destination?
     private var dependsOnClient = false
     private var maySeeIdentity = false
     /// Whether a credential is kept for it, as of that generation.
@@ -42,23 +40,6 @@ final class Origin: ChannelObserver {
     }
 
     var isSecure: Bool { scheme == .https }
-
-    /// How requests to this origin travel.
-    func route(by rules: RuleSet) -> RouteDecision {
-        if judge !== rules { bring(before: rules) }
-        return route
-    }
-
-    /// Where requests go that name this origin, if these rules were asked before.
-    func destination(by rules: RuleSet) -> Destination? { judge === rules ? destination : nil }
-
-    func remember(_ destination: Destination, by rules: RuleSet) {
-        if judge !== rules { bring(before: rules) }
-        self.destination = destination
-    }
-
-    /// Breaks the circle between an origin and its destination.
-    func forgetDestination() { destination = nil }
 
     /// Whether any rule could answer a challenge of this origin.
     func mayAnswer(by rules: RuleSet) -> Bool {
@@ -87,11 +68,9 @@ final class Origin: ChannelObserver {
 
     private func bring(before rules: RuleSet) {
         let host = host
-        route = rules.route(host: host.span, port: port)
         mayAnswer = rules.mayAnswer(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
         maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
-        destination = nil
         judge = rules
     }
 

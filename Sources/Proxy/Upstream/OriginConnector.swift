@@ -22,7 +22,7 @@ struct OriginConnector {
 
     /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
     var terms: ConnectionTerms {
-        destination.terms(for: client, by: policy.rules, identities: shared.identityGeneration)
+        destination.terms(for: client, identities: shared.identityGeneration)
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.

@@ -1,5 +1,6 @@
-/// How a request travels, and which `route` said so.
-public struct RouteDecision: Sendable, Equatable {
+/// How a request travels, and which `route` said so. Immutable and shared, so that a request carries it at the price of
+/// one retain.
+public final class RouteDecision: Sendable, Equatable {
     public let action: Configuration.Route.Action
     /// Nil: `http:` stays `http:`.
     public let upgrade: Configuration.Route.Upgrade?
@@ -31,4 +32,11 @@ public struct RouteDecision: Sendable, Equatable {
 
     /// What holds when no route matches.
     public static let none = RouteDecision()
+
+    public static func == (left: RouteDecision, right: RouteDecision) -> Bool {
+        left === right
+            || left.action == right.action && left.upgrade == right.upgrade
+                && left.decodesContent == right.decodesContent && left.tls == right.tls && left.detour == right.detour
+                && left.rule == right.rule
+    }
 }

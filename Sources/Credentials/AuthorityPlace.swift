@@ -19,12 +19,12 @@ public enum AuthorityPlace: Sendable, Hashable {
         }
     }
 
-    /// Who may not read the key: nobody else ours; only strangers an operator's, since a mounted secret is often
-    /// readable by the container's group.
+    /// What nobody else may do with the key, if it is ours. An operator's key is a secret like the others, and who may
+    /// read a mounted one is often not the operator's to say.
     var forbiddenPermissions: UInt32 {
         switch self {
         case .state: 0o077
-        case .files: 0o007
+        case .files: 0
         }
     }
 }

@@ -35,6 +35,15 @@ public final class ConfiguredCredentials: Sendable {
         identities = IdentityReader(reader)
     }
 
+    /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
+    public func keep(valuesOf older: ConfiguredCredentials) {
+        let same = Set(configured).intersection(older.configured)
+        let kept = older.state.withLock { $0.credentials }
+        state.withLock { state in
+            for entry in same { state.credentials[entry.name] = kept[entry.name] }
+        }
+    }
+
     /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
     ///
     /// - Parameter now: seconds since 1970, for certificates that expire.
@@ -54,16 +63,6 @@ public final class ConfiguredCredentials: Sendable {
             }
         }
         return Refresh(changed: changed, errors: errors, warnings: warnings)
-    }
-
-    /// Takes over the values that the same credentials had under earlier rules: what is of no use at the moment of a
-    /// reload leaves what was there.
-    public func keepValues(of earlier: ConfiguredCredentials) {
-        let same = Set(configured).intersection(earlier.configured).map(\.name)
-        let known = earlier.state.withLock { $0.credentials }
-        state.withLock { state in
-            for name in same { state.credentials[name] = state.credentials[name] ?? known[name] }
-        }
     }
 
     /// The last good value.

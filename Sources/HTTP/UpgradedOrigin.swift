@@ -5,7 +5,9 @@ import Bytes
 /// Where a field of a head names the origin as one side does, it is made to name it as the other does. Only URLs that
 /// begin with scheme, host and port of this very origin change, and only where the field's syntax has a URL; one with
 /// user information is left alone. Nothing is allocated.
-public struct UpgradedOrigin: Sendable {
+///
+/// A class, made once for an origin: each request holds it.
+public final class UpgradedOrigin: Sendable {
     /// Lower case, an IPv6 address without its brackets.
     private let host: [UInt8]
     private let isBracketed: Bool

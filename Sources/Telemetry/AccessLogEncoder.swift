@@ -54,11 +54,7 @@ public final class AccessLogEncoder {
         case .reused: line.append(#","upstream":"reused""#)
         }
         line.append(key: #","tunnel":""#, token: record.tunnel?.token)
-        line.append(key: #","tls":""#, token: record.tlsVersion)
-        if record.isResumed { line.append(#","tls_resumed":true"#) }
-        line.append(key: #","trust_findings":""#, string: record.trustFindings)
-        line.append(key: #","trust_rule":""#, string: record.trustRule)
-        line.append(key: #","identity":""#, string: record.identity)
+        if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
         line.append(key: #","route":""#, string: record.route)
         line.append(key: #","rule":""#, string: record.rule)
         if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }
@@ -68,6 +64,14 @@ public final class AccessLogEncoder {
         line.append(key: #","error":""#, string: record.error?.rawValue)
         line.append(key: #","details":""#, string: record.details)
         line.append("}\n")
+    }
+
+    private func append(_ security: SecurityRecord, isResumed: Bool, to line: ByteBuffer) {
+        line.append(key: #","tls":""#, token: security.version)
+        if isResumed { line.append(#","tls_resumed":true"#) }
+        line.append(key: #","trust_findings":""#, string: security.trustFindings)
+        line.append(key: #","trust_rule":""#, string: security.trustRule)
+        line.append(key: #","identity":""#, string: security.identity)
     }
 
     private func appendCommon(_ record: ExchangeRecord, to line: ByteBuffer) {

@@ -20,8 +20,14 @@ public enum Counter: Int, CaseIterable, Sendable {
     /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.
     case upstreamHandshakesFull
     case upstreamHandshakesResumed
+    /// TLS handshakes with clients, at a listener or in a tunnel.
+    case clientHandshakesFull
+    case clientHandshakesResumed
+    case clientHandshakesFailed
     case tunnelsOpened
     case tunnelsClosed
+    /// Tunnels whose requests were looked into; they are not among those opened.
+    case tunnelsIntercepted
     case clientsAccepted
     case clientsClosed
     case bytesIn

@@ -68,16 +68,10 @@ public final class ExchangeRecord {
     public var upstream = Upstream.none
     /// Nil for requests, and for tunnels that are relayed unseen because no route says otherwise.
     public var tunnel: Tunnel?
-    /// The version of TLS that is spoken with the origin, `1.3`; nil where none is.
-    public var tlsVersion: StaticString?
+    /// How the origin was met by TLS; nil where it was not.
+    public var security: SecurityRecord?
     /// Whether the connection that was opened took an earlier session up again.
     public var isResumed = false
-    /// What was found about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
-    public var trustFindings: String?
-    /// The rule that decided about the origin's certificate.
-    public var trustRule: String?
-    /// The name of the credential whose certificate the origin was shown.
-    public var identity: String?
     /// From the first byte of the request until it was done, in milliseconds.
     public var milliseconds = 0
     /// Name lookup and connecting, in milliseconds; nil where a kept connection served.
@@ -153,11 +147,8 @@ public final class ExchangeRecord {
         attempts = 0
         upstream = .none
         tunnel = nil
-        tlsVersion = nil
+        security = nil
         isResumed = false
-        trustFindings = nil
-        trustRule = nil
-        identity = nil
         milliseconds = 0
         connectMilliseconds = nil
         waitMilliseconds = nil

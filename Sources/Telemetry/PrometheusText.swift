@@ -32,7 +32,8 @@ public enum PrometheusText {
             ("attache_credentials_parked_total", "Challenges met by a parked credential.", .credentialsParked),
             ("attache_upstream_connections_opened_total", "Exchanges on a new connection.", .upstreamOpened),
             ("attache_upstream_connections_reused_total", "Exchanges on a kept connection.", .upstreamReused),
-            ("attache_tunnels_total", "Tunnels opened.", .tunnelsOpened),
+            ("attache_tunnels_total", "Tunnels opened and relayed unseen.", .tunnelsOpened),
+            ("attache_tunnels_intercepted_total", "Tunnels looked into.", .tunnelsIntercepted),
             ("attache_clients_total", "Client connections accepted.", .clientsAccepted),
             ("attache_received_bytes_total", "Body and tunnel bytes from clients.", .bytesIn),
             ("attache_sent_bytes_total", "Body and tunnel bytes to clients.", .bytesOut),
@@ -62,6 +63,14 @@ public enum PrometheusText {
         family(handshakes, "counter", "TLS handshakes with origins, by whether a session was resumed.", in: &text)
         for (label, counter) in [("no", Counter.upstreamHandshakesFull), ("yes", .upstreamHandshakesResumed)] {
             text += "\(handshakes){resumed=\"\(label)\"} \(loops.reduce(0) { $0 &+ $1.value(of: counter) })\n"
+        }
+        let clients = "attache_client_tls_handshakes_total"
+        family(clients, "counter", "TLS handshakes with clients, at listeners and in tunnels.", in: &text)
+        let outcomes: [(String, Counter)] = [
+            ("full", .clientHandshakesFull), ("resumed", .clientHandshakesResumed), ("failed", .clientHandshakesFailed),
+        ]
+        for (label, counter) in outcomes {
+            text += "\(clients){outcome=\"\(label)\"} \(loops.reduce(0) { $0 &+ $1.value(of: counter) })\n"
         }
         let exceptions = "attache_trust_exceptions_total"
         family(exceptions, "counter", "Connections whose certificate a rule forgave something.", in: &text)

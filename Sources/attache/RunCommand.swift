@@ -68,7 +68,8 @@ struct RunCommand {
             return running
         }
         do throws(StartError) {
-            fresh.credentials.keepValues(of: running.credentials)
+            // A file that cannot be read at this moment is no reason to forget what was in it.
+            fresh.credentials.keep(valuesOf: running.credentials)
             fresh.refresh(into: shared, identities)
             try fresh.requireIdentities()
             server.adopt(try fresh.policy(identities))

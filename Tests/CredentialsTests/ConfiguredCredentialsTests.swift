@@ -44,13 +44,13 @@ import Testing
         first.refresh()
         try file.write("")
         let second = ConfiguredCredentials([configured], environment: [:])
-        second.keepValues(of: first)
+        second.keep(valuesOf: first)
         #expect(second.refresh().errors.count == 1)
         #expect(try second.credential(named: "ci").password == Secret("one"))
         // Another user is another credential.
         let other = ConfiguredCredential(name: "ci", user: .literal("v"), password: source)
         let third = ConfiguredCredentials([other], environment: [:])
-        third.keepValues(of: second)
+        third.keep(valuesOf: second)
         third.refresh()
         #expect(throws: CredentialError.self) { try third.credential(named: "ci") }
     }

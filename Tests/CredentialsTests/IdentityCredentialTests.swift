@@ -68,6 +68,25 @@ private struct Pair {
         #expect(try credentials.credential(named: "device").version != first)
     }
 
+    @Test func `new rules keep the value that a file had, if they state it in the same words`() throws {
+        let pair = try Pair()
+        let (certificate, key) = try (TemporaryFile(pair.certificate), TemporaryFile(pair.key))
+        let older = credentials(certificate, key)
+        older.refresh(at: now)
+        let version = try older.credential(named: "device").version
+        try key.write(try Pair().key)
+        let newer = credentials(certificate, key)
+        newer.keep(valuesOf: older)
+        let refresh = newer.refresh(at: now)
+        #expect(refresh.changed.isEmpty)
+        #expect(refresh.errors.count == 1)
+        #expect(try newer.credential(named: "device").version == version)
+        let other = credentials(certificate, key, passphrase: .literal("sesame"))
+        other.keep(valuesOf: older)
+        other.refresh(at: now)
+        #expect(throws: CredentialError.self) { try other.credential(named: "device") }
+    }
+
     @Test func `what is wrong is one sentence with the credential and its files`() throws {
         let certificate = try TemporaryFile("nothing\n")
         let refresh = credentials(certificate, nil).refresh(at: now)

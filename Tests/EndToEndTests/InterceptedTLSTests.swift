@@ -143,6 +143,29 @@ struct InterceptedTLSTests {
         }
     }
 
+    @Test func `large content goes both ways, through a challenge`() throws {
+        let apache = try ApacheServer.shared()
+        let rules = """
+            credential web { user \(Account.user); password file @/password }
+            challenge { host \(ApacheServer.secureHost); use web }
+            """
+        try intercepting(rules) { proxy, authority throws in
+            let file = try Payload.file(bytes: 3 << 20)
+            let place = url(apache.securePorts.three, "/steady/", host: ApacheServer.secureHost)
+            let options = ["-x", proxy.address, "--cacert", authority]
+            let sent = try Curl.fetch(place + "upload.cgi", options + ["--data-binary", "@" + file])
+            #expect(sent.text == "\(3 << 20) \(try Hash.sha256(ofFile: file))\n", "\(sent)")
+            let chunked = ["-H", "Transfer-Encoding: chunked"]
+            let again = try Curl.fetch(place + "upload.cgi", options + chunked + ["--data-binary", "@" + file])
+            #expect(again.text == sent.text, "\(again)")
+            let name = ApacheServer.mark()
+            try Scratch.write(Scratch.read(file), to: "\(apache.documents)/open/\(name)")
+            let open = url(apache.securePorts.three, "/open/\(name)", host: ApacheServer.secureHost)
+            let received = try Curl.fetch(open, options)
+            #expect(received.text == Scratch.read(file))
+        }
+    }
+
     // MARK: - When it is not the origin
 
     @Test func `every request to an origin that is not trusted gets the explanation`() throws {

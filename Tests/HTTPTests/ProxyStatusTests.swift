@@ -12,6 +12,10 @@ import Testing
             ProxyStatus(proxy: "a b", error: .proxyLoopDetected, details: "\"\\ä\r\n💥"),
             #""a b"; error=proxy_loop_detected; details="\"\\????""#
         ),
+        (
+            ProxyStatus(proxy: "attache", error: .tlsAlertReceived, alert: (40, "handshake failure")),
+            #"attache; error=tls_alert_received; alert-id=40; alert-message="handshake failure""#
+        ),
         (ProxyStatus(proxy: "1a"), "\"1a\""), (ProxyStatus(proxy: ""), "\"\""),
     ])
     func `the value is a structured field`(status: ProxyStatus, value: String) {

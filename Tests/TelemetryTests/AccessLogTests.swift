@@ -61,11 +61,9 @@ struct AccessLogTests {
     @Test func `json says how the origin was trusted, and by which certificate it knows the proxy`() throws {
         let record = try Self.record()
         record.upstream = .opened
-        record.tlsVersion = "1.3"
         record.isResumed = true
-        record.trustFindings = "self-signed expired"
-        record.trustRule = "lab"
-        record.identity = "device"
+        record.security = SecurityRecord(
+            version: "1.3", trustFindings: "self-signed expired", trustRule: "lab", identity: "device")
         let line = Self.line(record, .json)
         #expect(
             line.contains(
@@ -83,6 +81,17 @@ struct AccessLogTests {
                 127.0.0.1 - alice [21/Nov/2026:03:36:00 +0000] \
                 "GET http://ci.example.com:8080/job?name=a&x=%20 HTTP/1.1" 200 1024\n
                 """)
+    }
+
+    @Test(arguments: [
+        (ExchangeRecord.Tunnel.https, "https"), (.http, "http"), (.opaque, "opaque"),
+    ])
+    func `of a tunnel that was looked into it says what was found`(tunnel: ExchangeRecord.Tunnel, word: String) throws {
+        let record = try Self.record()
+        record.tunnel = tunnel
+        #expect(Self.line(record, .json).contains(#","tunnel":"\#(word)""#))
+        record.reset()
+        #expect(!Self.line(record, .json).contains("tunnel"))
     }
 
     @Test func `what is not known is left out`() throws {

@@ -88,30 +88,37 @@ struct RequestPlanning {
                     "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
                 ))
         }
-        if let failure = tunnel.takeFailure() {
-            failure.note(in: exchange.record)
-            throw .refused(failure.refusal)
-        }
+        if let failure = tunnel.takeFailure() { throw .refused(failure) }
     }
 
     /// Whom the request is for, by the rules that apply to it.
     private func destination() throws(ExchangeFailure) -> Destination {
         let origin = try origin()
-        let route = origin.route(by: exchange.policy.rules)
-        exchange.record.route = route.rule?.name
-        if route.action == .deny {
+        let destination = origin.destination(by: exchange.policy.rules) ?? makeDestination(for: origin)
+        exchange.record.route = destination.route.rule?.name
+        if destination.route.action == .deny {
             throw .refused(
                 Refusal(
                     .forbidden, .httpRequestDenied,
                     "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
-        guard origin.scheme == .http, let upgrade = route.upgrade else {
-            return Destination(origin: origin, route: route)
+        return destination
+    }
+
+    private func makeDestination(for origin: Origin) -> Destination {
+        let rules = exchange.policy.rules
+        let route = origin.route(by: rules)
+        let destination: Destination
+        if origin.scheme == .http, let upgrade = route.upgrade {
+            let (host, port) = (origin.host, upgrade.port(from: origin.port))
+            destination = Destination(
+                origin: session.worker.origin(.https, host: host.span, port: port), route: route,
+                upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port))
+        } else {
+            destination = Destination(origin: origin, route: route)
         }
-        let (host, port) = (origin.host, upgrade.port(from: origin.port))
-        return Destination(
-            origin: session.worker.origin(.https, host: host.span, port: port), route: route,
-            upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port))
+        origin.remember(destination, by: rules)
+        return destination
     }
 
     private func origin() throws(ExchangeFailure) -> Origin {

@@ -16,13 +16,12 @@ struct SecureArrival {
     func accept(as listener: ListenerIdentity) async throws(ExchangeFailure) {
         let limit = exchange.policy.timeouts.head
         if try await spokenProtocol(within: limit) == .http { throw .refused(.clearText) }
-        let stream = session.stream
         do throws(HandshakeError) {
-            try await stream.accept(as: listener.context, after: exchange.inbound, within: limit) { _ in
+            try await session.accept(as: listener.context, after: exchange.inbound, within: limit) { _ in
                 listener.identity
             }
         } catch { throw ExchangeFailure(error, advice: "it needs the listener's certificate or its issuer's") }
-        if let certificate = stream.tls?.clientChain?.leaf {
+        if let certificate = session.stream.tls?.clientChain?.leaf {
             if let name = certificate.userName { session.recognise(name) }
         } else if listener.requiresCertificate {
             throw .refused(.missingCertificate)

@@ -135,18 +135,20 @@ struct Forwarding {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        let version = exchange.challenges?.loginVersion
-        if exchange.upstream.stream != nil {
-            guard let login = exchange.upstream.login, login.version != version else { return true }
+        let (exchange, session, origin) = (sending.exchange, sending.session, destination.origin)
+        let upstream = exchange.upstream
+        let version = exchange.challenges == nil ? nil : exchange.challenges?.loginVersion
+        if upstream.stream != nil {
+            guard let login = upstream.login, login.version != version else { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.
-            exchange.upstream.reset()
+            upstream.reset()
         }
         guard mayReuse, exchange.policy === session.worker.policy else { return false }
         if let version { return takeLogin(version) }
-        guard let connection = destination.origin.takeIdle(under: connector.terms, for: session.wakeup) else {
-            return false
-        }
-        attach(connection, isReused: true)
+        let terms = origin.isSecure ? connector.terms : .plain
+        guard let connection = origin.takeIdle(under: terms, for: session.wakeup) else { return false }
+        upstream.attach(connection, isReused: true)
+        if let security = connection.security { exchange.record.security = security.record }
         exchange.record.upstream = .reused
         return true
     }
@@ -166,7 +168,7 @@ struct Forwarding {
 
     private func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
         exchange.upstream.attach(connection, isReused: isReused, login: login)
-        connection.security?.note(in: exchange.record)
+        if let security = connection.security { exchange.record.security = security.record }
     }
 
     private func connect() async throws(ExchangeFailure) {

@@ -42,7 +42,7 @@ struct ResponseRelay {
         case .length, .chunked, .untilClose: return nil
         }
         exchange.record.status = Int(head.status.rawValue)
-        upstream.security?.noteIdentity(in: exchange.record)
+        if let security = upstream.security { exchange.record.security = security.record }
         var rewrite = freshRewrite
         let keeps = keepsClient(.asReceived)
         if !keeps { rewrite.connection = .close }
@@ -60,7 +60,7 @@ struct ResponseRelay {
     func relay() async throws(ExchangeFailure) -> Bool {
         let upstream = exchange.upstream
         exchange.record.status = Int(upstream.head.status.rawValue)
-        upstream.security?.noteIdentity(in: exchange.record)
+        if let security = upstream.security { exchange.record.security = security.record }
         if upstream.head.status == .switchingProtocols { return try await switchProtocols() }
         let coding = decodedCoding
         var rewrite = freshRewrite

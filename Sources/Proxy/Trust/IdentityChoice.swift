@@ -14,6 +14,8 @@ import Telemetry
 final class IdentityChoice {
     /// What the origin has seen.
     let shown = ShownIdentity()
+    /// The rule that wants no connection to an origin that asks.
+    private(set) var cancelling: RuleReference?
     private let policy: Policy
     private let origin: Authentication.Origin
     private let client: Rules.ClientIdentity
@@ -32,6 +34,7 @@ final class IdentityChoice {
             ChallengeQuery(
                 host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, isSecure: true,
                 client: client, issuers: issuers.map(\.description), today: .today))
+        if case .cancel = decision.answer { cancelling = decision.rule }
         guard case .use(let name) = decision.answer, let identity = policy.identity(named: name) else { return nil }
         guard issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers) else { return nil }
         shown.name = name

@@ -18,7 +18,7 @@ struct TrustRefusal: Error, Equatable {
     let findings: TrustFindings
 
     func note(in record: ExchangeRecord) {
-        record.trustFindings = findings.isEmpty ? nil : findings.description
-        record.trustRule = rule?.label
+        record.security = SecurityRecord(
+            trustFindings: findings.isEmpty ? nil : findings.description, trustRule: rule?.label)
     }
 }

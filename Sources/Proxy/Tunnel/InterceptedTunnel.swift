@@ -13,9 +13,9 @@ final class InterceptedTunnel {
     /// Why no request of this tunnel is served, where TLS asked for another server than CONNECT.
     let misdirection: Refusal?
     /// Why the origin could not be reached when the tunnel was opened. The first request is told, later ones try again.
-    private var failure: FailedCall?
+    private var failure: Refusal?
 
-    init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: FailedCall? = nil) {
+    init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: Refusal? = nil) {
         self.scheme = scheme
         self.host = host
         self.port = port
@@ -24,8 +24,8 @@ final class InterceptedTunnel {
         self.failure = failure
     }
 
-    /// What the first request is told, and its record; nil for all others.
-    func takeFailure() -> FailedCall? {
+    /// What the first request is told; nil for all others.
+    func takeFailure() -> Refusal? {
         defer { failure = nil }
         return failure
     }

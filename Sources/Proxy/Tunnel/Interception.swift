@@ -26,16 +26,20 @@ struct Interception {
         switch spoken {
         case .http:
             exchange.record.tunnel = .http
-            let tunnel = InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port)
-            session.enter(tunnel, as: exchange.record.user)
+            enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
             return true
         case .tls:
             guard let identity = exchange.policy.interception else { return try await relay(with: upstream) }
             exchange.record.tunnel = .https
-            session.enter(try await secure(as: identity), as: exchange.record.user)
+            enter(try await secure(as: identity))
             return true
         case .other: return try await relay(with: upstream)
         }
+    }
+
+    private func enter(_ tunnel: InterceptedTunnel) {
+        session.worker.metrics.add(to: .tunnelsIntercepted)
+        session.enter(tunnel, as: exchange.record.user)
     }
 
     private func relay(with upstream: ByteStream?) async throws(ExchangeFailure) -> Bool {
@@ -54,11 +58,11 @@ struct Interception {
 
     /// Shakes hands with the client as the server that it means.
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
-        let (stream, expected) = (session.stream, ServerName(origin.hostText))
-        var failure: FailedCall?
+        let expected = ServerName(origin.hostText)
+        var failure: Refusal?
         var trouble: AuthorityError?
         do throws(HandshakeError) {
-            try await stream.accept(
+            try await session.accept(
                 as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head
             ) { wanted in
                 let name = wanted.map { ServerName($0) } ?? expected
@@ -68,7 +72,7 @@ struct Interception {
                     }
                     let certificate: Certificate?
                     do throws(Refusal) { certificate = try await callOrigin() } catch {
-                        failure = FailedCall(error, notedIn: exchange.record)
+                        failure = error
                         certificate = nil
                     }
                     return try await identity.leaf(for: name, like: certificate)
@@ -82,7 +86,7 @@ struct Interception {
             throw ExchangeFailure(error, advice: "it needs the authority that `attache authority export` prints")
         }
         // Also a client that came back by a ticket has said whom it wants.
-        let wanted = stream.tls?.serverName.map { ServerName($0) } ?? expected
+        let wanted = session.stream.tls?.serverName.map { ServerName($0) } ?? expected
         return InterceptedTunnel(
             scheme: .https, host: origin.host, port: origin.port,
             misdirection: wanted == expected ? nil : .misdirected(to: origin, wanted: wanted), failure: failure)

@@ -12,6 +12,7 @@ final class ConnectionSecurity {
     let isResumed: Bool
     /// The certificate that the origin was shown, here or where the session began.
     private let identity: ShownIdentity
+    private var last: SecurityRecord
 
     init(_ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision) {
         chain = trust.chain
@@ -25,16 +26,20 @@ final class ConnectionSecurity {
             case .v12?: "1.2"
             case .v13?, nil: "1.3"
             }
+        last = SecurityRecord(version: version, grant, identity: identity.name)
     }
 
-    /// Tells the record of an exchange that this connection serves.
-    func note(in record: ExchangeRecord) {
-        record.tlsVersion = version
-        record.trustFindings = grant.words
-        record.trustRule = grant.rule?.label
-        noteIdentity(in: record)
+    /// What the records of exchanges on this connection say of it. The origin may ask for a certificate at any time.
+    var record: SecurityRecord {
+        let name = identity.name
+        if last.identity != name { last = SecurityRecord(version: version, grant, identity: name) }
+        return last
     }
+}
 
-    /// The origin may ask for a certificate at any time.
-    func noteIdentity(in record: ExchangeRecord) { record.identity = identity.name }
+extension SecurityRecord {
+    fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?) {
+        self.init(
+            version: version, trustFindings: grant.words, trustRule: grant.rule?.label, identity: identity)
+    }
 }

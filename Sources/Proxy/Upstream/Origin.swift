@@ -23,6 +23,7 @@ final class Origin: ChannelObserver {
     private var judge: RuleSet?
     private var route = RouteDecision.none
     private var mayAnswer = false
+    private var destination: Destination?
     private var dependsOnClient = false
     private var maySeeIdentity = false
 
@@ -45,6 +46,17 @@ final class Origin: ChannelObserver {
         if judge !== rules { bring(before: rules) }
         return route
     }
+
+    /// Where requests go that name this origin, if these rules were asked before.
+    func destination(by rules: RuleSet) -> Destination? { judge === rules ? destination : nil }
+
+    func remember(_ destination: Destination, by rules: RuleSet) {
+        if judge !== rules { bring(before: rules) }
+        self.destination = destination
+    }
+
+    /// Breaks the circle between an origin and its destination.
+    func forgetDestination() { destination = nil }
 
     /// Whether any rule could answer a challenge of this origin.
     func mayAnswer(by rules: RuleSet) -> Bool {
@@ -70,6 +82,7 @@ final class Origin: ChannelObserver {
         mayAnswer = rules.mayAnswer(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
         maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
+        destination = nil
         judge = rules
     }
 
@@ -84,8 +97,7 @@ final class Origin: ChannelObserver {
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
     /// meanwhile.
     func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
-        while let place = idle.lastIndex(where: { $0.terms == terms }) {
-            let connection = idle.remove(at: place)
+        while let connection = removeLast(under: terms) {
             room.places &+= 1
             connection.stream.socket.observer = nil
             guard connection.isStillTrusted else {
@@ -96,6 +108,11 @@ final class Origin: ChannelObserver {
             return connection
         }
         return nil
+    }
+
+    private func removeLast(under terms: ConnectionTerms) -> OriginConnection? {
+        if let last = idle.last, last.terms === terms { return idle.popLast() }
+        return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
     }
 
     /// Keeps a connection whose response was read to its end.

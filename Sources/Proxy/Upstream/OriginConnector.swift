@@ -22,7 +22,7 @@ struct OriginConnector {
 
     /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
     var terms: ConnectionTerms {
-        destination.terms(for: client, by: policy, identities: shared.identityGeneration)
+        destination.terms(for: client, by: policy.rules, identities: shared.identityGeneration)
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
@@ -81,6 +81,11 @@ struct OriginConnector {
         guard let tls = stream.tls, let trust = tls.serverTrust, let decision = trust.decision as? SessionDecision
         else {
             throw Refusal(HandshakeError.tls(.trustRefused), host: origin.hostText, port: origin.port)
+        }
+        if let rule = choice.cancelling {
+            throw Refusal(
+                .badGateway, .httpRequestDenied,
+                "\(origin.hostText) port \(origin.port) wants a client certificate, and rule \(rule) says no")
         }
         metrics.add(to: tls.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let rule = decision.grant.rule, !decision.grant.forgiven.isEmpty {

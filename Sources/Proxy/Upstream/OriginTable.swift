@@ -49,7 +49,9 @@ struct OriginTable {
         let old = slots
         slots = Array(repeating: nil, count: capacity)
         count = 0
-        for case let origin? in old where isKept(origin) { insert(origin) }
+        for case let origin? in old {
+            if isKept(origin) { insert(origin) } else { origin.forgetDestination() }
+        }
     }
 
     /// FNV-1a. Hosts are chosen by our clients, who gain nothing from colliding with themselves.

@@ -19,10 +19,14 @@ private struct PlayedReader: SourceReader {
 }
 
 /// The policy of a rule file that must have no error. Its clients are those of this machine, and it keeps no log.
-/// - Parameter credentials: by name: user, and where the password comes from.
+/// - Parameters:
+///   - credentials: by name: user, and where the password comes from.
+///   - identities: certificates with their keys.
 func policy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
-    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:], users: UsersFile? = nil
+    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
+    identities: [ConfiguredCredential] = [],
+    users: UsersFile? = nil
 ) throws -> Policy {
     let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"
     let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
@@ -30,11 +34,11 @@ func policy(
     let configured = credentials.map {
         ConfiguredCredential(name: $0.key, user: .literal($0.value.user), password: $0.value.password)
     }
-    let known = ConfiguredCredentials(configured, environment: [:])
+    let known = ConfiguredCredentials(configured + identities, environment: [:])
     known.refresh()
     let rules = RuleSet(configuration)
+    // The system's anchors take long to read, and nothing here is held against them.
     let trust = try TrustSources(rules)
-    _ = trust.refresh()
     return Policy(rules: rules, credentials: known, users: users, trust: trust, log: nil)
 }
 

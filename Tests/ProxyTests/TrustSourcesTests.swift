@@ -1,0 +1,63 @@
+import Foundation
+import Rules
+import TLS
+import Testing
+
+@testable import Proxy
+
+struct TrustSourcesTests {
+    private let folder = NSTemporaryDirectory() + "attache.trust." + UUID().uuidString
+    private var path: String { folder + "/file.pem" }
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+
+    private func write(_ text: String) throws {
+        // Renamed into its place, as one replaces such a file.
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    private static func authority() throws -> String {
+        try CertificateAuthority.make(host: "test", at: 1_795_000_000).identity.leaf.pem
+    }
+
+    @Test(arguments: [true, false])
+    func `a rule's anchors are read when they change, and stay when they go`(isOnly: Bool) throws {
+        let rule = "challenge { host a; method server-trust; anchor \(path)\(isOnly ? " only" : ""); trust }"
+        let sources = try TrustSources(policy(rule).rules)
+        let terms = TrustTerms(anchors: [path], hasOnlyItsAnchors: isOnly)
+        #expect(sources.refresh().map { "\($0)" } == ["cannot read \(path): no such file or directory"])
+        let system = sources.anchors(for: nil).certificates.count
+        #expect(sources.anchors(for: terms).certificates.count == (isOnly ? 0 : system))
+        for _ in 1...2 {
+            let text = try Self.authority()
+            try write(text)
+            #expect(sources.refresh().isEmpty)
+            let anchors = sources.anchors(for: terms)
+            #expect(anchors.certificates.last?.pem == text)
+            #expect(anchors.certificates.count == (isOnly ? 1 : system + 1))
+            #expect(sources.refresh().isEmpty)
+            #expect(sources.anchors(for: terms) === anchors, "nothing was read again")
+        }
+        let last = sources.anchors(for: terms)
+        try write("nothing\n")
+        #expect(sources.refresh().count == 1)
+        #expect(sources.refresh().count == 1)
+        #expect(sources.anchors(for: terms) === last)
+        #expect(sources.anchors(for: nil).certificates.count == system)
+    }
+
+    @Test func `revocation lists that were never read are told from none`() throws {
+        let sources = try TrustSources(policy("route a { tls revocation \(path) }").rules)
+        #expect(sources.refresh().count == 1)
+        guard case .unknown = sources.revocation(for: TLSTerms(revocation: [path])) else {
+            Issue.record("a missing list is taken for an empty one")
+            return
+        }
+        for terms in [nil, TLSTerms(minimum: .tls13)] {
+            guard case .unasked = sources.revocation(for: terms) else {
+                Issue.record("nobody asked for lists")
+                return
+            }
+        }
+    }
+}

@@ -14,6 +14,8 @@ import Transport
 /// a busy one allocates nothing.
 final class ClientSession: ChannelObserver {
     private enum Phase {
+        /// Awaiting the first byte of a TLS handshake; becomes `.served` or `.ended`.
+        case arriving(ListenerIdentity)
         /// Awaiting a request; becomes `.awaitingResponse`, `.served` or `.ended`.
         case idle
         /// Awaiting the response to a request that went out whole; becomes `.idle`, `.served` or `.ended`.
@@ -47,12 +49,17 @@ final class ClientSession: ChannelObserver {
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
     func begin(as identity: ListenerIdentity?) {
         guard let identity else { return awaitRequest() }
-        serve(lend(), from: .arriving(identity))
+        phase = .arriving(identity)
+        stream.socket.observer = self
+        stream.setDeadline(after: worker.policy.timeouts.head)
     }
 
     /// Whether nothing is under way that should be finished.
     var isIdle: Bool {
-        if case .idle = phase { true } else { false }
+        switch phase {
+        case .arriving, .idle: true
+        case .awaitingResponse, .served, .ended: false
+        }
     }
 
     /// Ends an idle connection.
@@ -76,8 +83,17 @@ final class ClientSession: ChannelObserver {
 
     func channelChanged(_ channel: Channel) {
         switch phase {
-        case .idle:
+        case .arriving(let identity):
             if channel.isReadable {
+                let exchange = lend()
+                exchange.startedAt = worker.loop.now
+                serve(exchange, from: .arriving(identity))
+            } else if !channel.isOpen {
+                end()
+            }
+        case .idle:
+            // Of TLS not everything that comes is a request's.
+            if stream.isReadable {
                 takeRequest(lend())
             } else if !channel.isOpen {
                 end()

@@ -8,7 +8,7 @@ import Transport
 struct RequestService {
     /// How far the request has come.
     enum Stage {
-        /// The client is connected to a listener that speaks TLS, and nothing is known of it.
+        /// The client has said something to a listener that speaks TLS.
         case arriving(ListenerIdentity)
         /// A part of its head may be there.
         case reading

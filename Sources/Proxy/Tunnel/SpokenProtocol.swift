@@ -11,9 +11,7 @@ enum SpokenProtocol: Equatable {
 }
 
 extension SpokenProtocol {
-    /// More is never needed to know.
-    static let enough = longestMethod + 9
-
+    /// Bytes; the longest registered method has 17.
     private static let longestMethod = 24
 
     /// What begins with these bytes; nil while they are too few to tell.

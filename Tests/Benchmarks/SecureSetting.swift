@@ -4,14 +4,12 @@ import IO
 final class SecureSetting {
     let certificates: Certificates
     let origin: SecureOrigin
-    /// How the load generator speaks TLS: with nothing remembered, and with sessions.
+    /// How the load generator speaks TLS: with nothing remembered.
     let fresh: LoadSecurity
-    let resuming: LoadSecurity
 
     init(in workspace: Workspace, origin plain: UInt16, on loop: EventLoop) throws(BenchError) {
         certificates = try Certificates(in: workspace)
         origin = try SecureOrigin(certificates, in: workspace, on: loop)
-        fresh = try LoadSecurity(anchor: certificates.root, resumes: false)
-        resuming = try LoadSecurity(anchor: certificates.root, resumes: true)
+        fresh = try LoadSecurity(resumes: false)
     }
 }

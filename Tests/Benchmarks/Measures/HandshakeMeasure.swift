@@ -1,75 +1,82 @@
+import TLS
+
 /// What a new connection costs with TLS: CPU time per request when every request has a connection of its own.
 enum HandshakeMeasure {
     private static let connections = 16
     private static let warmup = 300
 
+    /// Microseconds of CPU per request.
+    private typealias Cost = (ours: Double, theirs: Double?)
+
     /// Between the contestant and the origin.
     static func takeOrigins(in setting: Setting) async throws(BenchError) -> [Finding] {
-        let (binary, secure) = (setting.options.attache, try setting.secure())
+        let (options, secure) = (setting.options, try setting.secure())
         let root = secure.certificates.root
-        let ours = AttacheContestant.forward(binary, .originating(anchor: root))
-        let kinds: [(port: UInt16, ours: Contestant, resumes: Bool)] = [
-            (secure.origin.full, ours, false), (secure.origin.resumed, ours, true),
-            (secure.origin.plain, AttacheContestant.forward(binary), false),
-        ]
-        var costs: [(ours: Double, theirs: Double?)] = []
-        for (port, contestant, resumes) in kinds {
-            var rounds = Rounds(in: setting)
-            defer { rounds.stop() }
-            try await rounds.add(contestant, connections: connections, to: "/small", warmup: warmup, origin: port)
-            if setting.hasHAProxy {
-                let haproxy =
-                    port == secure.origin.plain
-                    ? HAProxyContestant.forward(setting.options.haproxy, origin: port)
-                    : HAProxyContestant.originating(
-                        setting.options.haproxy, origin: port, anchor: root, resumes: resumes)
-                try await rounds.add(haproxy, connections: connections, to: "/small", warmup: warmup, origin: port)
-            }
-            try await rounds.run(.milliseconds(setting.options.duration), per: .request)
-            costs.append((rounds.cost(0) / 1000, setting.hasHAProxy ? rounds.cost(1) / 1000 : nil))
+        let cost = { (ports: [TLSVersion: UInt16], version: TLSVersion, resumes: Bool) async throws(BenchError) in
+            let port = ports[version] ?? 0
+            return try await Self.cost(
+                AttacheContestant.forward(options.attache, .originating(anchor: root)),
+                HAProxyContestant.originating(options.haproxy, origin: port, anchor: root, resumes: resumes),
+                origin: port, in: setting)
         }
-        return findings("origin", "to the origin", full: costs[0], resumed: costs[1], plain: costs[2])
+        let plain = try await Self.cost(
+            AttacheContestant.forward(options.attache),
+            HAProxyContestant.forward(options.haproxy, origin: secure.origin.plain), origin: secure.origin.plain,
+            in: setting)
+        return try await findings("origin", "to the origin", plain: plain) {
+            version, resumes async throws(BenchError) in
+            try await cost(resumes ? secure.origin.resumed : secure.origin.full, version, resumes)
+        }
     }
 
     /// Between the client and the contestant.
     static func takeClients(in setting: Setting) async throws(BenchError) -> [Finding] {
         let (options, secure) = (setting.options, try setting.secure())
-        let secured = [
-            AttacheContestant.secureForward(options.attache, secure.certificates),
-            HAProxyContestant.secureForward(options.haproxy, origin: setting.originPort, secure.certificates),
-        ]
-        let plain = [
+        let plain = try await cost(
             AttacheContestant.forward(options.attache),
-            HAProxyContestant.forward(options.haproxy, origin: setting.originPort),
-        ]
-        var costs: [(ours: Double, theirs: Double?)] = []
-        for (contestants, security) in [(secured, secure.fresh), (secured, secure.resuming), (plain, nil)] {
-            var rounds = Rounds(in: setting)
-            defer { rounds.stop() }
-            for contestant in contestants.prefix(setting.hasHAProxy ? 2 : 1) {
-                try await rounds.add(
-                    contestant, connections: connections, to: "/small", warmup: warmup, security: security,
-                    manner: .reconnects)
-            }
-            try await rounds.run(.milliseconds(setting.options.duration), per: .request)
-            costs.append((rounds.cost(0) / 1000, setting.hasHAProxy ? rounds.cost(1) / 1000 : nil))
+            HAProxyContestant.forward(options.haproxy, origin: setting.originPort), manner: .reconnects, in: setting)
+        return try await findings("client", "of a client", plain: plain) { version, resumes async throws(BenchError) in
+            try await cost(
+                AttacheContestant.secureForward(options.attache, secure.certificates),
+                HAProxyContestant.secureForward(options.haproxy, origin: setting.originPort, secure.certificates),
+                security: try LoadSecurity(resumes: resumes, maximum: version), manner: .reconnects, in: setting)
         }
-        return findings("client", "of a client", full: costs[0], resumed: costs[1], plain: costs[2])
     }
 
+    private static func cost(
+        _ ours: Contestant, _ theirs: Contestant, origin: UInt16? = nil, security: LoadSecurity? = nil,
+        manner: LoadGenerator.Manner = .keeps, in setting: Setting
+    ) async throws(BenchError) -> Cost {
+        var rounds = Rounds(in: setting)
+        defer { rounds.stop() }
+        for contestant in setting.hasHAProxy ? [ours, theirs] : [ours] {
+            try await rounds.add(
+                contestant, connections: connections, to: "/small", warmup: warmup, origin: origin, security: security,
+                manner: manner)
+        }
+        try await rounds.run(.milliseconds(setting.options.duration), per: .request)
+        return (rounds.cost(0) / 1000, setting.hasHAProxy ? rounds.cost(1) / 1000 : nil)
+    }
+
+    /// TLS 1.3 as it is spoken, and TLS 1.2 for resumption: that of TLS 1.3 agrees on new keys each time, which is most of
+    /// what a handshake costs.
     private static func findings(
-        _ side: String, _ words: String, full: (ours: Double, theirs: Double?),
-        resumed: (ours: Double, theirs: Double?), plain: (ours: Double, theirs: Double?)
-    ) -> [Finding] {
-        [
+        _ side: String, _ words: String, plain: Cost,
+        cost: (_ version: TLSVersion, _ resumes: Bool) async throws(BenchError) -> Cost
+    ) async throws(BenchError) -> [Finding] {
+        let (full, resumed) = (try await cost(.v13, false), try await cost(.v13, true))
+        let (old, oldResumed) = (try await cost(.v12, false), try await cost(.v12, true))
+        return [
             Finding(
                 "\(side)-full-cpu", "CPU per full handshake \(words), with its request", "µs", full.ours, full.theirs),
             Finding("\(side)-resumed-cpu", "  the same, resumed", "µs", resumed.ours, resumed.theirs),
-            Finding("\(side)-plain-cpu", "  the same, without TLS", "µs", plain.ours, plain.theirs),
+            Finding("\(side)-full12-cpu", "  the same by TLS 1.2", "µs", old.ours, old.theirs),
             Finding(
-                "\(side)-resumption", "  what TLS adds, resumed", "µs", resumed.ours - plain.ours,
-                full.ours - plain.ours,
-                of: "full"),
+                "\(side)-resumed12-cpu", "  the same by TLS 1.2, resumed", "µs", oldResumed.ours, oldResumed.theirs),
+            Finding("\(side)-plain-cpu", "  the same without TLS", "µs", plain.ours, plain.theirs),
+            Finding(
+                "\(side)-resumption", "  what TLS 1.2 adds, resumed", "µs", oldResumed.ours - plain.ours,
+                old.ours - plain.ours, of: "full"),
         ]
     }
 }

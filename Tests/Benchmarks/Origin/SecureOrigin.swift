@@ -1,23 +1,27 @@
 import Glibc
 import IO
+import TLS
 
 /// nginx before the contestants, with TLS and without: 1 KiB for every request, on ports that differ in what they do
 /// with a connection.
 final class SecureOrigin {
     /// TLS, connections kept.
     let kept: UInt16
-    /// TLS, one request for each connection, no session resumed.
-    let full: UInt16
+    /// TLS, one request for each connection, no session resumed; by version.
+    let full: [TLSVersion: UInt16]
     /// TLS, one request for each connection, sessions resumed.
-    let resumed: UInt16
+    let resumed: [TLSVersion: UInt16]
     /// No TLS, one request for each connection.
     let plain: UInt16
     private let child: Child
 
     init(_ certificates: Certificates, in workspace: Workspace, on loop: EventLoop) throws(BenchError) {
         kept = try RunningContestant.freePort(on: loop)
-        full = try RunningContestant.freePort(on: loop)
-        resumed = try RunningContestant.freePort(on: loop)
+        let ports = { () throws(BenchError) in
+            [.v12: try RunningContestant.freePort(on: loop), .v13: try RunningContestant.freePort(on: loop)]
+                as [TLSVersion: UInt16]
+        }
+        (full, resumed) = (try ports(), try ports())
         plain = try RunningContestant.freePort(on: loop)
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(workspace.path)/nginx;"
@@ -47,13 +51,15 @@ final class SecureOrigin {
                 keepalive_timeout 600;
                 ssl_certificate \(certificates.chain);
                 ssl_certificate_key \(certificates.key);
-                ssl_protocols TLSv1.2 TLSv1.3;
 
             """
-        let servers = [
-            server(kept, " ssl; \(tickets)"), server(full, " ssl; \(none); keepalive_timeout 0"),
-            server(resumed, " ssl; \(tickets); keepalive_timeout 0"), server(plain, "; keepalive_timeout 0"),
-        ]
+        var servers = [server(kept, " ssl; \(tickets)"), server(plain, "; keepalive_timeout 0")]
+        for (sessions, ports) in [(none, full), (tickets, resumed)] {
+            for (version, port) in ports {
+                let protocols = "ssl_protocols TLSv1.\(version == .v12 ? 2 : 3)"
+                servers.append(server(port, " ssl; \(sessions); \(protocols); keepalive_timeout 0"))
+            }
+        }
         let file = try workspace.write(text + servers.joined() + "}\n", to: "nginx.conf")
         let log = "\(workspace.path)/nginx.log"
         child = try Child(["nginx", "-e", "stderr", "-p", workspace.path, "-c", file], log: log)

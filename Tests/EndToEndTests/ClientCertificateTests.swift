@@ -173,6 +173,20 @@ struct ClientCertificateTests {
         }
     }
 
+    /// Apache keeps 128 KiB of content while it asks for a certificate, and refuses more, unless it may ask first.
+    @Test(arguments: [false, true])
+    func `an origin that cannot keep the content is asked before it is sent`(isNew: Bool) throws {
+        try AttacheProcess.visitingZoo(credential(ClientCertificate.good) + Self.use) { proxy throws in
+            for framing in [[], ["-H", "Transfer-Encoding: chunked"]] {
+                let file = try Payload.file(bytes: 1 << 20)
+                let sent = try proxy.visit(
+                    self.apache(isNew), "/may/upload.cgi?\(ApacheServer.mark())", by: .upgraded,
+                    ["--data-binary", "@" + file, "-H", "Expect:"] + framing)
+                #expect(sent.text == "\(1 << 20) \(try Hash.sha256(ofFile: file))\n", "\(sent)")
+            }
+        }
+    }
+
     // MARK: Change
 
     private func files(_ identity: Result<IssuedCertificate, any Error>) throws -> [String: String] {

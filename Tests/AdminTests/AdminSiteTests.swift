@@ -34,6 +34,13 @@ import Testing
         #expect(site.response(to: request("/healthz"), at: loopback, now: 0).status == .ok)
     }
 
+    @Test func `a proxy that goes on without its store stays ready, and says so`() throws {
+        let site = try site(.degraded(reason: "the credential store cannot be reached"))
+        let response = site.response(to: request("/readyz"), at: loopback, now: 0)
+        #expect(response.status == .ok)
+        #expect(response.body == "ready, but the credential store cannot be reached\n")
+    }
+
     @Test(arguments: [HTTP.Method.post, .put, .delete, .connect, .options, .trace, .patch, .extension])
     func `other methods are told which are allowed`(method: HTTP.Method) throws {
         let response = try site().response(to: request("/healthz", method: method), at: loopback, now: 0)

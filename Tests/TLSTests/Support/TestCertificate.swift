@@ -133,10 +133,13 @@ struct TestCertificate: Sendable {
         defer { NCONF_free(configuration) }
         if parts.count == 3 {
             let text = "[\(parts[1])]\n" + parts[2].split(separator: ",").joined(separator: "\n") + "\n"
-            let source = BIO_new_mem_buf(text, Int32(text.utf8.count))
-            var line = 0
-            NCONF_load_bio(configuration, source, &line)
-            BIO_free(source)
+            // The BIO reads where the bytes stand.
+            Array(text.utf8).withUnsafeBytes { bytes in
+                let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+                var line = 0
+                NCONF_load_bio(configuration, source, &line)
+                BIO_free(source)
+            }
         }
         var context = v3_ext_ctx()
         X509V3_set_ctx(&context, issuer?.certificate.handle ?? made, made, nil, nil, 0)

@@ -43,10 +43,13 @@ enum TestRevocationList {
             let parts = distributionPoint.split(separator: "|")
             let configuration = NCONF_new(nil)
             let text = "[\(parts[0])]\n" + parts[1].split(separator: ",").joined(separator: "\n") + "\n"
-            let source = BIO_new_mem_buf(text, Int32(text.utf8.count))
-            var line = 0
-            NCONF_load_bio(configuration, source, &line)
-            BIO_free(source)
+            // The BIO reads where the bytes stand.
+            Array(text.utf8).withUnsafeBytes { bytes in
+                let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+                var line = 0
+                NCONF_load_bio(configuration, source, &line)
+                BIO_free(source)
+            }
             X509V3_set_nconf(&context, configuration)
             for (name, value) in extensions { add(name, value, &context, configuration, list) }
             NCONF_free(configuration)

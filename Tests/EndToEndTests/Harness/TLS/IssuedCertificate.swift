@@ -19,7 +19,8 @@ struct IssuedCertificate: Sendable {
 
     /// The SHA-256 of the public key as a rule says it: `sha256/BASE64`.
     func pin() throws -> String {
-        let publicKey = "\(certificate).spki"
+        // Tests that ask at the same time do not share the files.
+        let publicKey = "\(certificate).\(UUID().uuidString).spki"
         let text = try OpenSSLCommand.run("x509", "-in", certificate, "-noout", "-pubkey")
         try Scratch.write(text, to: publicKey)
         try OpenSSLCommand.run("pkey", "-pubin", "-in", publicKey, "-outform", "DER", "-out", publicKey + ".der")

@@ -52,6 +52,12 @@ enum SquidContestant {
 
                 """
             },
-            command: { (isRoot ? drop : []) + [binary, "-N", "-n", "bench\(getpid())", "-f", $0] })
+            command: { (isRoot ? drop : []) + [binary, "-N", "-n", service, "-f", $0] })
     }
+
+    /// Removes the shared memory that squid leaves behind.
+    static func cleanUp() { _ = try? Child.run(["sh", "-c", "rm -f /dev/shm/\(service)-*"]) }
+
+    /// The name of its shared memory begins with this.
+    private static let service = "bench\(getpid())"
 }

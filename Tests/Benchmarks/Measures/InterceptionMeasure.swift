@@ -10,7 +10,10 @@ enum InterceptionMeasure {
     static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
         let secure = try setting.secure()
         var rounds = Rounds(in: setting)
-        defer { rounds.stop() }
+        defer {
+            rounds.stop()
+            SquidContestant.cleanUp()
+        }
         try await rounds.add(
             AttacheContestant.intercept(setting.options.attache, secure.certificates), connections: connections,
             to: "/small", warmup: warmup, origin: secure.origin.kept, security: secure.fresh)

@@ -123,7 +123,8 @@ struct InterceptedTLSTests {
             #expect(try Curl.fetch(url(servers.good), options).message.status == 407)
             #expect(try Curl.fetch(url(servers.good), options + account).text == "this is good\n")
             let records = try proxy.records(atLeast: 3)
-            #expect(records.map { $0["user"] } == [nil, "alice", "alice"])
+            // Each thread of the proxy writes its own lines.
+            #expect(records.map { $0["user"] ?? "nobody" }.sorted() == ["alice", "alice", "nobody"])
         }
     }
 

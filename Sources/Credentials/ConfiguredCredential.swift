@@ -5,6 +5,7 @@ public struct ConfiguredCredential: Sendable, Hashable {
         case identity(ConfiguredIdentity)
         case token(ValueSource)
         case signingKey(ConfiguredSigningKey)
+        case grant(ConfiguredGrant)
     }
 
     public let name: String

@@ -9,6 +9,7 @@ public final class ConfiguredCredentials: Sendable {
     private let configured: [ConfiguredCredential]
     private let reader: ValueReader
     private let identities: IdentityReader
+    private let grants: GrantReader
     /// How long before a certificate expires it is spoken of, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
@@ -34,6 +35,7 @@ public final class ConfiguredCredentials: Sendable {
         self.configured = configured
         reader = ValueReader(environment: environment)
         identities = IdentityReader(reader)
+        grants = GrantReader(reader, identities: identities)
     }
 
     /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
@@ -83,6 +85,8 @@ public final class ConfiguredCredentials: Sendable {
             return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
         case .token(let token):
             return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
+        case .grant(let grant):
+            return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
         case .signingKey(let key):
             return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
         }

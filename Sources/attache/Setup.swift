@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import Credentials
 import Crypto
@@ -131,8 +132,37 @@ extension ConfiguredCredential.Content {
         case .identity(let source): self = .identity(.init(source))
         case .token(let token): self = .token(.init(token))
         case .signature(let source): self = .signingKey(.init(source))
-        case .kerberos, .oauth: return nil
+        case .oauth(let source):
+            guard let grant = ConfiguredGrant(source) else { return nil }
+            self = .grant(grant)
+        case .kerberos: return nil
         }
+    }
+}
+
+extension ConfiguredGrant {
+    /// Nil for an endpoint that is none, which no rule file gets past its parser with.
+    fileprivate init?(_ source: OAuthSource) {
+        guard let endpoint = TokenEndpoint(source.endpoint) else { return nil }
+        let proof: Proof =
+            switch source.proof {
+            case .none: .none
+            case .secret(let secret, let inBody): .secret(.init(secret), inBody: inBody)
+            case .key(let path, let passphrase, let id):
+                .key(path: path, passphrase: passphrase.map { .init($0) }, id: id)
+            case .certificate(let path, let key, let passphrase):
+                .certificate(
+                    ConfiguredIdentity(.files(certificate: path, key: key), passphrase: passphrase.map { .init($0) }))
+            }
+        let kind: Kind =
+            switch source.grant {
+            case .clientCredentials: .clientCredentials
+            case .refreshToken(let token): .refreshToken(.init(token))
+            case .assertion(let token): .assertion(.init(token))
+            }
+        self.init(
+            endpoint: endpoint, clientID: source.clientID, proof: proof, kind: kind, scopes: source.scopes,
+            audience: source.audience)
     }
 }
 

@@ -18,6 +18,8 @@ public struct Credential: Sendable {
         case identity(any CertificateIdentity)
         case token(Secret)
         case signingKey(SigningKey)
+        /// To be exchanged for a token first.
+        case grant(TokenGrant)
     }
 
     public let content: Content
@@ -55,6 +57,13 @@ public struct Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
+    /// What a token is given for. `name` is what logs and explanations call it.
+    public init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
+        content = .grant(grant)
+        self.persistence = persistence
+        version = CredentialVersion(name: name, fingerprint: grant.fingerprint)
+    }
+
     public var user: String? {
         if case .password(let user, _) = content { user } else { nil }
     }
@@ -71,6 +80,10 @@ public struct Credential: Sendable {
         if case .token(let token) = content { token } else { nil }
     }
 
+    public var grant: TokenGrant? {
+        if case .grant(let grant) = content { grant } else { nil }
+    }
+
     public var signingKey: SigningKey? {
         if case .signingKey(let key) = content { key } else { nil }
     }
@@ -79,9 +92,10 @@ public struct Credential: Sendable {
     public func suits(_ space: ProtectionSpace) -> Bool {
         switch (content, space.authenticationMethod) {
         case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .negotiate),
-            (.password, .htmlForm), (.identity, .clientCertificate), (.token, .bearer), (.signingKey, .default):
+            (.password, .htmlForm), (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer),
+            (.signingKey, .default):
             true
-        case (.password, _), (.identity, _), (.token, _), (.signingKey, _): false
+        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _): false
         }
     }
 

@@ -28,6 +28,11 @@ public final class KnownSpace: Sendable {
         }
     }
 
+    /// Whether it has accepted a version of this credential.
+    public func knows(_ name: String) -> Bool {
+        state.withLock { state in state.entries.contains { $0.version.name == name } }
+    }
+
     /// The length of the longest prefix of the target that belongs to the space.
     func coverage(of target: Span<UInt8>) -> Int? {
         state.withLock { state in

@@ -22,6 +22,7 @@ struct ChallengeLoop: ~Copyable {
         case cancel(Refusal)
     }
 
+    let worker: Worker
     let shared: SharedState
     let policy: Policy
     let loop: EventLoop
@@ -33,7 +34,7 @@ struct ChallengeLoop: ~Copyable {
     unowned let exchange: Exchange
     private let metrics: Metrics
     let urlCredential: Credential?
-    private var task: ChallengeTask
+    var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
     private(set) var answered: Authentication.Answer?
@@ -42,11 +43,14 @@ struct ChallengeLoop: ~Copyable {
     var omitsBody = false
     /// Why the login of a connection could not go on.
     var trouble: AuthenticationError?
+    /// Why there is no token to answer with, for the client.
+    var explanation: String?
     /// Dropping a lease unsettled lets the next request that waits go ahead.
     private var originLease: Lease?
     private var spaceLease: Lease?
 
     init(session: ClientSession, exchange: Exchange, origin: Origin) {
+        worker = session.worker
         shared = session.worker.shared
         policy = exchange.policy
         loop = session.worker.loop
@@ -77,65 +81,6 @@ struct ChallengeLoop: ~Copyable {
             case .lead(let lease): originLease = lease
             case .settled, .expired: return
             }
-        }
-    }
-
-    /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
-    mutating func prepareAtOnce() -> Bool {
-        let (host, target) = (origin.host, exchange.target)
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol)
-        else { return false }
-        guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
-        guard case .use(let name) = rule.answer,
-            let credential = try? policy.credentials.credential(named: name)
-        else { return false }
-        return preempt(space, of: known, by: rule, with: credential) || isLeftOpen(target, in: known, to: credential)
-    }
-
-    /// Whether the target lies in a space that accepted this client's credential before.
-    private mutating func preempt(_ target: ByteBuffer) async -> Bool {
-        let host = origin.host
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol),
-            let (space, rule) = space(of: target, in: known)
-        else { return false }
-        return preempt(space, of: known, by: rule, with: await credential(rule, for: space.space))
-    }
-
-    /// The space that the target lies in, and what the rules say of it, if it may be answered unasked.
-    private func space(of target: ByteBuffer, in known: KnownOrigin) -> (KnownSpace, Rules.Decision)? {
-        guard let space = known.space(covering: target.readable) else { return nil }
-        let rule = delegate.rule(for: space.space, failures: 0)
-        return rule.isPreemptive ? (space, rule) : nil
-    }
-
-    private mutating func preempt(
-        _ space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision, with credential: Credential?
-    ) -> Bool {
-        guard let credential, let authenticator = space.authenticator(for: credential.version) else { return false }
-        if case .connection = authenticator.binding, isLeftOpen(exchange.target, in: known, to: credential) {
-            return false
-        }
-        let kept = credential.with(Credential.Persistence(rule.persistence))
-        let answer = Authentication.Answer(space: space.space, challenge: nil, credential: kept)
-        task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
-        take(authenticator, for: answer)
-        note(rule)
-        return true
-    }
-
-    /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
-    /// requests carry an answer, only connections, and the client has none that is logged in.
-    private func isLeftOpen(_ target: ByteBuffer, in known: KnownOrigin, to credential: Credential) -> Bool {
-        known.isOpen(target.readable) && !logins.holds(credential.version, to: origin)
-    }
-
-    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
-        switch rule.answer {
-        case .use(let name): return try? policy.credentials.credential(named: name)
-        case .performDefault:
-            if let urlCredential { return urlCredential }
-            return await kept(for: space)
-        case .reject, .cancel, .trust: return nil
         }
     }
 
@@ -179,7 +124,7 @@ struct ChallengeLoop: ~Copyable {
         }
     }
 
-    private mutating func take(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
+    mutating func take(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
         self.authenticator = authenticator
         answered = answer
         exchange.record.credential = answer.credential.version.name
@@ -242,8 +187,8 @@ struct ChallengeLoop: ~Copyable {
                 return .pass(note: reason.note)
             case .cancel(let reason):
                 settle(.unanswered)
-                return .cancel(
-                    Refusal(.badGateway, .httpRequestDenied, "the origin wants a credential, and \(reason) says no"))
+                let sentence = explanation ?? "the origin wants a credential, and \(reason) says no"
+                return .cancel(Refusal(.badGateway, .httpRequestDenied, sentence))
             }
         }
     }
@@ -278,7 +223,7 @@ struct ChallengeLoop: ~Copyable {
             exchange.record.details = "\(trouble)"
             shared.report("\(trouble)")
         }
-        return task.decided(answer.decision)
+        return task.decided(await exchanged(answer.decision, for: challenge))
     }
 
     /// Makes ready to answer: with what the space knows, else as the one request that is judged for all.
@@ -388,7 +333,7 @@ struct ChallengeLoop: ~Copyable {
         spaceLease = nil
     }
 
-    private func note(_ rule: Rules.Decision) {
+    func note(_ rule: Rules.Decision) {
         exchange.record.rule = rule.rule?.label
         exchange.record.ruleLine = rule.rule?.line ?? 0
     }

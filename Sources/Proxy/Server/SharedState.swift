@@ -7,6 +7,8 @@ import TLS
 /// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
 public final class SharedState: Sendable {
     public let spaces: ProtectionSpaces
+    /// The tokens that were fetched.
+    let tokens = TokenStore()
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
     private let identityChanges = Atomic(1)

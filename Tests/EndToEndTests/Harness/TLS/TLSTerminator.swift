@@ -7,11 +7,13 @@ final class TLSTerminator: Sendable {
     let leaf: IssuedCertificate
     private let child: Subprocess
 
-    /// - Parameter origin: the port that takes the connections in clear.
-    init(to origin: UInt16) throws {
+    /// - Parameters:
+    ///   - origin: the port that takes the connections in clear.
+    ///   - root: whose certificates clients have to show; nil: they show none.
+    init(to origin: UInt16, clientsBelow root: String? = nil) throws {
         leaf = try Hierarchy.shared().issuing.issue(CertificateTerms(host: TLSFront.host))
         let chain = try IssuedCertificate.bundle([leaf.certificate] + leaf.intermediates)
-        child = try Subprocess("python3", ["-c", Self.script, chain, leaf.key, "\(port)", "\(origin)"])
+        child = try Subprocess("python3", ["-c", Self.script, chain, leaf.key, "\(port)", "\(origin)", root ?? ""])
         try Socket.awaitListener(on: port, of: child)
     }
 
@@ -26,9 +28,12 @@ final class TLSTerminator: Sendable {
 
     private static let script = """
         import asyncio, ssl, sys
-        chain, key, port, origin = sys.argv[1:]
+        chain, key, port, origin, root = sys.argv[1:]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(chain, key)
+        if root:
+            context.load_verify_locations(root)
+            context.verify_mode = ssl.CERT_REQUIRED
         async def pump(reader, writer):
             try:
                 while data := await reader.read(65536):

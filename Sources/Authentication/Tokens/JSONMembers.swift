@@ -1,0 +1,139 @@
+import Bytes
+
+/// The members of a JSON object (RFC 8259) that are texts or numbers. What is nested is passed over, without recursion;
+/// of members with one name the first counts.
+struct JSONMembers {
+    enum Value: Equatable {
+        case text([UInt8])
+        case number(Double)
+    }
+
+    private var members: [(name: [UInt8], value: Value)] = []
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    private static let depthLimit = 64
+
+    /// Nil when it is no object, or ends before it does.
+    init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        guard take(UInt8(ascii: "{")) else { return nil }
+        if take(UInt8(ascii: "}")) { return }
+        repeat {
+            skipBlanks()
+            guard let name = text(), take(.colon) else { return nil }
+            skipBlanks()
+            guard let value = value() else { return nil }
+            if let value, !members.contains(where: { $0.name == name }) { members.append((name, value)) }
+        } while take(.comma)
+        guard take(UInt8(ascii: "}")) else { return nil }
+    }
+
+    subscript(name: String) -> Value? { members.first { $0.name.elementsEqual(name.utf8) }?.value }
+
+    func text(_ name: String) -> [UInt8]? {
+        if case .text(let text)? = self[name] { text } else { nil }
+    }
+
+    private mutating func skipBlanks() {
+        while offset < bytes.count, bytes[offset].isBlank || [.lineFeed, .carriageReturn].contains(bytes[offset]) {
+            offset += 1
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipBlanks()
+        guard offset < bytes.count, bytes[offset] == byte else { return false }
+        offset += 1
+        return true
+    }
+
+    /// The value at the offset; an inner nil for one of another kind, an outer nil for none.
+    private mutating func value() -> Value?? {
+        guard offset < bytes.count else { return nil }
+        switch bytes[offset] {
+        case .quote: return text().map { .some(.text($0)) }
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return skipNested() ? .some(nil) : nil
+        default:
+            let start = offset
+            while offset < bytes.count, !", ]}\t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
+            let word = String(decoding: bytes[start..<offset], as: UTF8.self)
+            if ["true", "false", "null"].contains(word) { return .some(nil) }
+            return Double(word).flatMap { $0.isFinite ? .some(.number($0)) : nil }
+        }
+    }
+
+    private mutating func skipNested() -> Bool {
+        var depth = 0
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case .quote:
+                guard text() != nil else { return false }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            offset += 1
+            if depth == 0 { return true }
+            if depth > Self.depthLimit { return false }
+        }
+        return false
+    }
+
+    private mutating func text() -> [UInt8]? {
+        guard offset < bytes.count, bytes[offset] == .quote else { return nil }
+        offset += 1
+        var text: [UInt8] = []
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
+            switch byte {
+            case .quote: return text
+            case .backslash:
+                guard let escaped = escaped() else { return nil }
+                text += escaped
+            case 0..<0x20: return nil
+            default: text.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func escaped() -> [UInt8]? {
+        guard offset < bytes.count else { return nil }
+        let byte = bytes[offset]
+        offset += 1
+        switch byte {
+        case .quote, .backslash, .slash: return [byte]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "n"): return [.lineFeed]
+        case UInt8(ascii: "r"): return [.carriageReturn]
+        case UInt8(ascii: "t"): return [.tab]
+        case UInt8(ascii: "u"):
+            guard let first = unit() else { return nil }
+            var units = [first]
+            if UTF16.isLeadSurrogate(first), offset + 1 < bytes.count, bytes[offset] == .backslash,
+                bytes[offset + 1] == UInt8(ascii: "u")
+            {
+                offset += 2
+                guard let second = unit() else { return nil }
+                units.append(second)
+            }
+            return Array(String(decoding: units, as: UTF16.self).utf8)
+        default: return nil
+        }
+    }
+
+    private mutating func unit() -> UInt16? {
+        guard offset + 4 <= bytes.count else { return nil }
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let digit = bytes[offset].hexValue else { return nil }
+            unit = unit << 4 | UInt16(digit)
+            offset += 1
+        }
+        return unit
+    }
+}

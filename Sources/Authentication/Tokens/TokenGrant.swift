@@ -1,0 +1,68 @@
+import Crypto
+
+/// What a token is given for (RFC 6749): a credential that answers nothing itself, but is exchanged for one that does.
+public struct TokenGrant: Sendable {
+    /// How the client proves at the endpoint that it is the client.
+    public enum Proof: Sendable {
+        /// A public client.
+        case none
+        /// `client_secret_basic`, or `client_secret_post` (section 2.3.1).
+        case secret(Secret, inBody: Bool)
+        /// `private_key_jwt` (RFC 7523 section 2.2), with the key's name for the endpoint.
+        case key(any AssertionSigner, id: String?)
+        /// A certificate that is shown in the handshake, and to which the tokens are bound (RFC 8705).
+        case certificate(any CertificateIdentity)
+    }
+
+    public enum Kind: Sendable {
+        /// Section 4.4.
+        case clientCredentials
+        /// Section 6.
+        case refreshToken(Secret)
+        /// Another issuer's token in exchange (RFC 7523 section 2.1).
+        case assertion(Secret)
+    }
+
+    public let endpoint: TokenEndpoint
+    public let clientID: String
+    public let proof: Proof
+    public let kind: Kind
+    public let scopes: [String]
+    public let audience: String?
+
+    public init(
+        endpoint: TokenEndpoint, clientID: String, proof: Proof, kind: Kind = .clientCredentials, scopes: [String] = [],
+        audience: String? = nil
+    ) {
+        self.endpoint = endpoint
+        self.clientID = clientID
+        self.proof = proof
+        self.kind = kind
+        self.scopes = scopes
+        self.audience = audience
+    }
+
+    /// Equal for equal grants, within this process.
+    var fingerprint: UInt128 {
+        var words = ["grant", "\(endpoint)", clientID, audience ?? ""] + scopes
+        var secrets: [Secret] = []
+        switch proof {
+        case .none: words.append("public")
+        case .secret(let secret, let inBody):
+            words.append(inBody ? "post" : "basic")
+            secrets.append(secret)
+        case .key(let key, let id): words += ["key", id ?? "", "\(key.fingerprint)"]
+        case .certificate(let identity): words += ["certificate", "\(identity.fingerprint)"]
+        }
+        switch kind {
+        case .clientCredentials: words.append("client")
+        case .refreshToken(let token):
+            words.append("refresh")
+            secrets.append(token)
+        case .assertion(let token):
+            words.append("assertion")
+            secrets.append(token)
+        }
+        return CredentialFingerprint.of(words, secrets: secrets)
+    }
+}

@@ -1,0 +1,50 @@
+import Bytes
+import Crypto
+
+/// A token as its endpoint gives it (RFC 6749 section 5).
+public struct TokenResponse: Sendable {
+    public let token: Secret
+    /// Milliseconds that it lasts; nil where the endpoint does not say.
+    public let lifetime: Int?
+
+    /// Longer than any token says it lasts: beyond a year nobody knows.
+    private static let lifetimeLimit = 366 * 86_400 * 1000.0
+
+    /// - Parameters:
+    ///   - status: of the response.
+    ///   - content: its content; wiped.
+    public init(status: Int, content: inout [UInt8], from endpoint: TokenEndpoint) throws(TokenError) {
+        defer { _ = Secret(wiping: &content) }
+        let place = "\(endpoint)"
+        let members = JSONMembers(content)
+        guard status == 200 else {
+            guard (400..<500).contains(status), let code = members?.text("error") else {
+                throw .status(endpoint: place, status)
+            }
+            throw .refused(
+                endpoint: place, code: Self.printable(code),
+                words: members?.text("error_description").map(Self.printable))
+        }
+        guard let members else { throw .malformed(endpoint: place, "is no JSON object") }
+        guard var token = members.text("access_token"), !token.isEmpty,
+            token.allSatisfy({ $0 > .space && $0 < .delete })
+        else { throw .malformed(endpoint: place, "has no access_token that a field can carry") }
+        guard let type = members.text("token_type"), type.span.equalsIgnoringCase("bearer") else {
+            throw .malformed(endpoint: place, "has a token_type other than Bearer")
+        }
+        self.token = Secret(wiping: &token)
+        switch members["expires_in"] {
+        case .number(let seconds): lifetime = Int(min(max(seconds * 1000, 0), Self.lifetimeLimit))
+        // Some send it as text.
+        case .text(let digits):
+            lifetime = Int(digits.span.text).map { Int(min(max(Double($0) * 1000, 0), Self.lifetimeLimit)) }
+        case nil: lifetime = nil
+        }
+    }
+
+    /// What an endpoint says, in a line of a log.
+    private static func printable(_ text: [UInt8]) -> String {
+        let scalars = String(decoding: text.prefix(200), as: UTF8.self).unicodeScalars
+        return String(String.UnicodeScalarView(scalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+}

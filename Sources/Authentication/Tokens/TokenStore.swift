@@ -1,0 +1,108 @@
+import Synchronization
+
+/// The tokens there are, by the grant they were given for: each is fetched by one request for all, renewed before it
+/// ends, and never handed out after that. Every call is atomic; whoever is told to fetch does so, and reports with `land`.
+public final class TokenStore: Sendable {
+    /// What a request that needs a token does.
+    public enum Supply: Sendable {
+        /// Go ahead with it; fetch the next one meanwhile if so told.
+        case token(Credential, fetches: Bool)
+        /// Wait, then ask again; fetch first if so told.
+        case wait(Waiter, fetches: Bool)
+        /// There is none, and it is too early, or no use, to ask again.
+        case none(TokenError)
+    }
+
+    private struct Held {
+        let credential: Credential
+        let endsAt: Int
+        let renewsAt: Int
+    }
+
+    private struct Entry {
+        var held: Held?
+        /// Who waits for the fetch under way; nil when none is.
+        var waiters: [Waiter]?
+        var failure: TokenError?
+        /// Not to be asked before.
+        var pausedUntil = Int.min
+        /// When a token was last fetched because a server refused the one before.
+        var replacedAt = Int.min
+    }
+
+    private let entries = Mutex<[CredentialVersion: Entry]>([:])
+
+    /// Milliseconds between tries that failed; between tokens that servers refuse.
+    private static let pause = 5_000
+    private static let replacementPause = 30_000
+    /// What a token without a time lasts.
+    private static let usualLifetime = 3_600_000
+    private static let capacity = 1024
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - refused: a token that a server just refused: another is wanted.
+    ///   - now: milliseconds since 1970.
+    public func supply(for grant: CredentialVersion, besides refused: CredentialVersion?, at now: Int) -> Supply {
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { entries = entries.filter { $0.value.waiters != nil } }
+            var entry = entries[grant] ?? Entry()
+            defer { entries[grant] = entry }
+            if let held = entry.held, now < held.endsAt {
+                let isRefused = held.credential.version == refused
+                if !isRefused || now < entry.replacedAt &+ Self.replacementPause {
+                    let fetches = now >= held.renewsAt && entry.waiters == nil && now >= entry.pausedUntil
+                    if fetches { entry.waiters = [] }
+                    return .token(held.credential, fetches: fetches)
+                }
+                entry.held = nil
+                entry.replacedAt = now
+            }
+            if entry.waiters == nil, now < entry.pausedUntil, let failure = entry.failure { return .none(failure) }
+            let waiter = Waiter()
+            let fetches = entry.waiters == nil
+            entry.waiters = (entry.waiters ?? []) + [waiter]
+            return .wait(waiter, fetches: fetches)
+        }
+    }
+
+    /// The token that can be used right now without any ado. Allocates nothing.
+    public func current(for grant: CredentialVersion, at now: Int) -> Credential? {
+        entries.withLock { entries in
+            guard let held = entries[grant]?.held, now < held.renewsAt else { return nil }
+            return held.credential
+        }
+    }
+
+    /// What came of a fetch. Those who wait ask again.
+    /// - Returns: the new token.
+    @discardableResult
+    public func land(
+        _ result: Result<TokenResponse, TokenError>, for grant: CredentialVersion, at now: Int
+    ) -> Credential? {
+        let (waiters, credential) = entries.withLock { entries -> ([Waiter], Credential?) in
+            var entry = entries[grant] ?? Entry()
+            defer { entries[grant] = entry }
+            let waiters = entry.waiters ?? []
+            entry.waiters = nil
+            switch result {
+            case .success(let response):
+                let lifetime = response.lifetime ?? Self.usualLifetime
+                let credential = Credential(name: grant.name, token: response.token)
+                entry.held = Held(
+                    credential: credential, endsAt: now + lifetime - min(5_000, lifetime / 10),
+                    renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10))
+                entry.failure = nil
+                entry.pausedUntil = .min
+                return (waiters, credential)
+            case .failure(let error):
+                entry.failure = error
+                entry.pausedUntil = error.isPassing ? now + Self.pause : .max
+                return (waiters, nil)
+            }
+        }
+        for waiter in waiters { _ = waiter.resolve(.settled(credential == nil ? .unanswered : .accepted)) }
+        return credential
+    }
+}

@@ -1,0 +1,47 @@
+import Authentication
+import Bytes
+import Rules
+import Telemetry
+
+/// Credentials that answer nothing themselves, but are exchanged for a token that does.
+extension ChallengeLoop {
+    var tokens: TokenSupply { TokenSupply(worker: worker, policy: policy) }
+
+    /// The decision with the token in the credential's place. A token that a server refuses is renewed once: it counts
+    /// against nobody's account.
+    mutating func exchanged(
+        _ decision: Authentication.Decision, for challenge: AuthenticationChallenge
+    ) async -> Authentication.Decision {
+        guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
+            return decision
+        }
+        let refused = challenge.previousFailureCount > 0 ? challenge.proposedCredential?.version : nil
+        do throws(TokenError) {
+            let token = try await tokens.token(for: credential, in: challenge.protectionSpace, besides: refused)
+            return Authentication.Decision(
+                .useCredential(token), attempts: max(2, decision.attempts), reason: decision.reason)
+        } catch {
+            let sentence = "credential \(credential.version.name) has no token: \(error)"
+            exchange.record.details = sentence
+            explanation = "the origin wants a token, and \(sentence)"
+            return Authentication.Decision(.cancelAuthenticationChallenge, reason: decision.reason)
+        }
+    }
+
+    /// The credential, or the token that is given for it.
+    func exchanged(_ credential: Credential, for space: ProtectionSpace) async -> Credential? {
+        if let current = tokens.current(credential) { return current }
+        return try? await tokens.token(for: credential, in: space, besides: nil)
+    }
+
+    /// What answers with a token in the place of one that was accepted: it is another value, and means the same.
+    func successor(in space: KnownSpace, with credential: Credential) -> (any Authenticator)? {
+        guard credential.token != nil, space.knows(credential.version.name) else { return nil }
+        let target = exchange.target
+        let answer = Authentication.Answer(
+            space: space.space, challenge: HeaderChallenge(scheme: "bearer"), credential: credential)
+        guard let authenticator = try? policy.order.authenticator(for: answer, at: target.readable) else { return nil }
+        shared.spaces.remember(authenticator, for: answer)
+        return authenticator
+    }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import Testing
+
+@testable import Authentication
+
+@Suite struct TokenResponseTests {
+    private func response(_ text: String, status: Int = 200) throws(TokenError) -> TokenResponse {
+        guard let endpoint = TokenEndpoint("https://id/") else { throw .noRandomness }
+        var content = Array(text.utf8)
+        return try TokenResponse(status: status, content: &content, from: endpoint)
+    }
+
+    /// RFC 6749 section 4.4.3.
+    @Test func `the published response is read`() throws {
+        let text = """
+            {
+              "access_token":"2YotnFZFEjr1zCsicMWpAA",
+              "token_type":"example",
+              "expires_in":3600,
+              "example_parameter":"example_value"
+            }
+            """
+        let read = try response(text.replacing("\"example\"", with: "\"bearer\""))
+        #expect(read.token == Secret("2YotnFZFEjr1zCsicMWpAA"))
+        #expect(read.lifetime == 3_600_000)
+        #expect(throws: TokenError.malformed(endpoint: "https://id/", "has a token_type other than Bearer")) {
+            try response(text)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"token_type":"Bearer","access_token":"t","expires_in":"60"}"#, 60_000),
+        (#"{"token_type":"BEARER","access_token":"t"}"#, nil),
+        (
+            #"{"x":[{"access_token":"no"},"}"],"access_token":"t","token_type":"bearer","expires_in":1e99}"#,
+            31_622_400_000
+        ),
+        (#"{"access_token":"t","token_type":"bearer","expires_in":-5,"access_token":"second"}"#, 0),
+        (#"{"access_token":"\u0074","token_type":"bea\u0072er","expires_in":0.5, "n":null,"b":true}"#, 500),
+    ])
+    func `real answers are read`(text: String, lifetime: Int?) throws {
+        let read = try response(text)
+        #expect(read.token == Secret("t"))
+        #expect(read.lifetime == lifetime)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"access_token":"t"}"#, #"{"access_token":"","token_type":"bearer"}"#,
+        #"{"access_token":"a b","token_type":"bearer"}"#, #"{"access_token":"a\r\nX: y","token_type":"bearer"}"#,
+        #"{"access_token":5,"token_type":"bearer"}"#, #"{"access_token":"t","token_type":"bearer""#,
+        #"{"access_token":"t\"#, #"{"a":tru}"#, #"{"a" "b"}"#, "{\"a\":\"\u{1}\"}",
+    ])
+    func `what is no token is none`(text: String) {
+        #expect(throws: TokenError.self) { try response(text) }
+    }
+
+    @Test func `a refusal is told from trouble`() {
+        #expect(
+            throws: TokenError.refused(endpoint: "https://id/", code: "invalid_client", words: "no such?client")
+        ) { try response(#"{"error":"invalid_client","error_description":"no such\nclient"}"#, status: 401) }
+        #expect(throws: TokenError.status(endpoint: "https://id/", 503)) {
+            try response(#"{"error":"invalid_client"}"#, status: 503)
+        }
+        #expect(throws: TokenError.status(endpoint: "https://id/", 404)) { try response("<html>", status: 404) }
+    }
+
+    /// Invariant: nothing that an endpoint says traps, and depth costs nothing.
+    @Test func `no answer traps`() {
+        let whole = Array(#"{"a":[{"b":"\u12aD\n"},[],{}],"access_token":"t","token_type":"bearer","e":-1.5e3}"#.utf8)
+        for length in 0...whole.count { _ = JSONMembers(Array(whole.prefix(length))) }
+        for offset in whole.indices {
+            for byte in "\"\\{}[],:u0\0\u{7F}".utf8 {
+                var bytes = whole
+                bytes[offset] = byte
+                _ = JSONMembers(bytes)
+            }
+        }
+        #expect(JSONMembers(Array("{\"a\":".utf8) + Array(repeating: UInt8(ascii: "["), count: 1_000_000)) == nil)
+    }
+}

@@ -1,0 +1,89 @@
+import Bytes
+import Crypto
+import Testing
+
+@testable import Authentication
+
+/// What requests are told, minute by minute.
+@Suite struct TokenStoreTests {
+    let store = TokenStore()
+    let grant = CredentialVersion(name: "crm", fingerprint: 1)
+    let minute = 60_000
+
+    private func said(_ supply: TokenStore.Supply) -> String {
+        switch supply {
+        case .token(let credential, let fetches):
+            "token \(credential.token?.withBytes { $0.text } ?? "")\(fetches ? ", fetch" : "")"
+        case .wait(_, let fetches): fetches ? "fetch, wait" : "wait"
+        case .none(let error): "none: \(error)"
+        }
+    }
+
+    private func supply(at now: Int, besides refused: CredentialVersion? = nil) -> String {
+        said(store.supply(for: grant, besides: refused, at: now))
+    }
+
+    private func land(_ token: String, lifetime: Int?, at now: Int) -> Credential? {
+        let seconds = lifetime.map { ",\"expires_in\":\($0)" } ?? ""
+        var content = Array("{\"access_token\":\"\(token)\",\"token_type\":\"bearer\"\(seconds)}".utf8)
+        guard let endpoint = TokenEndpoint("https://id/"),
+            let response = try? TokenResponse(status: 200, content: &content, from: endpoint)
+        else { return nil }
+        return store.land(.success(response), for: grant, at: now)
+    }
+
+    @Test func `one request fetches for all`() async {
+        guard case .wait(let first, true) = store.supply(for: grant, besides: nil, at: 0),
+            case .wait(let second, false) = store.supply(for: grant, besides: nil, at: 0)
+        else {
+            Issue.record("nobody fetches")
+            return
+        }
+        _ = land("a", lifetime: 3600, at: 0)
+        for waiter in [first, second] {
+            guard case .settled(.accepted) = await waiter.outcome() else {
+                Issue.record("nobody told those who wait")
+                continue
+            }
+        }
+        #expect(supply(at: 1) == "token a")
+    }
+
+    @Test func `a token is renewed before it ends, by one request, and never used after`() {
+        _ = supply(at: 0)
+        _ = land("a", lifetime: 3600, at: 0)
+        #expect(supply(at: 50 * minute) == "token a")
+        #expect(store.current(for: grant, at: 50 * minute) != nil)
+        #expect(supply(at: 55 * minute) == "token a, fetch")
+        #expect(store.current(for: grant, at: 55 * minute) == nil)
+        #expect(supply(at: 56 * minute) == "token a")
+        _ = store.land(.failure(.status(endpoint: "e", 503)), for: grant, at: 56 * minute)
+        #expect(supply(at: 56 * minute + 1) == "token a")
+        #expect(supply(at: 57 * minute) == "token a, fetch")
+        #expect(supply(at: 60 * minute - 4_000) == "wait")
+        _ = land("b", lifetime: 3600, at: 61 * minute)
+        #expect(supply(at: 61 * minute) == "token b")
+    }
+
+    @Test func `an endpoint in trouble is left alone for a moment, one that refuses for good`() {
+        _ = supply(at: 0)
+        _ = store.land(.failure(.status(endpoint: "e", 503)), for: grant, at: 0)
+        #expect(supply(at: 1_000) == "none: e answered with status 503")
+        #expect(supply(at: 6_000) == "fetch, wait")
+        _ = store.land(.failure(.refused(endpoint: "e", code: "invalid_client", words: nil)), for: grant, at: 6_000)
+        #expect(supply(at: 600 * minute) == "none: e refused it (invalid_client)")
+        let changed = CredentialVersion(name: "crm", fingerprint: 2)
+        #expect(said(store.supply(for: changed, besides: nil, at: 600 * minute)) == "fetch, wait")
+    }
+
+    @Test func `a token that a server refuses is replaced, but not again and again`() throws {
+        _ = supply(at: 0)
+        let first = try #require(land("a", lifetime: 3600, at: 0))
+        #expect(supply(at: 1_000, besides: first.version) == "fetch, wait")
+        let second = try #require(land("b", lifetime: 3600, at: 1_000))
+        #expect(first.version != second.version)
+        #expect(supply(at: 2_000, besides: first.version) == "token b")
+        #expect(supply(at: 2_000, besides: second.version) == "token b")
+        #expect(supply(at: 40_000, besides: second.version) == "fetch, wait")
+    }
+}

@@ -61,6 +61,9 @@ import Testing
         #expect(throws: TokenError.status(endpoint: "https://id/", 503)) {
             try response(#"{"error":"invalid_client"}"#, status: 503)
         }
+        #expect(throws: TokenError.status(endpoint: "https://id/", 429)) {
+            try response(#"{"error":"too_many_requests"}"#, status: 429)
+        }
         #expect(throws: TokenError.status(endpoint: "https://id/", 404)) { try response("<html>", status: 404) }
     }
 

@@ -10,6 +10,13 @@ public struct TokenResponse: Sendable {
     /// Longer than any token says it lasts: beyond a year nobody knows.
     private static let lifetimeLimit = 366 * 86_400 * 1000.0
 
+    /// What is said of the grant or the client (section 5.2, RFC 8707 section 2). Any other word, such as that there are
+    /// too many requests, may be another one later.
+    private static let refusals = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "invalid_target",
+    ].map { Array($0.utf8) }
+
     /// - Parameters:
     ///   - status: of the response.
     ///   - content: its content; wiped.
@@ -18,7 +25,7 @@ public struct TokenResponse: Sendable {
         let place = "\(endpoint)"
         let members = JSONMembers(content)
         guard status == 200 else {
-            guard (400..<500).contains(status), let code = members?.text("error") else {
+            guard (400..<500).contains(status), let code = members?.text("error"), Self.refusals.contains(code) else {
                 throw .status(endpoint: place, status)
             }
             throw .refused(

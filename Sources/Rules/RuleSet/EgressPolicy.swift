@@ -8,7 +8,7 @@ import Bytes
 /// Loopback, link-local, multicast, unspecified and metadata addresses are refused as if a `deny` stood there that
 /// yields to any written entry as narrow: `allow 127.0.0.1:3127` or `allow loopback` lifts it, `allow any` does not.
 ///
-/// An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4, compatible) is refused if that is.
+/// An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4, Teredo, compatible) is refused if that is.
 public struct EgressPolicy: Sendable {
     private struct Item: Sendable {
         let prefix: AddressPrefix
@@ -64,15 +64,17 @@ public struct EgressPolicy: Sendable {
         return .permitted
     }
 
-    /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
+    /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), a /96 of 64:ff9b:1::/48 (RFC 8215), 2001::/32 (RFC 4380 section
+    /// 4: the client's, inverted), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
     private static func carried(_ address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
+        let (high, low) = (address.high, address.low)
         // ::1 is not 0.0.0.1.
-        let isCompatible = address.high == 0 && address.low > 1
-        if isCompatible || address.high == 0x0064_FF9B_0000_0000, address.low >> 32 == 0 {
-            return IPAddress(v4: UInt32(truncatingIfNeeded: address.low))
-        }
-        if address.high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: address.high >> 16)) }
+        let isCompatible = high == 0 && low > 1 && low >> 32 == 0
+        let isTranslated = high == 0x0064_FF9B_0000_0000 && low >> 32 == 0 || high >> 16 == 0x0064_FF9B_0001
+        if isCompatible || isTranslated { return IPAddress(v4: UInt32(truncatingIfNeeded: low)) }
+        if high >> 48 == 0x2002 { return IPAddress(v4: UInt32(truncatingIfNeeded: high >> 16)) }
+        if high >> 32 == 0x2001_0000 { return IPAddress(v4: ~UInt32(truncatingIfNeeded: low)) }
         return nil
     }
 

@@ -24,9 +24,11 @@ struct AdminResponse: Equatable {
 
     /// - Parameters:
     ///   - withBody: false for HEAD: the length is that of the body which is left out.
+    ///   - date: now, in seconds since 1970.
     ///   - closing: the connection ends behind this answer.
-    func write(into buffer: ByteBuffer, withBody: Bool, closing: Bool) {
+    func write(into buffer: ByteBuffer, withBody: Bool, date: Int, closing: Bool) {
         let writer = HeadWriter(status: status, into: buffer)
+        writer.date(date)
         for field in fields { writer.field(field.name, field.value) }
         writer.field("Content-Type", contentType)
         writer.field("Content-Length", decimal: body.utf8.count)

@@ -59,22 +59,9 @@ public struct SignatureV4: Sendable {
 
     /// `20150830T123600Z`: the basic format of ISO 8601.
     static func basicFormat(_ epochMilliseconds: Int) -> String {
-        let seconds = epochMilliseconds / 1000
-        let (day, rest) = (seconds / 86_400, seconds % 86_400)
-        // The civil date of a day's number, counted from March, so that the leap day is a year's last.
-        let shifted = day + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let digits = { (value: Int, count: Int) in
-            let text = String(value)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        return digits(year, 4) + digits(month, 2) + digits(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2) + "T"
-            + digits(rest / 3600, 2) + digits(rest / 60 % 60, 2) + digits(rest % 60, 2) + "Z"
+        let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
+        let digits = { (value: Int) in value < 10 ? "0\(value)" : String(value) }
+        return "\(time.year)" + digits(time.month) + digits(time.day) + "T" + digits(time.hour) + digits(time.minute)
+            + digits(time.second) + "Z"
     }
 }

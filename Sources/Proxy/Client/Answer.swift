@@ -22,6 +22,7 @@ struct Answer {
         let buffer = exchange.outbound
         buffer.clear()
         let writer = HeadWriter(status: refusal.status, into: buffer)
+        writer.date(SystemClock.epochMilliseconds / 1000)
         for field in refusal.fields { writer.field(field.name, field.value) }
         writer.field(
             "Proxy-Status",
@@ -48,6 +49,7 @@ struct Answer {
         let buffer = exchange.outbound
         buffer.clear()
         let writer = HeadWriter(status: .ok, into: buffer)
+        writer.date(SystemClock.epochMilliseconds / 1000)
         writer.field("Allow", "GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH")
         writer.field("Content-Length", decimal: 0)
         connection(keeps, writer)

@@ -33,7 +33,7 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
 
     // Years are counted from 1 March, so that the leap day is the last of its year, in eras of 400 years: 146,097 days
-    // each. 719,468 days lie between 0000-03-01 and 1970-01-01.
+    // each. 719,468 days lie between 0000-03-01 and 1970-01-01. `CivilTime` is the way back.
 
     private static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month > 2 ? year : year - 1
@@ -43,12 +43,7 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     private var date: (year: Int, month: Int, day: Int) {
-        let shifted = max(number, 0) + 719_468
-        let (era, inEra) = (shifted / 146_097, shifted % 146_097)
-        let year = (inEra - inEra / 1460 + inEra / 36_524 - inEra / 146_096) / 365
-        let inYear = inEra - (365 * year + year / 4 - year / 100)
-        let month = (5 * inYear + 2) / 153
-        let day = inYear - (153 * month + 2) / 5 + 1
-        return (era * 400 + year + (month < 10 ? 0 : 1), month < 10 ? month + 3 : month - 9, day)
+        let time = CivilTime(epochSeconds: max(number, 0) &* 86_400)
+        return (time.year, time.month, time.day)
     }
 }

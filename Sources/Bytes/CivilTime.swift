@@ -1,16 +1,20 @@
 /// A second of Universal Time by calendar, without a time zone database.
-struct CivilTime {
-    let year: Int
+public struct CivilTime: Sendable {
+    public let year: Int
     /// 1 to 12.
-    let month: Int
+    public let month: Int
     /// 1 to 31.
-    let day: Int
-    let hour: Int
-    let minute: Int
-    let second: Int
+    public let day: Int
+    public let hour: Int
+    public let minute: Int
+    public let second: Int
+    /// 0 is Sunday.
+    public let weekday: Int
 
+    /// Seconds since 1970, as POSIX counts them; those before it or beyond the year 9999 become the nearest within.
+    ///
     /// Days are counted in eras of 400 years that begin on 1 March, so that the leap day is an era's last.
-    init(epochSeconds: Int) {
+    public init(epochSeconds: Int) {
         // Year 9999, the last that four digits can write.
         let bounded = min(max(epochSeconds, 0), 253_402_300_799)
         let time = bounded % 86_400
@@ -18,6 +22,8 @@ struct CivilTime {
         minute = time / 60 % 60
         second = time % 60
 
+        // 1970-01-01 was a Thursday.
+        weekday = (bounded / 86_400 + 4) % 7
         let days = bounded / 86_400 + 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097
@@ -29,7 +35,19 @@ struct CivilTime {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    var monthName: StaticString {
+    public var weekdayName: StaticString {
+        switch weekday {
+        case 0: "Sun"
+        case 1: "Mon"
+        case 2: "Tue"
+        case 3: "Wed"
+        case 4: "Thu"
+        case 5: "Fri"
+        default: "Sat"
+        }
+    }
+
+    public var monthName: StaticString {
         switch month {
         case 1: "Jan"
         case 2: "Feb"

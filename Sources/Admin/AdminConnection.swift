@@ -11,6 +11,11 @@ final class AdminConnection {
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
 
+    /// Whether it waits for the first byte of a request.
+    private(set) var isIdle = true
+    /// Called when it begins to wait for another request.
+    var onIdle: (() -> Void)?
+
     /// What is read and thrown away after an answer that ends the connection.
     private static let lingerBytes = 64 << 10
 
@@ -36,7 +41,10 @@ final class AdminConnection {
             stream.close()
         }
         do throws(IOError) {
-            while try await answerNext(inbound, outbound) {}
+            while try await answerNext(inbound, outbound) {
+                isIdle = inbound.isEmpty
+                if isIdle { onIdle?() }
+            }
             try await linger(inbound)
         } catch {
             // The client is gone or too slow, and nobody else is concerned.
@@ -68,7 +76,8 @@ final class AdminConnection {
             response = .text(error.status, error.description)
         }
         outbound.clear()
-        response.write(into: outbound, withBody: hasBody, closing: !keepsConnection)
+        let date = SystemClock.epochMilliseconds / 1000
+        response.write(into: outbound, withBody: hasBody, date: date, closing: !keepsConnection)
         stream.setDeadline(after: timeouts.response)
         try await stream.write(from: outbound)
         return keepsConnection
@@ -95,7 +104,10 @@ final class AdminConnection {
             } catch {
                 return error == .timedOut && !isFirst ? .late : .nothing
             }
-            if isFirst { stream.setDeadline(after: timeouts.head) }
+            if isFirst {
+                isIdle = false
+                stream.setDeadline(after: timeouts.head)
+            }
         }
     }
 

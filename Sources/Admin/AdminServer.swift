@@ -13,7 +13,8 @@ public final class AdminServer {
     private let timeouts: AdminTimeouts
     private let connectionLimit: Int
     private var listener: Listener?
-    private var connections: [ObjectIdentifier: AdminConnection] = [:]
+    /// In the order in which they began to wait for a request.
+    private var connections: [AdminConnection] = []
 
     /// Listens at once and serves until `close`, whether or not the caller keeps a reference. To be called on the
     /// loop's thread, or before the loop starts.
@@ -42,7 +43,7 @@ public final class AdminServer {
     public func close() {
         listener?.close()
         listener = nil
-        for connection in connections.values { connection.close() }
+        for connection in connections { connection.close() }
     }
 
     private func accept(_ descriptor: Int32) {
@@ -51,8 +52,13 @@ public final class AdminServer {
             let connection = try? AdminConnection(
                 takingOwnership: descriptor, to: site, timeouts: timeouts, on: loop)
         else { return }
-        connections[ObjectIdentifier(connection)] = connection
-        pauseOrResume()
+        connections.append(connection)
+        connection.onIdle = { [unowned self, unowned connection] in
+            guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
+            connections.append(connections.remove(at: place))
+            makeRoom()
+        }
+        makeRoom()
         let bound = LoopBound((server: self, connection: connection), to: loop)
         loop.spawn {
             let (server, connection) = bound.value
@@ -62,12 +68,16 @@ public final class AdminServer {
     }
 
     private func forget(_ connection: AdminConnection) {
-        connections[ObjectIdentifier(connection)] = nil
-        pauseOrResume()
+        connections.removeAll { $0 === connection }
+        makeRoom()
     }
 
-    /// At the limit clients wait in the system's queue.
-    private func pauseOrResume() {
+    /// At the limit whoever waits for a request longest has to go; where all are being answered, clients wait in the
+    /// system's queue.
+    private func makeRoom() {
+        if connections.count >= connectionLimit, let longest = connections.firstIndex(where: \.isIdle) {
+            connections.remove(at: longest).close()
+        }
         let isFull = connections.count >= connectionLimit
         if let listener, listener.isPaused != isFull { listener.isPaused = isFull }
     }

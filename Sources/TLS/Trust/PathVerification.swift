@@ -45,7 +45,11 @@ struct PathVerification {
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
         }
         isAnchored = path.last.map { anchors.contains($0) } ?? false
-        if !isAnchored, !complaints.contains(where: { $0.deniesAnchor }) {
+        if isAnchored {
+            // Of an anchor only name and key are taken (RFC 5280 section 6.1.1 (d)), and old roots are written by old
+            // rules. What it says against issuing, and for how long and whom it may, still counts.
+            complaints.removeAll { $0.depth == path.count - 1 && $0.isOfForm }
+        } else if !complaints.contains(where: { $0.deniesAnchor }) {
             let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
             complaints.append(Complaint(code: code, depth: path.count - 1, certificate: path.last ?? chain.leaf))
         }

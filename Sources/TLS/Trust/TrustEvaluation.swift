@@ -3,7 +3,7 @@ import COpenSSL
 /// Everything that speaks against believing a server's certificate: every finding, not the first.
 ///
 /// The path is built and validated by OpenSSL (RFC 5280 section 6) at security level 2 with its strict checks: what it
-/// refuses is a finding here, always. Added are the name (RFC 9525), the key's usage in the handshake, the stapled
+/// refuses is a finding here, always, but for the form of an anchor, which is believed as it is. Added are the name (RFC 9525), the key's usage in the handshake, the stapled
 /// response (RFC 6066, RFC 7633), wildcards against excluded names, and weak signatures on a path without an anchor. Of
 /// several possible paths a trusted one is taken, anchors before what the server sent. Certificate policies are not
 /// looked at.

@@ -89,13 +89,6 @@ extension TrustCase {
                 $0.extensions = []
             })
         },
-        TrustCase("an anchor of version 1", [.wrongUsage, .invalid]) {
-            chain(
-                root: {
-                    $0.version = 1
-                    $0.extensions = []
-                }, authority: { $0["authorityKeyIdentifier"] = nil })
-        },
         TrustCase("a server of version 1", [.wrongName]) {
             chain(leaf: {
                 $0.version = 1

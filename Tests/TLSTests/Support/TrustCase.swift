@@ -9,6 +9,8 @@ struct TrustCase: Sendable, CustomStringConvertible {
     let expected: Set<TrustFinding>
     /// The section because of which this is refused although OpenSSL accepts it.
     let stricter: String?
+    /// The section because of which this is accepted although OpenSSL's strict checks refuse it; without them it does not.
+    let looser: String?
     let make: @Sendable () throws -> Scene
 
     struct Scene {
@@ -23,12 +25,13 @@ struct TrustCase: Sendable, CustomStringConvertible {
     }
 
     init(
-        _ what: String, _ expected: Set<TrustFinding> = [], stricter: String? = nil,
+        _ what: String, _ expected: Set<TrustFinding> = [], stricter: String? = nil, looser: String? = nil,
         _ make: @escaping @Sendable () throws -> Scene
     ) {
         self.what = what
         self.expected = expected
         self.stricter = stricter
+        self.looser = looser
         self.make = make
     }
 
@@ -44,9 +47,9 @@ extension TrustCase.Scene {
             revocation: lists.isEmpty ? nil : RevocationLists(files: lists), at: at)
     }
 
-    /// The verdict of `X509_verify_cert` at level 2 with strict checks, asked with the plainest calls: 0, or the error.
-    /// Lists count where they speak for an issuer, as they do for us.
-    func judgedByOpenSSL() throws -> Int32 {
+    /// The verdict of `X509_verify_cert` at level 2, asked with the plainest calls: 0, or the error. Lists count where they
+    /// speak for an issuer, as they do for us.
+    func judgedByOpenSSL(strictly isStrict: Bool = true) throws -> Int32 {
         let store = X509_STORE_new()
         defer { X509_STORE_free(store) }
         for anchor in anchors { X509_STORE_add_cert(store, anchor.certificate.handle) }
@@ -59,7 +62,7 @@ extension TrustCase.Scene {
         X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         X509_VERIFY_PARAM_set_flags(
             parameters,
-            UInt(X509_V_FLAG_X509_STRICT | X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
+            UInt((isStrict ? X509_V_FLAG_X509_STRICT : 0) | X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
         X509_VERIFY_PARAM_set_depth(parameters, 10)
         X509_VERIFY_PARAM_set_time(parameters, time_t(at))
         switch ServerName(name) {

@@ -1,7 +1,9 @@
 #pragma once
 /* What of OpenSSL are macros, for connections, contexts and sessions. */
 #include <openssl/bio.h>
+#include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdbool.h>
@@ -80,6 +82,22 @@ static inline bool tls_was_resumed(SSL *connection) { return SSL_session_reused(
 static inline bool tls_encrypts_key(SSL *connection) {
     const SSL_CIPHER *cipher = SSL_get_pending_cipher(connection);
     return cipher != NULL && SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa;
+}
+
+/* Tickets. */
+
+static const int tls_ticket_secret_length = 64;
+static const int tls_ticket_vector_length = 16;
+
+static inline bool tls_key_ticket(EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *secret,
+                                  const unsigned char *vector, bool sealing) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(secret + 32), 32),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_CTX_set_params(mac, parameters) == 1 &&
+           EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, secret, vector, sealing) == 1;
 }
 
 /* Errors. */

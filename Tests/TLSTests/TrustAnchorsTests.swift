@@ -60,17 +60,26 @@ import Testing
         #expect(scenes.map { trusts(anchors, $0) } == [true, false])
     }
 
-    @Test func `What the environment names must be there`() throws {
+    @Test func `Of what the environment names one may be missing, as for OpenSSL, and not all`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let missing = folder.appending(path: "missing").path
-        #expect(throws: TrustAnchorsError.unreadable(path: missing, reason: "No such file or directory")) {
-            try system(["SSL_CERT_FILE": missing])
+        let scene = TrustCase.chain()
+        let path = try file("a.pem", scene.anchors[0].certificate.pem)
+        #expect(trusts(try system(["SSL_CERT_FILE": path, "SSL_CERT_DIR": missing]), scene))
+        _ = try file("0123abcd.0", scene.anchors[0].certificate.pem)
+        #expect(trusts(try system(["SSL_CERT_FILE": missing, "SSL_CERT_DIR": "\(missing):\(folder.path)"]), scene))
+        #expect(throws: TrustAnchorsError.absent(path: missing)) {
+            try system(["SSL_CERT_FILE": missing, "SSL_CERT_DIR": "\(folder.path)/a.pem.d"])
         }
-        #expect(throws: TrustAnchorsError.unreadable(path: missing, reason: "No such file or directory")) {
-            try system(["SSL_CERT_DIR": missing])
-        }
+    }
+
+    @Test func `What the environment names and is there must be readable`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
         let empty = try file("empty.pem", "")
         #expect(throws: TrustAnchorsError.damaged(path: empty, .none)) { try system(["SSL_CERT_FILE": empty]) }
+        #expect(throws: TrustAnchorsError.unreadable(path: empty, reason: "Not a directory")) {
+            try system(["SSL_CERT_DIR": empty])
+        }
         let damaged = try file("damaged.pem", "-----BEGIN CERTIFICATE-----\nMA")
         #expect(throws: TrustAnchorsError.damaged(path: damaged, .malformedBlock(1))) {
             try system(["SSL_CERT_FILE": damaged])

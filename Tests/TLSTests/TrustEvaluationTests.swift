@@ -33,6 +33,15 @@ import Testing
         }
     }
 
+    @Test func `A host name that looks like an address does not read like one`() throws {
+        let scene = TrustCase.named("DNS:127.0.0.1", "127.0.0.1")
+        let evaluation = try scene.evaluated()
+        #expect(
+            evaluation.findings.map(\.detail) == [
+                "CN=leaf is for the host name \"127.0.0.1\", not for the address 127.0.0.1"
+            ])
+    }
+
     @Test func `There are at least 120 chains, each described once`() {
         #expect(Self.cases.count >= 120)
         #expect(Set(Self.cases.map(\.what)).count == Self.cases.count)

@@ -12,7 +12,7 @@ final class ServerRole {
     var answer: Answer
     /// Why a callback made the connection fail.
     private(set) var cause: TLSError?
-    private let context: ServerTLSContext
+    let context: ServerTLSContext
 
     init(_ context: ServerTLSContext, identity: Identity?) {
         self.context = context

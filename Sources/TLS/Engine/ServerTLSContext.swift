@@ -1,11 +1,16 @@
 import COpenSSL
 import Crypto
+import Glibc
+import Synchronization
 
 /// What all connections of clients to one listener, or all intercepted ones, share: also the keys of their tickets, so
-/// that a client may come back. Never changed.
+/// that a client may come back. Nothing else of it changes.
 public final class ServerTLSContext: Sendable {
     public let settings: ServerTLSSettings
     let context: LibraryObject
+    let tickets: Mutex<TicketKeys>
+    /// In seconds since 1970.
+    let now: @Sendable () -> Int
 
     /// Seconds in which a client may come back.
     private static let lifetime = 3600
@@ -14,8 +19,16 @@ public final class ServerTLSContext: Sendable {
     private static let ciphers =
         "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
 
-    public init(_ settings: ServerTLSSettings = ServerTLSSettings()) throws(TLSError) {
+    public convenience init(_ settings: ServerTLSSettings = ServerTLSSettings()) throws(TLSError) {
+        try self.init(settings, now: { time(nil) })
+    }
+
+    init(_ settings: ServerTLSSettings, now: @escaping @Sendable () -> Int) throws(TLSError) {
         self.settings = settings
+        self.now = now
+        do { tickets = Mutex(try TicketKeys(lifetime: Self.lifetime, at: now())) } catch {
+            throw .local(reason: "\(error)")
+        }
         context = try TLSContext.make(TLS_server_method())
         let handle = context.pointer
         try TLSContext.require(
@@ -47,6 +60,7 @@ public final class ServerTLSContext: Sendable {
         try TLSContext.require(
             SSL_CTX_set_session_id_context(handle, identifier, UInt32(identifier.count)) == 1
                 && SSL_CTX_set_num_tickets(handle, 1) == 1)
+        try keyTickets()
     }
 
     private func answerProtocols() {

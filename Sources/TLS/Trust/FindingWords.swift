@@ -8,11 +8,17 @@ enum FindingWords {
         guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name does not count" }
         let shown = names.prefix(5).map(words).joined(separator: ", ")
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
-        return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(name)"
+        return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
     }
 
+    /// A name that looks like an address is none (RFC 9525 section 6.2), and must not read like one.
     private static func words(_ name: SubjectAlternativeName) -> String {
-        if case .dns(let host) = name, IPAddress(host) != nil { return "the host \"\(host)\"" }
+        if case .dns(let host) = name, IPAddress(host) != nil { return "the host name \"\(host)\"" }
+        return "\(name)"
+    }
+
+    private static func words(_ name: ServerName) -> String {
+        if case .address(let address) = name { return "the address \(address)" }
         return "\(name)"
     }
 

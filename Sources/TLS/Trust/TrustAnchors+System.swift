@@ -5,7 +5,8 @@ extension TrustAnchors {
     /// The anchors of this machine, found as OpenSSL finds them: those of the file `SSL_CERT_FILE` and of the folders
     /// `SSL_CERT_DIR` (with colons between them, files named by hash), and for a variable that is not set the library's
     /// default; with neither set and no such file, where other distributions keep theirs. What is missing by default is
-    /// no error but leaves `count` at 0; what a variable names must be readable.
+    /// no error but leaves `count` at 0. What a variable names must be readable, but need not be there if anchors are
+    /// found elsewhere.
     ///
     /// Reads files, and takes a millisecond or two: not on a loop.
     public static func system(
@@ -14,25 +15,36 @@ extension TrustAnchors {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let folders = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
         var found: [[UInt8]] = []
+        var absent: TrustAnchorsError?
+        func add(_ source: () throws(TrustAnchorsError) -> [[UInt8]]) throws(TrustAnchorsError) {
+            do throws(TrustAnchorsError) {
+                found += try source()
+            } catch .absent(let path) {
+                absent = absent ?? .absent(path: path)
+            }
+        }
         if let file {
-            found += try certificates(inFile: file)
+            try add { () throws(TrustAnchorsError) in try certificates(inFile: file) }
         } else if let path = defaultFiles.prefix(folders == nil ? defaultFiles.count : 1).first(where: isReadable) {
             found += (try? certificates(inFile: path)) ?? []
         }
         if let folders {
-            for folder in folders.split(separator: ":") { found += try certificates(inFolder: String(folder)) }
+            for folder in folders.split(separator: ":") {
+                try add { () throws(TrustAnchorsError) in try certificates(inFolder: String(folder)) }
+            }
         } else if found.isEmpty || file != nil, let folder = X509_get_default_cert_dir() {
             found += (try? certificates(inFolder: String(cString: folder))) ?? []
         }
+        if found.isEmpty, let absent { throw absent }
         return try TrustAnchors([], AnchorIndex(found))
     }
 
     /// Every certificate of a PEM file, in DER.
     private static func certificates(inFile path: String) throws(TrustAnchorsError) -> [[UInt8]] {
         guard let source = BIO_new_file(path, "r") else {
-            let reason = String(cString: strerror(errno))
+            let number = errno
             ERR_clear_error()
-            throw .unreadable(path: path, reason: reason)
+            throw unreadable(path, number)
         }
         defer { BIO_free(source) }
         do throws(CertificateError) {
@@ -46,9 +58,7 @@ extension TrustAnchors {
 
     /// The certificates in the files that bear the hash of a subject; a file that holds none is passed over.
     private static func certificates(inFolder path: String) throws(TrustAnchorsError) -> [[UInt8]] {
-        guard let folder = opendir(path) else {
-            throw .unreadable(path: path, reason: String(cString: strerror(errno)))
-        }
+        guard let folder = opendir(path) else { throw unreadable(path, errno) }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {
@@ -58,6 +68,10 @@ extension TrustAnchors {
             if isHashed(name) { names.append(name) }
         }
         return names.sorted().flatMap { (try? certificates(inFile: "\(path)/\($0)")) ?? [] }
+    }
+
+    private static func unreadable(_ path: String, _ number: Int32) -> TrustAnchorsError {
+        number == ENOENT ? .absent(path: path) : .unreadable(path: path, reason: String(cString: strerror(number)))
     }
 
     /// Eight hexadecimal digits, a dot and a number.

@@ -1,4 +1,6 @@
 import Bytes
+import COpenSSL
+import Synchronization
 import Testing
 
 @testable import TLS
@@ -92,6 +94,48 @@ import Testing
         let second = try Conversation(client: ClientTLSSettings(maximum: .v12), server: context, sessions: place)
         try second.shake()
         #expect(second.client.isResumed)
+    }
+
+    @Test(arguments: [TLSVersion.v12, .v13])
+    func `A ticket outlives one change of the server's keys, and not two`(version: TLSVersion) throws {
+        let clock = Mutex(1_000_000)
+        let context = try ServerTLSContext(ServerTLSSettings()) { clock.withLock { $0 } }
+        let settings = ClientTLSSettings(maximum: version)
+        let (one, two) = (KeptSession(), KeptSession())
+        for place in [one, two] { _ = try visited(context, place, version: version) }
+        let name = try #require(KeptSession.ticketName(of: one.take()?.session.pointer))
+        clock.withLock { $0 += 3600 }
+
+        let second = try Conversation(client: settings, server: context, sessions: one)
+        try second.shake()
+        #expect(second.client.isResumed)
+        _ = try Conversation.pass("hello", from: second.server, to: second.client)
+        // What came with it is sealed with the new key; OpenSSL does not tell of it when it resumes TLS 1.2.
+        let renewed = KeptSession.ticketName(of: SSL_get_session(second.client.handle))
+        #expect(renewed != nil && renewed != name)
+
+        clock.withLock { $0 += 3600 }
+        let third = try Conversation(client: settings, server: context, sessions: two)
+        try third.shake()
+        #expect(!third.client.isResumed)
+        let fourth = try Conversation(client: settings, server: context, sessions: one)
+        try fourth.shake()
+        #expect(fourth.client.isResumed == (version == .v13))
+    }
+
+    @Test func `Keys are changed when their time is over, and not before`() throws {
+        var keys = try TicketKeys(lifetime: 100, at: 1000)
+        let first = try keys.key(at: 1000).name
+        #expect(try keys.key(at: 1099).name == first)
+        let second = try keys.key(at: 1100).name
+        #expect(second != first)
+        #expect(try keys.key(named: first.span, at: 1199)?.isOld == true)
+        #expect(try keys.key(named: second.span, at: 1199)?.isOld == false)
+        // A long silence: even the last key is too old.
+        let third = try keys.key(at: 1300).name
+        #expect(try keys.key(named: second.span, at: 1300) == nil)
+        // A clock that was set back.
+        #expect(try keys.key(at: 1299).name != third)
     }
 
     /// A connection that has left its sessions.

@@ -1,0 +1,43 @@
+import Bytes
+import Crypto
+
+/// The keys of a server's tickets. Whoever learns one can read what its tickets resume, so none is kept for long: a key
+/// seals for as long as a ticket is good, and opens for as long again (RFC 5077 section 5.5 has keys changed regularly).
+///
+/// Times are seconds since 1970. Nothing happens between handshakes: a key goes when the next one asks.
+struct TicketKeys: Sendable {
+    /// How long a ticket is good.
+    let lifetime: Int
+    private var current: TicketKey
+    private var previous: TicketKey?
+    private var began: Int
+
+    init(lifetime: Int, at now: Int) throws(CryptoError) {
+        self.lifetime = lifetime
+        current = try TicketKey()
+        began = now
+    }
+
+    /// The key for a new ticket.
+    mutating func key(at now: Int) throws(CryptoError) -> TicketKey {
+        try turn(at: now)
+        return current
+    }
+
+    /// The key of a ticket that came back, and whether a new one should replace it.
+    mutating func key(named name: Span<UInt8>, at now: Int) throws(CryptoError) -> (key: TicketKey, isOld: Bool)? {
+        try turn(at: now)
+        if current.name.span.equals(name) { return (current, false) }
+        if let previous, previous.name.span.equals(name) { return (previous, true) }
+        return nil
+    }
+
+    /// Also when the clock was set back, since nobody knows how long the key has been there.
+    private mutating func turn(at now: Int) throws(CryptoError) {
+        guard now < began || now - began >= lifetime else { return }
+        let fresh = try TicketKey()
+        previous = now < began || now - began < 2 * lifetime ? current : nil
+        current = fresh
+        began = now
+    }
+}

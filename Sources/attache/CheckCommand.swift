@@ -8,7 +8,7 @@ struct CheckCommand: Command {
         details: """
             FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.
             Every error and every warning is shown with its line; errors end with status 2, warnings alone
-            with 0. Secrets and the users file are not opened.
+            with 0. The certificates of listeners are opened; secrets and the users file are not.
             """)
 
     let path: String
@@ -19,8 +19,10 @@ struct CheckCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         let file = try RuleFile.read(path)
-        _ = try file.valid()
+        let configuration = try file.valid()
         Console.write(file.report)
-        return ExitStatus.success
+        let problems = OwnIdentities.problems(with: configuration.listeners)
+        for problem in problems { Console.error(problem) }
+        return problems.isEmpty ? ExitStatus.success : ExitStatus.usage
     }
 }

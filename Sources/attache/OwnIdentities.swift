@@ -26,9 +26,20 @@ final class OwnIdentities {
             do throws(FileProblem) {
                 let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
                 listeners.append(ClientListener(address, as: identity))
-            } catch { throw StartError("cannot listen on \(listener.endpoint) by TLS: \(error)") }
+            } catch { throw StartError(Self.sentence(on: listener, error)) }
         }
         self.listeners = listeners
+    }
+
+    /// Why listeners could not speak TLS: a sentence on each reason. Blocks.
+    static func problems(with listeners: [Configuration.Listener]) -> [String] {
+        listeners.flatMap { listener in
+            (listener.tls.map(ListenerIdentity.problems) ?? []).map { sentence(on: listener, $0) }
+        }
+    }
+
+    private static func sentence(on listener: Configuration.Listener, _ problem: FileProblem) -> String {
+        "cannot listen on \(listener.endpoint) by TLS: \(problem)"
     }
 
     /// What clients are shown in tunnels under these rules; an authority that is missing is made. Nil where no route looks

@@ -16,12 +16,30 @@ public final class ListenerIdentity: Sendable {
     /// - Throws: why one cannot be used.
     public init(_ settings: Configuration.Listener.TLS) throws(FileProblem) {
         requiresCertificate = settings.clients?.isRequired ?? false
-        identities = try FileBacked([settings.certificate, settings.key]) { contents in
+        identities = try Self.identities(settings)
+        contexts = try Self.contexts(settings)
+    }
+
+    /// Why files cannot be used: all that can be told at once. Blocks.
+    public static func problems(with settings: Configuration.Listener.TLS) -> [FileProblem] {
+        var problems: [FileProblem] = []
+        do throws(FileProblem) { _ = try identities(settings) } catch { problems.append(error) }
+        do throws(FileProblem) { _ = try contexts(settings) } catch { problems.append(error) }
+        return problems
+    }
+
+    private static func identities(_ settings: Configuration.Listener.TLS) throws(FileProblem) -> FileBacked<Identity> {
+        try FileBacked([settings.certificate, settings.key]) { contents in
             try Identity(certificate: .content(contents[0]), key: .content(contents[1]))
         }
-        contexts = try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
+    }
+
+    private static func contexts(
+        _ settings: Configuration.Listener.TLS
+    ) throws(FileProblem) -> FileBacked<ServerTLSContext> {
+        try FileBacked(settings.clients.map { [$0.authorities] } ?? []) { contents in
             try ServerTLSContext(
-                ServerTLSSettings(clientCertificates: try contents.first.map(Self.request) ?? .notRequested))
+                ServerTLSSettings(clientCertificates: try contents.first.map(request) ?? .notRequested))
         }
     }
 

@@ -67,7 +67,7 @@ let fuzzers: [Target] =
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
         ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
-        ("FuzzRules", ["Rules", "Bytes"]),
+        ("FuzzTrust", ["TLS", "Bytes"]), ("FuzzRules", ["Rules", "Bytes"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },

@@ -28,6 +28,17 @@ extension CredentialStore {
         try kept.put(try kept.sealed(credential, for: space, asDefault: asDefault), for: space)
     }
 
+    /// Adds or replaces all of them, or none; they are on the disk when the call returns.
+    public func put(_ batch: [KeptCredential]) throws(CredentialStorageError) { try kept.put(batch) }
+
+    /// All that is kept, in no particular order.
+    public var credentials: [KeptCredential] {
+        kept.shelves.all.flatMap { space, credentials in
+            let user = kept.shelves.defaultUser(for: space)
+            return credentials.map { KeptCredential($0.value, for: space, isDefault: $0.key == user) }
+        }
+    }
+
     /// Removes the user's credential; that there is none is no error.
     public func remove(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
         try kept.drop(user: user, for: space)

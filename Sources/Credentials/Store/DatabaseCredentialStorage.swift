@@ -86,7 +86,7 @@ public final class DatabaseCredentialStorage: CredentialStorage {
             try CredentialTables.put(row, connection)
         } showing: { view in
             view.put(kept, of: row.user, for: space, asDefault: row.isDefault)
-            return CredentialChange(row.isDefault ? .madeDefault : .set, space: space, user: row.user)
+            return [CredentialChange(row.isDefault ? .madeDefault : .set, space: space, user: row.user)]
         }
     }
 
@@ -95,18 +95,18 @@ public final class DatabaseCredentialStorage: CredentialStorage {
         try write { connection throws(DatabaseError) in
             try CredentialTables.remove(user: user, for: space, connection)
         } showing: { view in
-            view.remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
+            view.remove(user: user, for: space) ? [CredentialChange(.removed, space: space, user: user)] : []
         }
     }
 
-    private func write(
+    func write(
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Void,
-        showing change: (inout CredentialShelves) -> CredentialChange?
+        showing change: (inout CredentialShelves) -> [CredentialChange]
     ) throws(CredentialStorageError) {
         try writing.withLock { _ throws(CredentialStorageError) in
             do throws(DatabaseError) { try database.write(body) } catch { throw .unavailable("\(error)") }
             view.withLock { view in
-                if let change = change(&view) { listeners.tell(change) }
+                for change in change(&view) { listeners.tell(change) }
             }
         }
     }

@@ -12,7 +12,9 @@ extension ChallengeLoop {
         let ofSession = shared.sessionCredentials.credential(
             for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
         if let ofSession { return ofSession }
-        return try? await shared.storage.defaultCredential(for: space)
+        if let exact = try? await shared.storage.defaultCredential(for: space) { return exact }
+        guard let general = space.general else { return nil }
+        return try? await shared.storage.defaultCredential(for: general)
     }
 
     /// Keeps what came with the request's URL, for as long as a rule says; what the rule file names is kept there.

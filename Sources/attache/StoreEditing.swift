@@ -24,7 +24,7 @@ struct StoreEditing {
     func set(
         _ user: String, _ password: Secret, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
-        let hasDefault = store.entries.contains { $0.space == space && $0.isDefault }
+        let hasDefault = store.defaultUser(for: space) != nil
         let credential = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: .permanent)
         try change { () throws(CredentialStorageError) in
@@ -38,8 +38,8 @@ struct StoreEditing {
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
-        let credential = try present(user, for: space)
-        try change { () throws(CredentialStorageError) in try store.put(credential, for: space, asDefault: true) }
+        _ = try present(user, for: space)
+        try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
     }
 
     // MARK: - Many

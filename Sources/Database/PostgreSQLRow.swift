@@ -16,12 +16,16 @@ struct PostgreSQLRow: DatabaseRow {
     }
 
     func text(_ column: Int) -> String? {
-        guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else { return nil }
+        guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
+            return nil
+        }
         return String(decoding: content, as: UTF8.self)
     }
 
     func bytes(_ column: Int) -> [UInt8]? {
-        guard type(of: column) == PostgreSQLConnection.TypeNumber.bytes, let content = content(column) else { return nil }
+        guard type(of: column) == PostgreSQLConnection.TypeNumber.bytes, let content = content(column) else {
+            return nil
+        }
         return Array(content)
     }
 

@@ -70,7 +70,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
         var entries: [CredentialStore.Entry] = []
         state.withLock { state in
             entries.reserveCapacity(state.view.count)
-            state.view.forEach { space, user, isDefault in
+            state.view.visit { space, user, isDefault in
                 entries.append(CredentialStore.Entry(space: space, user: user, isDefault: isDefault))
             }
         }
@@ -109,7 +109,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
 
     private func unblocked(_ edits: [CredentialEdit]) async throws(CredentialStorageError) {
         let result = await pool.run { () -> Result<Void, CredentialStorageError> in
-            do throws(CredentialStorageError) { return .success(try self.apply(edits)) } catch { return .failure(error) }
+            do throws(CredentialStorageError) { return .success(try self.apply(edits)) } catch {
+                return .failure(error)
+            }
         }
         try result.get()
     }

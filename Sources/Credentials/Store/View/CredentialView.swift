@@ -107,9 +107,11 @@ struct CredentialView: Sendable {
     }
 
     /// Every credential without its secret, in no particular order.
-    func forEach(_ body: (ProtectionSpace, _ user: String, _ isDefault: Bool) -> Void) {
+    func visit(_ body: (ProtectionSpace, _ user: String, _ isDefault: Bool) -> Void) {
         for slot in rows.indices {
-            guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], let space = space(of: shelf) else { continue }
+            guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], let space = space(of: shelf) else {
+                continue
+            }
             body(space, row.user, shelf.defaultRow == slot)
         }
     }
@@ -117,21 +119,25 @@ struct CredentialView: Sendable {
     /// The changes that lead from `old` to this, in no particular order.
     func changes(since old: borrowing CredentialView) -> [CredentialChange] {
         var changes: [CredentialChange] = []
-        forEach { space, user, isDefault in
+        visit { space, user, isDefault in
             if isDefault, old.defaultUser(for: space) != user {
                 changes.append(CredentialChange(.madeDefault, space: space, user: user))
             } else if old.version(of: user, for: space) != version(of: user, for: space) {
                 changes.append(CredentialChange(.set, space: space, user: user))
             }
         }
-        old.forEach { space, user, _ in
-            if row(of: user, for: space) == nil { changes.append(CredentialChange(.removed, space: space, user: user)) }
+        old.visit { space, user, _ in
+            if row(of: user, for: space) == nil {
+                changes.append(CredentialChange(.removed, space: space, user: user))
+            }
         }
         return changes
     }
 
     private mutating func open(_ slot: Int) -> Opening {
-        guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], row.opened != Self.foreign else { return .none }
+        guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], row.opened != Self.foreign else {
+            return .none
+        }
         if row.opened != Self.none, let known = opened[Int(row.opened)] { return .credential(known) }
         guard let space = space(of: shelf) else { return .none }
         let stored = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
@@ -199,7 +205,8 @@ struct CredentialView: Sendable {
         let first = shelves[shelf]?.firstRow ?? Self.none
         let slot = rows.add(
             Row(
-                content: content, userCount: userCount, shelf: Int32(clamping: shelf), next: first, previous: Self.none))
+                content: content, userCount: userCount, shelf: Int32(clamping: shelf), next: first, previous: Self.none)
+        )
         if first != Self.none { rows[Int(first)]?.previous = Int32(clamping: slot) }
         shelves[shelf]?.firstRow = Int32(clamping: slot)
         rowTable.insert(slot, Self.hash(user.utf8Span.span, on: shelf))

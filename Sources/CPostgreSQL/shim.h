@@ -8,7 +8,8 @@
 #define LIBPQ_FUNCTIONS(F) \
     F(connectdbParams) F(finish) F(status) F(errorMessage) F(setNoticeProcessor) F(execParams) F(resultStatus) \
     F(resultErrorMessage) F(resultErrorField) F(ntuples) F(nfields) F(getisnull) F(getvalue) F(ftype) F(clear) \
-    F(unescapeBytea) F(freemem) F(notifies) F(consumeInput) F(socket)
+    F(unescapeBytea) F(freemem) F(notifies) F(consumeInput) F(socket) \
+    F(sendQueryParams) F(setSingleRowMode) F(getResult) F(getlength)
 
 struct libpq {
 #define LIBPQ_MEMBER(name) __typeof__(&PQ##name) name;

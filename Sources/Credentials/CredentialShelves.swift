@@ -9,6 +9,8 @@ struct CredentialShelves: Sendable {
     }
 
     private var shelves: [ProtectionSpace: Shelf] = [:]
+    /// How many spaces of each have a shelf.
+    private var origins: [Origin: Int] = [:]
 
     func credentials(for space: ProtectionSpace) -> [String: Credential] { shelves[space]?.credentials ?? [:] }
 
@@ -16,7 +18,7 @@ struct CredentialShelves: Sendable {
 
     func credential(of user: String, for space: ProtectionSpace) -> Credential? { shelves[space]?.credentials[user] }
 
-    func defaultUser(for space: ProtectionSpace) -> String? { shelves[space]?.defaultUser }
+    func serves(_ origin: Origin) -> Bool { origins[origin] != nil }
 
     func defaultCredential(for space: ProtectionSpace) -> Credential? {
         guard let shelf = shelves[space], let user = shelf.defaultUser else { return nil }
@@ -24,6 +26,7 @@ struct CredentialShelves: Sendable {
     }
 
     mutating func put(_ credential: Credential, of user: String, for space: ProtectionSpace, asDefault: Bool) {
+        if shelves[space] == nil { origins[space.origin, default: 0] += 1 }
         shelves[space, default: Shelf()].credentials[user] = credential
         if asDefault { shelves[space]?.defaultUser = user }
     }
@@ -32,27 +35,12 @@ struct CredentialShelves: Sendable {
     mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
         guard var shelf = shelves[space], shelf.credentials.removeValue(forKey: user) != nil else { return false }
         if shelf.defaultUser == user { shelf.defaultUser = nil }
-        shelves[space] = shelf.credentials.isEmpty ? nil : shelf
+        shelves[space] = shelf
+        if shelf.credentials.isEmpty {
+            shelves[space] = nil
+            let others = (origins[space.origin] ?? 1) - 1
+            origins[space.origin] = others > 0 ? others : nil
+        }
         return true
-    }
-
-    /// The changes that lead from `old` to these, in no particular order.
-    func changes(since old: CredentialShelves) -> [CredentialChange] {
-        var changes: [CredentialChange] = []
-        for (space, shelf) in shelves {
-            for (user, credential) in shelf.credentials {
-                if shelf.defaultUser == user, old.shelves[space]?.defaultUser != user {
-                    changes.append(CredentialChange(.madeDefault, space: space, user: user))
-                } else if old.shelves[space]?.credentials[user]?.version != credential.version {
-                    changes.append(CredentialChange(.set, space: space, user: user))
-                }
-            }
-        }
-        for (space, shelf) in old.shelves {
-            for user in shelf.credentials.keys where shelves[space]?.credentials[user] == nil {
-                changes.append(CredentialChange(.removed, space: space, user: user))
-            }
-        }
-        return changes
     }
 }

@@ -61,6 +61,14 @@ public struct SealingKey: Sendable {
         return opened
     }
 
+    /// What tells a box from every other, without a key: its authentication tag. Nil for what is no box.
+    public static func tag(of box: Span<UInt8>) -> UInt128? {
+        guard box.count >= overhead, box[0] == format else { return nil }
+        var tag: UInt128 = 0
+        for offset in box.count - tagCount..<box.count { tag = tag << 8 | UInt128(box[offset]) }
+        return tag
+    }
+
     /// Lends the key itself, to be sealed under another.
     public func withSecret<Result>(_ body: (Secret) throws(CryptoError) -> Result) throws(CryptoError) -> Result {
         try body(secret)

@@ -4,12 +4,13 @@ import Glibc
 /// A connection to a PostgreSQL server, or to what speaks its protocol. Every call blocks; one thread at a time.
 public final class PostgreSQLConnection: SQLConnection {
     private let connection: OpaquePointer
-    private let library: libpq
+    let library: libpq
 
     /// Type numbers of the server's catalogue.
-    private enum TypeNumber {
+    enum TypeNumber {
         static let bytes: Oid = 17
-        static let integers: Set<Oid> = [20, 21, 23]
+        static let text: Oid = 25
+        static let integers: [Oid] = [20, 21, 23]
     }
 
     /// Connects, and waits for it a few seconds at most.
@@ -19,8 +20,10 @@ public final class PostgreSQLConnection: SQLConnection {
         let library = try PostgreSQLLibrary.load()
         self.library = library
         // Later keywords win only over an expanded `dbname`, hence the order.
-        let keywords = ["connect_timeout", "application_name", "client_encoding", "dbname"]
-        let values = ["5", "attache", "UTF8", info]
+        let keywords = [
+            "connect_timeout", "tcp_user_timeout", "keepalives_idle", "application_name", "client_encoding", "dbname",
+        ]
+        let values = ["5", "10000", "10", "attache", "UTF8", info]
         let opened = Self.withArrays(keywords, values) { library.connectdbParams($0, $1, 1) }
         guard let opened else { throw .unavailable("there is no memory for a connection") }
         guard library.status(opened) == CONNECTION_OK else {
@@ -51,16 +54,30 @@ public final class PostgreSQLConnection: SQLConnection {
         }
     }
 
-    public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
-        try rows("BEGIN")
-        do throws(DatabaseError) {
-            let value = try body()
-            try rows("COMMIT")
-            return value
-        } catch {
-            _ = try? rows("ROLLBACK")
-            throw error
+    public static var transactionStart: String { "BEGIN" }
+
+    public func forEachRow(
+        _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
+            library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 1)
         }
+        guard isSent == 1, library.setSingleRowMode(connection) == 1 else { throw failure(nil) }
+        var trouble: DatabaseError?
+        // To the end in any case: the connection is of no use before.
+        while let result = library.getResult(connection) {
+            defer { library.clear(result) }
+            switch library.resultStatus(result) {
+            case _ where trouble != nil: continue
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK: continue
+            case PGRES_SINGLE_TUPLE:
+                do throws(DatabaseError) {
+                    try body(PostgreSQLRow(connection: self, result: result))
+                } catch { trouble = error }
+            default: trouble = failure(result)
+            }
+        }
+        if let trouble { throw trouble }
     }
 
     /// Waits for notifications of channels that were listened to.
@@ -119,7 +136,7 @@ public final class PostgreSQLConnection: SQLConnection {
                 switch value {
                 case .bytes: TypeNumber.bytes
                 case .integer: 20
-                case .text: 25
+                case .text: TypeNumber.text
                 case .null: 0
                 }
             }

@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// libpq, loaded at its first use.
+/// libpq, which is loaded at its first use.
 enum PostgreSQLLibrary {
     static func load() throws(DatabaseError) -> libpq {
         guard let loaded else {

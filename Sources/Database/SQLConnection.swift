@@ -1,14 +1,33 @@
 /// A connection to a database, whichever it is. Every call blocks; one thread at a time.
 public protocol SQLConnection: AnyObject {
+    /// What begins a transaction that is to write.
+    static var transactionStart: String { get }
+
     /// Carries a statement out and returns its rows. Parameters stand as `$1`, `$2` … in it, in their order.
     @discardableResult
     func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]]
 
-    /// Carries `body` out as a whole or not at all.
-    func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value
+    /// The same for more rows than should be held at once: each is lent to `body` as it comes. Nothing else may be asked
+    /// of the connection meanwhile.
+    func forEachRow(
+        _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError)
 }
 
 extension SQLConnection {
     @discardableResult
     public func rows(_ sql: String) throws(DatabaseError) -> [[DatabaseValue]] { try rows(sql, []) }
+
+    /// Carries `body` out as a whole or not at all.
+    public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+        try rows(Self.transactionStart)
+        do throws(DatabaseError) {
+            let value = try body()
+            try rows("COMMIT")
+            return value
+        } catch {
+            _ = try? rows("ROLLBACK")
+            throw error
+        }
+    }
 }

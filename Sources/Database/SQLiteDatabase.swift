@@ -36,8 +36,24 @@ public final class SQLiteDatabase: SQLConnection {
         sqlite3_close_v2(connection)
     }
 
+    public static var transactionStart: String { "BEGIN IMMEDIATE" }
+
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
+        var rows: [[DatabaseValue]] = []
+        try step(sql, parameters) { statement throws(DatabaseError) in rows.append(row(of: statement)) }
+        return rows
+    }
+
+    public func forEachRow(
+        _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        try step(sql, parameters) { statement throws(DatabaseError) in try body(SQLiteRow(statement: statement)) }
+    }
+
+    private func step(
+        _ sql: String, _ parameters: [DatabaseValue], _ body: (OpaquePointer) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let statement = try statement(sql)
         defer {
             sqlite3_reset(statement)
@@ -46,25 +62,12 @@ public final class SQLiteDatabase: SQLConnection {
         for (place, value) in parameters.enumerated() {
             guard bind(value, at: Int32(place + 1), of: statement) == SQLITE_OK else { throw failure() }
         }
-        var rows: [[DatabaseValue]] = []
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW: rows.append(row(of: statement))
-            case SQLITE_DONE: return rows
+            case SQLITE_ROW: try body(statement)
+            case SQLITE_DONE: return
             default: throw failure()
             }
-        }
-    }
-
-    public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
-        try rows("BEGIN IMMEDIATE")
-        do throws(DatabaseError) {
-            let value = try body()
-            try rows("COMMIT")
-            return value
-        } catch {
-            _ = try? rows("ROLLBACK")
-            throw error
         }
     }
 
@@ -96,18 +99,11 @@ public final class SQLiteDatabase: SQLConnection {
     }
 
     private func row(of statement: OpaquePointer) -> [DatabaseValue] {
-        (0..<sqlite3_column_count(statement)).map { column in
-            switch sqlite3_column_type(statement, column) {
-            case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
-            case SQLITE_TEXT: .text(sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "")
-            case SQLITE_BLOB:
-                .bytes(
-                    Array(
-                        UnsafeRawBufferPointer(
-                            start: sqlite3_column_blob(statement, column),
-                            count: Int(sqlite3_column_bytes(statement, column)))))
-            default: .null
-            }
+        let row = SQLiteRow(statement: statement)
+        return (0..<Int(sqlite3_column_count(statement))).map { column in
+            if let number = row.integer(column) { return .integer(number) }
+            if let text = row.text(column) { return .text(text) }
+            return row.bytes(column).map { .bytes($0) } ?? .null
         }
     }
 

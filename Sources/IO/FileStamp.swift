@@ -20,4 +20,7 @@ public struct FileStamp: Hashable, Sendable {
         seconds = status.st_ctim.tv_sec
         nanoseconds = status.st_ctim.tv_nsec
     }
+
+    /// Whether it is the same file, whatever was written to it meanwhile.
+    public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }

@@ -29,7 +29,11 @@ public enum SmallFile {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         // What was read may be a secret.
-        defer { for index in piece.indices { piece[index] = 0 } }
+        defer { wipe(&piece) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= limit {
+            bytes.reserveCapacity(Int(status.st_size) + 1)
+        }
         while true {
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count == 0 { return bytes }
@@ -39,8 +43,22 @@ public enum SmallFile {
                 throw .system(errno: reason == EAGAIN ? ETIMEDOUT : reason)
             }
             guard bytes.count + count <= limit else { throw .tooLarge }
+            if bytes.count + count > bytes.capacity { grow(&bytes, to: bytes.count + count) }
             bytes += piece[..<count]
         }
+    }
+
+    /// An array that grows by itself leaves what it held where it stood.
+    private static func grow(_ bytes: inout [UInt8], to count: Int) {
+        var larger: [UInt8] = []
+        larger.reserveCapacity(max(count, 2 * bytes.count))
+        larger += bytes
+        wipe(&bytes)
+        bytes = larger
+    }
+
+    private static func wipe(_ bytes: inout [UInt8]) {
+        for index in bytes.indices { bytes[index] = 0 }
     }
 
     private static func hasMore(_ descriptor: Int32) -> Bool {

@@ -33,6 +33,19 @@ struct Arguments: Sendable {
     /// The value of an option that stands once or not at all.
     func value(of option: String) -> String? { values[option]?.last }
 
+    /// Whether an option was said.
+    func has(_ option: String) -> Bool { values[option] != nil }
+
+    /// The value of an option that is 'yes' or 'no'; nil when it was not said.
+    func yesOrNo(_ option: String) throws(CommandError) -> Bool? {
+        switch value(of: option) {
+        case nil: return nil
+        case "yes": return true
+        case "no": return false
+        default: throw error("'--\(option)' is 'yes' or 'no'")
+        }
+    }
+
     /// All values of an option, in their order.
     func values(of option: String) -> [String] { values[option] ?? [] }
 
@@ -50,8 +63,9 @@ struct Arguments: Sendable {
             let known = syntax.options.map { "--\($0.name)" } + ["--help"]
             throw error(Self.unknown("option", parts.first ?? word, among: known))
         }
-        guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-            throw error("option '--\(option.name)' needs a value: --\(option.name) \(option.value)")
+        if option.value == nil, parts.count > 1 { throw error("option '--\(option.name)' has no value") }
+        guard let value = option.value == nil ? "" : parts.count > 1 ? parts[1] : rest.popFirst() else {
+            throw error("option '--\(option.name)' needs a value: \(option.label)")
         }
         if values[option.name] != nil, !option.isRepeatable {
             throw error("option '--\(option.name)' stands more than once")

@@ -10,7 +10,7 @@ struct CommandSyntax: Sendable {
 
     /// The command line's form.
     var usage: String {
-        let optional = options.map { "[--\($0.name) \($0.value)]\($0.isRepeatable ? "..." : "")" }
+        let optional = options.map { "[\($0.label)]\($0.isRepeatable ? "..." : "")" }
         let words = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
         return Self.wrapped("usage: attache \(name)", optional + words)
     }
@@ -31,7 +31,7 @@ struct CommandSyntax: Sendable {
     }
 
     var help: String {
-        let rows = options.map { ("--\($0.name) \($0.value)", $0.summary) } + [("--help", ["show this text"])]
+        let rows = options.map { ($0.label, $0.summary) } + [("--help", ["show this text"])]
         let width = rows.map(\.0.count).max() ?? 0
         let lines = rows.flatMap { label, summary in
             summary.enumerated().map { index, line in

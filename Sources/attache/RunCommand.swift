@@ -29,7 +29,6 @@ struct RunCommand {
         let store = try RunningStore.open(for: setup.rules.configuration)
         let shared = SharedState(
             storage: store?.store.storage ?? MemoryCredentialStorage(),
-            knowing: store?.store.entries.map(\.space.origin) ?? [],
             parked: store?.store.parked ?? ParkedCredentials()
         ) { Console.error($0) }
         let identities = try OwnIdentities(setup.rules.configuration)

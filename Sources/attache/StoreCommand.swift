@@ -29,14 +29,7 @@ struct StoreCommand: Command {
         guard action == "rekey" else {
             throw arguments.error(Arguments.unknown("action", action, among: ["rekey"]))
         }
-        guard let kind = arguments.value(of: "to"), let name = arguments.operand(1) else {
-            throw arguments.error("'rekey' needs the new key: --to file NAME or --to env NAME")
-        }
-        switch kind {
-        case "file": key = .file(path: name)
-        case "env": key = .environment(name)
-        default: throw arguments.error("'--to' is 'file' or 'env'")
-        }
+        key = try .init(arguments, option: "to", operand: 1)
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
         guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
             throw .configuration(StatePath.unknown(for: "credentials"))

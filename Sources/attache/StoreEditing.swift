@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import Crypto
+import IO
 
 /// The credential store in the hands of a person. Every call blocks.
 struct StoreEditing {
@@ -14,29 +15,16 @@ struct StoreEditing {
         } catch { throw .failed("\(error)") }
     }
 
-    /// A line for each credential, `*` before the one of its space that is used.
-    func list() {
-        let rows = store.entries.map { entry in
-            let space = entry.space
-            let realm = space.realm.map { " \"\(Console.printable($0))\"" } ?? ""
-            return (
-                "\(entry.isDefault ? "*" : " ") \(Console.printable(entry.user))",
-                "\(space.authenticationMethod.rawValue)\(realm) of \(space.isProxy ? "the proxy " : "")"
-                    + "\(space.protocol.rawValue)://\(space.host.contains(":") ? "[\(space.host)]" : space.host)"
-                    + ":\(space.port)"
-            )
-        }
-        let width = rows.map(\.0.count).max() ?? 0
-        for (user, space) in rows.sorted(by: { ($0.1, $0.0.dropFirst()) < ($1.1, $1.0.dropFirst()) }) {
-            Console.print("\(user)\(String(repeating: " ", count: width - user.count))  \(space)")
-        }
+    /// What there is.
+    var rows: [CredentialListing.Row] {
+        store.entries.map { CredentialListing.Row(space: $0.space, user: $0.user, isDefault: $0.isDefault) }
     }
 
     /// - Parameter isDefault: nil: where the space has none.
     func set(
         _ user: String, _ password: Secret, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
-        let hasDefault = store.entries.contains { $0.space == space && $0.isDefault }
+        let hasDefault = store.defaultUser(for: space) != nil
         let credential = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: .permanent)
         try change { () throws(CredentialStorageError) in
@@ -50,8 +38,52 @@ struct StoreEditing {
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
-        let credential = try present(user, for: space)
-        try change { () throws(CredentialStorageError) in try store.put(credential, for: space, asDefault: true) }
+        _ = try present(user, for: space)
+        try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
+    }
+
+    // MARK: - Many
+
+    /// What keeping a credential does to the one that is there.
+    enum State: String, CaseIterable {
+        case new, changed
+        case same = "as before"
+    }
+
+    func states(of batch: [KeptCredential]) -> [State] {
+        batch.map { kept in
+            guard let user = kept.credential.user, let present = store.credential(of: user, for: kept.space) else {
+                return .new
+            }
+            return present.password == kept.credential.password ? .same : .changed
+        }
+    }
+
+    /// Those that are no default where the space has another one.
+    func settled(_ batch: [KeptCredential]) -> [KeptCredential] {
+        let taken = Dictionary(
+            store.entries.filter(\.isDefault).map { ($0.space, $0.user) }, uniquingKeysWith: { first, _ in first })
+        return batch.map { kept in
+            guard let user = taken[kept.space] else { return kept }
+            return KeptCredential(kept.credential, for: kept.space, isDefault: kept.credential.user == user)
+        }
+    }
+
+    /// All of them, or none.
+    func keep(_ batch: [KeptCredential]) throws(CommandError) {
+        try change { () throws(CredentialStorageError) in try store.put(settled(batch)) }
+    }
+
+    /// Writes them all to standard output.
+    func export(sealedWith source: Credentials.ValueSource) throws(CommandError) {
+        let key: SealingKey
+        do throws(CredentialStoreError) {
+            key = try SealingKey(reading: source, environment: Environment.all)
+        } catch { throw .failed("\(error)") }
+        do throws(CryptoError) {
+            OutputFile.standardOutput.write(
+                Array(try SealedCredentials.write(store.credentials, sealedWith: key).utf8))
+        } catch { throw .failed("\(error)") }
     }
 
     private func present(_ user: String, for space: ProtectionSpace) throws(CommandError) -> Credential {

@@ -18,10 +18,10 @@ import Testing
     func `credentials are kept by space and user, one of them the default`(kind: StorageKind) async throws {
         let storage = try kind.make()
         try await storage.set(credential("a"), for: space)
-        #expect(try await storage.defaultCredential(for: space) == nil)
+        #expect(storage.defaultCredential(for: space) == nil)
         try await storage.setDefault(credential("b"), for: space)
         #expect(try await storage.credentials(for: space).keys.sorted() == ["a", "b"])
-        #expect(try await storage.defaultCredential(for: space)?.user == "b")
+        #expect(storage.defaultCredential(for: space)?.user == "b")
         #expect(try await storage.allCredentials().keys.map(\.host) == ["host"])
         let other = ProtectionSpace(origin: space.origin, realm: "other", authenticationMethod: .basic)
         #expect(try await storage.credentials(for: other).isEmpty)
@@ -31,12 +31,12 @@ import Testing
     func `setting replaces, removing takes the default away with the credential`(kind: StorageKind) async throws {
         let storage = try kind.make()
         try await storage.setDefault(credential("a"), for: space)
-        let first = try await storage.defaultCredential(for: space)?.version
+        let first = storage.defaultCredential(for: space)?.version
         try await storage.set(credential("a", "changed"), for: space)
-        let second = try await storage.defaultCredential(for: space)?.version
+        let second = storage.defaultCredential(for: space)?.version
         #expect(second != nil && second != first)
         try await storage.remove(user: "a", for: space)
-        #expect(try await storage.defaultCredential(for: space) == nil)
+        #expect(storage.defaultCredential(for: space) == nil)
         #expect(try await storage.allCredentials().isEmpty)
         try await storage.remove(user: "a", for: space)
     }
@@ -104,7 +104,7 @@ import Testing
                 let password = credential.password?.withBytes { $0.text } ?? "none"
                 answers.append("\(space) \(user) \(password)")
             }
-            answers.append("\(space) default \(try await storage.defaultCredential(for: space)?.user ?? "none")")
+            answers.append("\(space) default \(storage.defaultCredential(for: space)?.user ?? "none")")
         }
         return answers.sorted()
     }

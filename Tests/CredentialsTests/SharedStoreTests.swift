@@ -25,7 +25,7 @@ import Testing
         #expect(try replicas[2].follow(within: 5000))
         #expect(try !replicas[0].follow(within: 100))
         for replica in replicas {
-            #expect(try await replica.storage.defaultCredential(for: space)?.password == Secret("p"))
+            #expect(replica.storage.defaultCredential(for: space)?.password == Secret("p"))
         }
     }
 

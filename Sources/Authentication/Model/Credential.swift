@@ -33,6 +33,14 @@ public struct Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
+    /// A user and a password in a storage that tells its values apart itself: what was set again is another value even
+    /// where the password is the same. `name` is what logs and explanations call it.
+    public init(name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128) {
+        content = .password(user: user, password: password)
+        self.persistence = persistence
+        version = CredentialVersion(name: name, fingerprint: fingerprint)
+    }
+
     /// A certificate with its key. `name` is what logs and explanations call it.
     public init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
         content = .identity(identity)

@@ -5,8 +5,8 @@ import Crypto
 public struct CredentialVersion: Sendable, Hashable {
     /// The name in the rule file or the store; fit for logs.
     public let name: String
-    /// A keyed hash of the value under a key of this process: equal for equal values, and of no use to anyone who
-    /// reads it.
+    /// A keyed hash of the value, equal for equal values, or what a storage tells its values apart by. Of no use to anyone
+    /// who reads it.
     public let fingerprint: UInt128
 
     public init(name: String, fingerprint: UInt128) {

@@ -21,4 +21,13 @@ public struct ProtectionSpace: Sendable, Hashable {
     public var receivesCredentialSecurely: Bool {
         origin.protocol == .https || !authenticationMethod.revealsCredential
     }
+
+    /// The server whatever its realm and method, for which a user and a password can be kept that answer where nothing
+    /// more particular is: files like netrc know no more. Nil for methods that want something else than a password.
+    public var general: ProtectionSpace? {
+        switch authenticationMethod {
+        case .basic, .digest, .ntlm: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        case .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: nil
+        }
+    }
 }

@@ -2,8 +2,8 @@ import Bytes
 
 /// A hash of bytes, regardless of ASCII case, that needs neither an array nor a string of them. Seeded per process;
 /// good enough where a collision costs a comparison or a challenge.
-enum SpanHash {
-    static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
+public enum SpanHash {
+    public static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         var hash = processSeed ^ seed
         var word: UInt64 = 0
         for offset in 0..<bytes.count {

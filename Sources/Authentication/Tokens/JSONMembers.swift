@@ -2,8 +2,8 @@ import Bytes
 
 /// The members of a JSON object (RFC 8259) that are texts or numbers. What is nested is passed over, without recursion;
 /// of members with one name the first counts.
-struct JSONMembers {
-    enum Value: Equatable {
+public struct JSONMembers {
+    public enum Value: Equatable {
         case text([UInt8])
         case number(Double)
     }
@@ -15,7 +15,7 @@ struct JSONMembers {
     private static let depthLimit = 64
 
     /// Nil when it is no object, or ends before it does.
-    init?(_ bytes: [UInt8]) {
+    public init?(_ bytes: [UInt8]) {
         self.bytes = bytes
         guard take(UInt8(ascii: "{")) else { return nil }
         if take(UInt8(ascii: "}")) { return }
@@ -29,9 +29,9 @@ struct JSONMembers {
         guard take(UInt8(ascii: "}")) else { return nil }
     }
 
-    subscript(name: String) -> Value? { members.first { $0.name.elementsEqual(name.utf8) }?.value }
+    public subscript(name: String) -> Value? { members.first { $0.name.elementsEqual(name.utf8) }?.value }
 
-    func text(_ name: String) -> [UInt8]? {
+    public func text(_ name: String) -> [UInt8]? {
         if case .text(let text)? = self[name] { text } else { nil }
     }
 

@@ -7,15 +7,23 @@ protocol CredentialDatabase: Sendable {
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value
 
-    /// Lends the tables to a writer, who writes all or nothing and is alone in it. Others who have the store open
-    /// learn of it.
+    /// Lends the tables to a writer, who writes all or nothing and is alone in it, with the number of the change: each
+    /// has a greater one. Others who have the store open learn of it.
     func write<Value: Sendable>(
-        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+        _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value
 
     /// Whether somebody else may have changed something since the last call, or, where that is not known at once,
     /// does so within that time.
     ///
     /// - Parameter limit: milliseconds.
-    func hasForeignChanges(within limit: Int) throws(DatabaseError) -> Bool
+    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges
+}
+
+/// What others may have done to a store.
+enum ForeignChanges: Sendable {
+    case none
+    case some
+    /// It is another one now.
+    case replaced
 }

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import Database
 import IO
+import Synchronization
 
 /// What outlives the process: credentials of permanent persistence, and what was refused.
 public final class CredentialStore: Sendable {
@@ -10,6 +11,10 @@ public final class CredentialStore: Sendable {
     /// Kept in the store as they change.
     public let parked: ParkedCredentials
     private let database: any CredentialDatabase
+    /// Wraps the store's own key; a store in its place may have another of those.
+    private let key: SealingKey
+    /// What is still to be taken over.
+    private let behind = Mutex<ForeignChanges?>(nil)
     let kept: DatabaseCredentialStorage
 
     /// Opens a store in a SQLite file, which is made if there is none. Blocks.
@@ -52,7 +57,8 @@ public final class CredentialStore: Sendable {
         let dataKey = try StoreKey.dataKey(of: database, wrappedBy: key)
         fingerprintKey(dataKey.derived(for: "credential fingerprints"))
         self.database = database
-        kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool)
+        self.key = key
+        kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool, report: report)
         storage = kept
         parked = ParkedCredentials(journal: StoredRefusals(database, pool: pool, report: report))
         try adoptRefusals()
@@ -64,12 +70,29 @@ public final class CredentialStore: Sendable {
     /// - Returns: whether there may have been any.
     @discardableResult
     public func follow(within limit: Int) throws(CredentialStoreError) -> Bool {
-        let isChanged = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.hasForeignChanges(within: limit)
+        let changes = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.foreignChanges(within: limit)
         }
-        guard isChanged else { return false }
-        try kept.refresh()
+        // What is not taken over now for want of a connection is taken over later.
+        let behind = behind.withLock { behind in
+            switch changes {
+            case .none: break
+            case .some: behind = behind ?? .some
+            case .replaced: behind = .replaced
+            }
+            return behind
+        }
+        guard let behind else { return false }
+        if case .replaced = behind {
+            try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
+        } else {
+            try kept.refresh(
+                to: try CredentialStoreError.asking { () throws(DatabaseError) in
+                    try database.read { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
+                })
+        }
         try adoptRefusals()
+        self.behind.withLock { $0 = nil }
         return true
     }
 

@@ -3,8 +3,8 @@ import Database
 
 /// A store's tables: what is read from them and written to them, the same in every database.
 enum CredentialTables {
-    private static let space = "host, port, protocol, proxy, realm, method"
-    private static let isSpace =
+    static let space = "host, port, protocol, proxy, realm, method"
+    static let isSpace =
         "host = $1 AND port = $2 AND protocol = $3 AND proxy = $4 AND realm = $5 AND method = $6"
 
     // MARK: - The key
@@ -31,42 +31,110 @@ enum CredentialTables {
             [.text(key.wrappingKeyID), .bytes(key.wrapped)])
     }
 
-    // MARK: - Credentials
+    // MARK: - The numbers of changes
 
-    static func credentials(_ connection: some SQLConnection) throws(DatabaseError) -> [StoredCredential] {
-        var credentials: [StoredCredential] = []
-        for row in try connection.rows(
-            "SELECT \(space), \"user\", is_default, sealed FROM attache_credentials")
-        {
-            guard let credential = StoredCredential(columns: row) else {
-                throw .unusable("a row of its credentials cannot be read")
-            }
-            credentials.append(credential)
-        }
-        return credentials
+    static func revision(_ connection: some SQLConnection) throws(DatabaseError) -> StoreRevision {
+        let row = try connection.rows("SELECT latest, refusals, forgotten FROM attache_revision").first ?? []
+        guard row.count == 3, let latest = row[0].integer, let refusals = row[1].integer,
+            let forgotten = row[2].integer
+        else { throw .unusable("its changes have no number") }
+        return StoreRevision(latest: latest, refusals: refusals, forgotten: forgotten)
     }
 
-    static func put(_ row: StoredCredential, _ connection: some SQLConnection) throws(DatabaseError) {
-        if row.isDefault {
-            try connection.rows("UPDATE attache_credentials SET is_default = 0 WHERE \(isSpace)", row.space.columns)
+    /// The number of the change that is being made.
+    static func nextRevision(_ connection: some SQLConnection) throws(DatabaseError) -> Int64 {
+        let rows = try connection.rows("UPDATE attache_revision SET latest = latest + 1 RETURNING latest")
+        guard let revision = rows.first?.first?.integer else { throw .unusable("its changes have no number") }
+        return revision
+    }
+
+    // MARK: - Credentials
+
+    /// Every credential that was changed since a revision.
+    static func forEachCredential(
+        since revision: Int64, _ connection: some SQLConnection, _ body: (StoredCredential) -> Void
+    ) throws(DatabaseError) {
+        try connection.forEachRow(
+            "SELECT \(space), \"user\", is_default, sealed FROM attache_credentials WHERE revision > $1",
+            [.integer(revision)]
+        ) { row throws(DatabaseError) in
+            guard let credential = StoredCredential(row: row) else {
+                throw .unusable("a row of its credentials cannot be read")
+            }
+            body(credential)
         }
+    }
+
+    /// What was removed since a revision; it may be there again.
+    static func removals(
+        since revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) -> [(space: ProtectionSpace, user: String)] {
+        var removals: [(ProtectionSpace, String)] = []
+        try connection.forEachRow(
+            "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
+        ) { row throws(DatabaseError) in
+            if let space = ProtectionSpace(row: row), let user = row.text(6) { removals.append((space, user)) }
+        }
+        return removals
+    }
+
+    static func put(
+        _ row: StoredCredential, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        if row.isDefault { try clearDefault(of: row.space, but: row.user, at: revision, connection) }
         try connection.rows(
             """
-            INSERT INTO attache_credentials (\(space), "user", is_default, sealed)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            INSERT INTO attache_credentials (\(space), "user", is_default, sealed, revision)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             ON CONFLICT (\(space), "user") DO UPDATE SET
-                sealed = excluded.sealed,
+                sealed = excluded.sealed, revision = excluded.revision,
                 is_default = CASE excluded.is_default WHEN 1 THEN 1 ELSE attache_credentials.is_default END
             """,
-            row.space.columns + [.text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed)])
+            row.space.columns
+                + [.text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed), .integer(revision)])
+        try removeRefusals(of: row.space.credentialName(of: row.user), at: revision, connection)
+    }
+
+    static func makeDefault(
+        user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        let isThere = try connection.rows(
+            "UPDATE attache_credentials SET is_default = 1, revision = $8 WHERE \(isSpace) AND \"user\" = $7 "
+                + "RETURNING is_default", space.columns + [.text(user), .integer(revision)])
+        if !isThere.isEmpty { try clearDefault(of: space, but: user, at: revision, connection) }
+    }
+
+    private static func clearDefault(
+        of space: ProtectionSpace, but user: String, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        try connection.rows(
+            """
+            UPDATE attache_credentials SET is_default = 0, revision = $8
+            WHERE \(isSpace) AND "user" <> $7 AND is_default = 1
+            """, space.columns + [.text(user), .integer(revision)])
     }
 
     static func remove(
-        user: String, for space: ProtectionSpace, _ connection: some SQLConnection
+        user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
+        let removed = try connection.rows(
+            "DELETE FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7 RETURNING is_default",
+            space.columns + [.text(user)])
+        if removed.isEmpty { return }
         try connection.rows(
-            "DELETE FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7", space.columns + [.text(user)])
+            "INSERT INTO attache_removals (\(self.space), \"user\", revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            space.columns + [.text(user), .integer(revision)])
+        try removeRefusals(of: space.credentialName(of: user), at: revision, connection)
+        // Whoever is as far behind as that reads everything.
+        let forgotten = try connection.rows(
+            "DELETE FROM attache_removals WHERE revision < $1 RETURNING revision", [.integer(revision - memory)])
+        if !forgotten.isEmpty {
+            try connection.rows("UPDATE attache_revision SET forgotten = $1", [.integer(revision - memory)])
+        }
     }
+
+    /// Changes that a removal is remembered for.
+    private static let memory: Int64 = 10_000
 
     // MARK: - Refusals
 
@@ -75,26 +143,51 @@ enum CredentialTables {
             .compactMap(ParkedCredentials.Entry.init(columns:))
     }
 
+    /// Keeps a refusal, unless the store has another value for the refused credential by now.
     static func add(
-        _ refusal: ParkedCredentials.Entry, _ connection: some SQLConnection
+        _ refusal: ParkedCredentials.Entry, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
+        let user = refusal.space.user(ofCredentialNamed: refusal.version.name) ?? ""
+        let kept = try connection.rows(
+            "SELECT sealed FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7",
+            refusal.space.columns + [.text(user)])
+        if let box = kept.first?.first?.bytes, StoredCredential.fingerprint(of: box) != refusal.version.fingerprint {
+            return
+        }
         try connection.rows(
             """
             INSERT INTO attache_refusals (\(space), name, fingerprint)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             ON CONFLICT (\(space), name, fingerprint) DO NOTHING
             """, refusal.columns)
+        try connection.rows(
+            "DELETE FROM attache_refusals WHERE number <= (SELECT max(number) FROM attache_refusals) - 4096")
+        try markRefusals(at: revision, connection)
     }
 
     static func removeRefusals(
-        before version: CredentialVersion, _ connection: some SQLConnection
+        before version: CredentialVersion, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        try connection.rows(
-            "DELETE FROM attache_refusals WHERE name = $1 AND fingerprint <> $2",
+        let removed = try connection.rows(
+            "DELETE FROM attache_refusals WHERE name = $1 AND fingerprint <> $2 RETURNING number",
             [.text(version.name), .bytes(version.fingerprintBytes)])
+        if !removed.isEmpty { try markRefusals(at: revision, connection) }
     }
 
-    static func removeRefusals(_ connection: some SQLConnection) throws(DatabaseError) {
+    private static func removeRefusals(
+        of name: String, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        let removed = try connection.rows(
+            "DELETE FROM attache_refusals WHERE name = $1 RETURNING number", [.text(name)])
+        if !removed.isEmpty { try markRefusals(at: revision, connection) }
+    }
+
+    static func removeRefusals(at revision: Int64, _ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows("DELETE FROM attache_refusals")
+        try markRefusals(at: revision, connection)
+    }
+
+    private static func markRefusals(at revision: Int64, _ connection: some SQLConnection) throws(DatabaseError) {
+        try connection.rows("UPDATE attache_revision SET refusals = $1", [.integer(revision)])
     }
 }

@@ -4,147 +4,244 @@ import Database
 import IO
 import Synchronization
 
-/// A credential storage in a database, seen through a copy in memory that answers at once: the database is asked only
+/// A credential storage in a database, seen through a view in memory that answers at once: the database is asked only
 /// when something is written, and when somebody else has changed something.
-public final class DatabaseCredentialStorage: CredentialStorage {
+final class DatabaseCredentialStorage: CredentialStorage {
+    private struct State {
+        var view: CredentialView
+        /// What the view holds of others' changes.
+        var revision: Int64 = 0
+    }
+
     private let database: any CredentialDatabase
-    private let dataKey: SealingKey
     private let listeners = ChangeListeners()
-    private let view = Mutex(CredentialShelves())
+    private let state: Mutex<State>
+    private let generation = Atomic(1)
     /// Held over a write to the database and the one to the view, so that both see the same order.
     private let writing = Mutex(())
     private let pool: BlockingPool
+    private let report: @Sendable (String) -> Void
 
     /// Reads the database once. Blocks.
     init(
-        _ database: any CredentialDatabase, dataKey: SealingKey, pool: BlockingPool
+        _ database: any CredentialDatabase, dataKey: SealingKey, pool: BlockingPool,
+        report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) {
         self.database = database
         self.pool = pool
-        self.dataKey = dataKey
-        let shelves = try read()
-        view.withLock { $0 = shelves }
+        self.report = report
+        state = Mutex(State(view: CredentialView(dataKey: dataKey)))
+        try reload(dataKey)
     }
 
     // MARK: - Reading
 
-    public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
-        view.withLock { $0.credentials(for: space) }
+    func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
+        let users = state.withLock { $0.view.users(for: space) }
+        var credentials: [String: Credential] = [:]
+        for user in users { credentials[user] = credential(of: user, for: space) }
+        return credentials
     }
 
-    public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
-        view.withLock { $0.all }
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+        var credentials: [ProtectionSpace: [String: Credential]] = [:]
+        for entry in entries {
+            credentials[entry.space, default: [:]][entry.user] = credential(of: entry.user, for: entry.space)
+        }
+        return credentials
     }
 
-    public func defaultCredential(for space: ProtectionSpace) async throws(CredentialStorageError) -> Credential? {
-        view.withLock { $0.defaultCredential(for: space) }
+    func defaultCredential(for space: ProtectionSpace) -> Credential? {
+        opened(state.withLock { $0.view.defaultCredential(for: space) })
     }
 
-    /// All of it, as of now.
-    var shelves: CredentialShelves { view.withLock { $0 } }
+    func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
+        state.withLock { $0.view.version(of: user, for: space) }
+    }
 
-    public func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
+    func serves(_ origin: Origin) -> Bool { state.withLock { $0.view.serves(origin) } }
+
+    var originGeneration: Int { generation.load(ordering: .relaxed) }
+
+    func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
+
+    /// In no particular order.
+    var entries: [CredentialStore.Entry] {
+        var entries: [CredentialStore.Entry] = []
+        state.withLock { state in
+            entries.reserveCapacity(state.view.count)
+            state.view.visit { space, user, isDefault in
+                entries.append(CredentialStore.Entry(space: space, user: user, isDefault: isDefault))
+            }
+        }
+        return entries
+    }
+
+    func credential(of user: String, for space: ProtectionSpace) -> Credential? {
+        opened(state.withLock { $0.view.credential(of: user, for: space) })
+    }
+
+    func defaultUser(for space: ProtectionSpace) -> String? { state.withLock { $0.view.defaultUser(for: space) } }
+
+    private func opened(_ opening: CredentialView.Opening) -> Credential? {
+        switch opening {
+        case .none: return nil
+        case .credential(let credential): return credential
+        case .foreign(let user, let host):
+            report("\(CredentialStoreError.foreignRow(user: user, host: host))")
+            return nil
+        }
+    }
 
     // MARK: - Writing
 
-    public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        let row = try sealed(credential, for: space, asDefault: false)
-        try await unblocked { storage throws(CredentialStorageError) in try storage.put(row, for: space) }
+    func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.set(credential, for: space, asDefault: false)])
     }
 
-    public func setDefault(
-        _ credential: Credential, for space: ProtectionSpace
-    ) async throws(CredentialStorageError) {
-        let row = try sealed(credential, for: space, asDefault: true)
-        try await unblocked { storage throws(CredentialStorageError) in try storage.put(row, for: space) }
+    func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.set(credential, for: space, asDefault: true)])
     }
 
-    public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        try await unblocked { storage throws(CredentialStorageError) in try storage.drop(user: user, for: space) }
+    func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await unblocked([.remove(user: user, for: space)])
     }
 
-    /// What is written, and the credential as everyone else will read it, and whoever starts after us.
-    func sealed(
-        _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
-    ) throws(CredentialStorageError) -> (row: StoredCredential, kept: Credential) {
-        let row: StoredCredential?
-        let kept: Credential?
-        do throws(CryptoError) {
-            row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: dataKey)
-            kept = try row?.credential(openedWith: dataKey)
-        } catch { throw .unavailable("\(error)") }
-        guard let row, let kept else { throw .noUser(credential: credential.version.name) }
-        return (row, kept)
-    }
-
-    /// Blocks.
-    func put(
-        _ sealed: (row: StoredCredential, kept: Credential), for space: ProtectionSpace
-    ) throws(CredentialStorageError) {
-        let (row, kept) = sealed
-        try write { connection throws(DatabaseError) in
-            try CredentialTables.put(row, connection)
-        } showing: { view in
-            view.put(kept, of: row.user, for: space, asDefault: row.isDefault)
-            return CredentialChange(row.isDefault ? .madeDefault : .set, space: space, user: row.user)
+    private func unblocked(_ edits: [CredentialEdit]) async throws(CredentialStorageError) {
+        let result = await pool.run { () -> Result<Void, CredentialStorageError> in
+            do throws(CredentialStorageError) { return .success(try self.apply(edits)) } catch {
+                return .failure(error)
+            }
         }
+        try result.get()
     }
 
-    /// Blocks.
-    func drop(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
-        try write { connection throws(DatabaseError) in
-            try CredentialTables.remove(user: user, for: space, connection)
-        } showing: { view in
-            view.remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
-        }
+    /// An edit as it is written.
+    private enum Step: Sendable {
+        case put(StoredCredential)
+        case remove(user: String, ProtectionSpace)
+        case makeDefault(user: String, ProtectionSpace)
     }
 
-    private func write(
-        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Void,
-        showing change: (inout CredentialShelves) -> CredentialChange?
-    ) throws(CredentialStorageError) {
+    /// Does all of it or nothing; it is on the disk when the call returns. Blocks.
+    func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) {
         try writing.withLock { _ throws(CredentialStorageError) in
-            do throws(DatabaseError) { try database.write(body) } catch { throw .unavailable("\(error)") }
-            view.withLock { view in
-                if let change = change(&view) { listeners.tell(change) }
+            let dataKey = state.withLock { $0.view.dataKey }
+            var steps: [Step] = []
+            for edit in edits { steps.append(try Self.step(edit, sealedWith: dataKey)) }
+            let written = steps
+            let revision: Int64
+            do throws(DatabaseError) {
+                revision = try database.write { connection, revision throws(DatabaseError) in
+                    for step in written { try Self.write(step, at: revision, connection) }
+                    return revision
+                }
+            } catch { throw .unavailable("\(error)") }
+            state.withLock { state in
+                for step in written {
+                    if let change = Self.show(step, in: &state.view) { listeners.tell(change) }
+                }
+                generation.add(1, ordering: .relaxed)
+                // What others did before is still to be read.
+                if state.revision == revision - 1 { state.revision = revision }
             }
         }
     }
 
-    private func unblocked(
-        _ body: @escaping @Sendable (DatabaseCredentialStorage) throws(CredentialStorageError) -> Void
-    ) async throws(CredentialStorageError) {
-        let result = await pool.run { () -> Result<Void, CredentialStorageError> in
-            do throws(CredentialStorageError) { return .success(try body(self)) } catch { return .failure(error) }
+    private static func step(
+        _ edit: CredentialEdit, sealedWith key: SealingKey
+    ) throws(CredentialStorageError) -> Step {
+        switch edit {
+        case .remove(let user, let space): return .remove(user: user, space)
+        case .makeDefault(let user, let space): return .makeDefault(user: user, space)
+        case .set(let credential, let space, let asDefault):
+            let row: StoredCredential?
+            do throws(CryptoError) {
+                row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: key)
+            } catch { throw .unavailable("\(error)") }
+            guard let row else { throw .noUser(credential: credential.version.name) }
+            return .put(row)
         }
-        try result.get()
+    }
+
+    private static func write(
+        _ step: Step, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        switch step {
+        case .put(let row): try CredentialTables.put(row, at: revision, connection)
+        case .remove(let user, let space):
+            try CredentialTables.remove(user: user, for: space, at: revision, connection)
+        case .makeDefault(let user, let space):
+            try CredentialTables.makeDefault(user: user, for: space, at: revision, connection)
+        }
+    }
+
+    private static func show(_ step: Step, in view: inout CredentialView) -> CredentialChange? {
+        switch step {
+        case .put(let row): view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault ? true : nil)
+        case .remove(let user, let space):
+            view.remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
+        case .makeDefault(let user, let space): view.makeDefault(user: user, for: space)
+        }
     }
 
     // MARK: - Others' changes
 
     /// Takes over what other processes have changed. Blocks.
-    func refresh() throws(CredentialStoreError) {
+    ///
+    /// - Parameter revision: how far the store has come.
+    func refresh(to revision: StoreRevision) throws(CredentialStoreError) {
         try writing.withLock { _ throws(CredentialStoreError) in
-            let shelves = try read()
-            view.withLock { view in
-                let changes = shelves.changes(since: view)
-                view = shelves
-                for change in changes { listeners.tell(change) }
+            let known = state.withLock { $0.revision }
+            guard known <= revision.latest, known >= revision.forgotten else {
+                return try reload(state.withLock { $0.view.dataKey })
+            }
+            let (removed, changed) = try CredentialStoreError.asking { () throws(DatabaseError) in
+                try database.read { connection throws(DatabaseError) in
+                    // What is there again is read after its removal.
+                    let removed = try CredentialTables.removals(since: known, connection)
+                    var changed: [StoredCredential] = []
+                    try CredentialTables.forEachCredential(since: known, connection) { changed.append($0) }
+                    return (removed, changed)
+                }
+            }
+            state.withLock { state in
+                for (space, user) in removed where state.view.remove(user: user, for: space) {
+                    listeners.tell(CredentialChange(.removed, space: space, user: user))
+                }
+                for row in changed {
+                    let change = state.view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
+                    if let change { listeners.tell(change) }
+                }
+                generation.add(1, ordering: .relaxed)
+                state.revision = max(state.revision, revision.latest)
             }
         }
     }
 
-    private func read() throws(CredentialStoreError) -> CredentialShelves {
-        let rows = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.read { connection throws(DatabaseError) in try CredentialTables.credentials(connection) }
+    /// Takes over another store's credentials in place of those known. Blocks.
+    func replace(_ dataKey: SealingKey) throws(CredentialStoreError) {
+        try writing.withLock { _ throws(CredentialStoreError) in try reload(dataKey) }
+    }
+
+    private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
+        let (fresh, revision) = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in
+                let revision = try CredentialTables.revision(connection).latest
+                var view = CredentialView(dataKey: dataKey)
+                try CredentialTables.forEachCredential(since: 0, connection) { row in
+                    _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
+                }
+                return (view, revision)
+            }
         }
-        var shelves = CredentialShelves()
-        for row in rows {
-            do throws(CryptoError) {
-                shelves.put(
-                    try row.credential(openedWith: dataKey), of: row.user, for: row.space, asDefault: row.isDefault)
-            } catch { throw .foreignRow(user: row.user, host: row.space.host) }
+        state.withLock { state in
+            if state.view.count > 0 || state.revision > 0 {
+                for change in fresh.changes(since: state.view) { listeners.tell(change) }
+            }
+            state.view = fresh
+            state.revision = revision
+            generation.add(1, ordering: .relaxed)
         }
-        return shelves
     }
 }

@@ -34,13 +34,13 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
     }
 
     func write<Value: Sendable>(
-        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+        _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try session.withLock { session throws(DatabaseError) in
             try session.use { connection throws(DatabaseError) in
                 try connection.transaction { () throws(DatabaseError) in
                     try connection.rows(PostgreSQLSchema.lock)
-                    let value = try body(connection)
+                    let value = try body(connection, try CredentialTables.nextRevision(connection))
                     try connection.rows(
                         "SELECT pg_notify($1, $2)", [.text(PostgreSQLSchema.channel), .text(name)])
                     return value
@@ -49,15 +49,16 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         }
     }
 
-    func hasForeignChanges(within limit: Int) throws(DatabaseError) -> Bool {
+    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
         try listening.withLock { session throws(DatabaseError) in
             // Making the connection sure first: what was said while nobody listened is not known.
             let before = session.generation
             try session.use { connection throws(DatabaseError) in _ = try connection.rows("SELECT 1") }
-            if session.generation != before { return true }
-            return try session.use { connection throws(DatabaseError) in
+            if session.generation != before { return .some }
+            let isNews = try session.use { connection throws(DatabaseError) in
                 try connection.notifications(within: limit).contains { $0 != name }
-            } || session.generation != before
+            }
+            return isNews || session.generation != before ? .some : .none
         }
     }
 }

@@ -31,7 +31,8 @@ enum PostgreSQLSchema {
                 UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
             )
             """,
-        ]
+        ],
+        CredentialSchema.numberedChanges(bytes: "bytea"),
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

@@ -12,10 +12,23 @@ extension ProtectionSpace {
 
     init?(columns: ArraySlice<DatabaseValue>) {
         let values = Array(columns)
-        guard values.count == 6, let host = values[0].text,
-            let port = values[1].integer.flatMap({ UInt16(exactly: $0) }),
-            let kind = values[2].text.flatMap(NetworkProtocol.init(rawValue:)), let isProxy = values[3].integer,
-            let realm = values[4].text, let method = values[5].text.flatMap(AuthenticationMethod.init(rawValue:))
+        guard values.count == 6 else { return nil }
+        self.init(
+            host: values[0].text, port: values[1].integer, protocol: values[2].text, isProxy: values[3].integer,
+            realm: values[4].text, method: values[5].text)
+    }
+
+    /// Of a row that begins with them.
+    init?(row: some DatabaseRow) {
+        self.init(
+            host: row.text(0), port: row.integer(1), protocol: row.text(2), isProxy: row.integer(3), realm: row.text(4),
+            method: row.text(5))
+    }
+
+    private init?(host: String?, port: Int64?, protocol: String?, isProxy: Int64?, realm: String?, method: String?) {
+        guard let host, let port = port.flatMap({ UInt16(exactly: $0) }),
+            let kind = `protocol`.flatMap(NetworkProtocol.init(rawValue:)), let isProxy, let realm,
+            let method = method.flatMap(AuthenticationMethod.init(rawValue:))
         else { return nil }
         self.init(
             origin: Origin(host: host, port: port, protocol: kind, isProxy: isProxy != 0),
@@ -24,10 +37,10 @@ extension ProtectionSpace {
 }
 
 extension StoredCredential {
-    /// A row: the space's columns, user, default, sealed.
-    init?(columns: [DatabaseValue]) {
-        guard columns.count == 9, let space = ProtectionSpace(columns: columns[..<6]), let user = columns[6].text,
-            let isDefault = columns[7].integer, let sealed = columns[8].bytes
+    /// Of a row: the space's columns, user, default, sealed.
+    init?(row: some DatabaseRow) {
+        guard let space = ProtectionSpace(row: row), let user = row.text(6), let isDefault = row.integer(7),
+            let sealed = row.bytes(8)
         else { return nil }
         self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
     }

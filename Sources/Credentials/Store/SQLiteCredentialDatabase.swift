@@ -5,10 +5,13 @@ import Synchronization
 
 /// A credential store in one SQLite file.
 final class SQLiteCredentialDatabase: CredentialDatabase {
+    private let path: String
     private let state: Mutex<State>
 
     private struct State {
-        let database: SQLiteDatabase
+        /// Nil while the file cannot be opened that has taken the place of another.
+        var database: SQLiteDatabase?
+        var stamp: FileStamp?
         /// SQLite's own number of changes that others made.
         var dataVersion: Int64?
     }
@@ -38,14 +41,20 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
                 UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
             )
             """,
-        ]
+        ],
+        CredentialSchema.numberedChanges(bytes: "BLOB"),
     ]
 
     /// Opens the store, or makes an empty one.
     init(path: String) throws(DatabaseError) {
+        self.path = path
+        state = Mutex(try Self.open(path))
+    }
+
+    private static func open(_ path: String) throws(DatabaseError) -> State {
         let database = try SQLiteDatabase(path: path)
-        try Self.migrate(database)
-        state = Mutex(State(database: database))
+        try migrate(database)
+        return State(database: database, stamp: FileStamp(path: path))
     }
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
@@ -65,24 +74,26 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     func read<Value: Sendable>(
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try state.withLock { state throws(DatabaseError) in try body(state.database) }
+        try state.withLock { state throws(DatabaseError) in try body(try database(state)) }
     }
 
     func write<Value: Sendable>(
-        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+        _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try state.withLock { state throws(DatabaseError) in
-            let database = state.database
-            return try database.transaction { () throws(DatabaseError) in try body(database) }
+            let database = try database(state)
+            return try database.transaction { () throws(DatabaseError) in
+                try body(database, try CredentialTables.nextRevision(database))
+            }
         }
     }
 
     /// A file tells nobody that it was changed: it is asked at short intervals.
-    func hasForeignChanges(within limit: Int) throws(DatabaseError) -> Bool {
+    func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
         var rest = limit
         while true {
-            if try hasForeignChanges() { return true }
-            guard rest > 0 else { return false }
+            let changes = try foreignChanges()
+            guard case .none = changes, rest > 0 else { return changes }
             Pause.milliseconds(min(rest, Self.interval))
             rest -= Self.interval
         }
@@ -90,11 +101,31 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     private static let interval = 250
 
-    private func hasForeignChanges() throws(DatabaseError) -> Bool {
+    private func foreignChanges() throws(DatabaseError) -> ForeignChanges {
         try state.withLock { state throws(DatabaseError) in
-            let version = try state.database.rows("PRAGMA data_version").first?.first?.integer
+            guard isInPlace(state) else {
+                guard SmallFile.exists(path) else { throw .unavailable("\(path) was taken away") }
+                // The former file's log has the name that the new one's will have, and goes when it is closed.
+                state = State()
+                state = try Self.open(path)
+                return .replaced
+            }
+            let version = try database(state).rows("PRAGMA data_version").first?.first?.integer
             defer { state.dataVersion = version }
-            return state.dataVersion != version
+            return state.dataVersion == version ? .none : .some
         }
+    }
+
+    private func database(_ state: borrowing State) throws(DatabaseError) -> SQLiteDatabase {
+        // What is written to a file that has lost its name is lost.
+        guard let database = state.database, isInPlace(state) else {
+            throw .unavailable("\(path) was taken away or replaced")
+        }
+        return database
+    }
+
+    private func isInPlace(_ state: borrowing State) -> Bool {
+        guard let opened = state.stamp, let present = FileStamp(path: path) else { return false }
+        return present.isSameFile(as: opened)
     }
 }

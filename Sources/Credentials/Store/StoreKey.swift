@@ -46,7 +46,7 @@ struct StoreKey: Sendable, Hashable {
         let made = try StoreKey(fresh, wrappedBy: key)
         // Another process may have been first: its key is then everybody's.
         let adopted = try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.write { connection throws(DatabaseError) in
+            try database.write { connection, _ throws(DatabaseError) in
                 try CredentialTables.adopt(made, connection)
                 return try CredentialTables.key(connection)
             }
@@ -62,7 +62,7 @@ struct StoreKey: Sendable, Hashable {
         let dataKey = try dataKey(of: database, wrappedBy: former)
         let rewrapped = try StoreKey(dataKey, wrappedBy: new)
         try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.write { connection throws(DatabaseError) in
+            try database.write { connection, _ throws(DatabaseError) in
                 guard try CredentialTables.key(connection)?.wrappingKeyID == former.id else {
                     throw .failed("somebody else changed its key at the same time")
                 }

@@ -42,8 +42,16 @@ struct StoredCredential: Sendable, Hashable {
         }
         guard let password else { throw .notOurs }
         return Credential(
-            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent)
+            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
+            fingerprint: Self.fingerprint(of: sealed))
     }
+
+    var version: CredentialVersion {
+        CredentialVersion(name: space.credentialName(of: user), fingerprint: Self.fingerprint(of: sealed))
+    }
+
+    /// Tells a box from every other: also from one with the same password that was set later, which deserves another try.
+    static func fingerprint(of sealed: [UInt8]) -> UInt128 { SealingKey.tag(of: sealed.span) ?? 0 }
 
     /// Space and user as one text that no other space and user have.
     private static func context(_ space: ProtectionSpace, user: String) -> [UInt8] {

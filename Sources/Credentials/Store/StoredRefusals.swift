@@ -17,24 +17,24 @@ final class StoredRefusals: RefusalJournal {
     }
 
     func parked(_ entry: ParkedCredentials.Entry) {
-        write { connection throws(DatabaseError) in
-            try CredentialTables.add(entry, connection)
+        write { connection, revision throws(DatabaseError) in
+            try CredentialTables.add(entry, at: revision, connection)
         }
     }
 
     func replaced(by version: CredentialVersion) {
-        write { connection throws(DatabaseError) in
-            try CredentialTables.removeRefusals(before: version, connection)
+        write { connection, revision throws(DatabaseError) in
+            try CredentialTables.removeRefusals(before: version, at: revision, connection)
         }
     }
 
     func unparkedAll() {
-        write { connection throws(DatabaseError) in
-            try CredentialTables.removeRefusals(connection)
+        write { connection, revision throws(DatabaseError) in
+            try CredentialTables.removeRefusals(at: revision, connection)
         }
     }
 
-    private func write(_ body: @escaping @Sendable (any SQLConnection) throws(DatabaseError) -> Void) {
+    private func write(_ body: @escaping @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Void) {
         pool.submit { [database, report] in
             do throws(DatabaseError) {
                 try database.write(body)

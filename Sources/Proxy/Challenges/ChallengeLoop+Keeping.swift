@@ -7,12 +7,12 @@ import Telemetry
 /// What is kept of a request's answer, and found for a later one.
 extension ChallengeLoop {
     /// What is kept for the space: from this client's session, else the storage's default.
-    func kept(for space: ProtectionSpace) async -> Credential? {
+    func kept(for space: ProtectionSpace) -> Credential? {
         let limit = policy.rules.configuration.timeouts.session.milliseconds
         let ofSession = shared.sessionCredentials.credential(
             for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
         if let ofSession { return ofSession }
-        return try? await shared.storage.defaultCredential(for: space)
+        return shared.storage.defaultCredential(for: space) ?? space.general.flatMap(shared.storage.defaultCredential)
     }
 
     /// Keeps what came with the request's URL, for as long as a rule says; what the rule file names is kept there.
@@ -25,7 +25,7 @@ extension ChallengeLoop {
             shared.sessionCredentials.put(
                 credential, for: space, of: delegate.client, at: SystemClock.epochMilliseconds,
                 limit: policy.rules.configuration.timeouts.session.milliseconds)
-            shared.storedOrigins.insert([space.origin])
+            shared.sessionOrigins.insert([space.origin])
         case .permanent: loop.spawn { await shared.keep(credential, for: space) }
         }
     }

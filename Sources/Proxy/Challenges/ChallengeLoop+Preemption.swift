@@ -63,7 +63,7 @@ extension ChallengeLoop {
             return await exchanged(stated, for: space)
         case .performDefault:
             if let urlCredential { return urlCredential }
-            return await kept(for: space)
+            return kept(for: space)
         case .reject, .cancel, .trust: return nil
         }
     }

@@ -161,7 +161,7 @@ struct ChallengeLoop: ~Copyable {
         while true {
             switch action {
             case .lookUpDefault(let space):
-                action = task.foundDefault(await kept(for: space))
+                action = task.foundDefault(kept(for: space))
             case .ask(let challenge):
                 action = await ask(challenge)
             case .park(let answer):

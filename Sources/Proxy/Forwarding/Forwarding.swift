@@ -95,7 +95,7 @@ struct Forwarding: ~Copyable {
         let origin = destination.origin
         guard
             origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil
-                || origin.isKnown(to: session.worker.shared.storedOrigins)
+                || origin.isServed(by: session.worker.shared)
         else { return false }
         guard request.method != .trace else { return false }
         guard request.fields.present.contains(.authorization) else { return true }

@@ -2,17 +2,13 @@ import Authentication
 import Credentials
 
 extension SharedState {
-    /// Keeps up with the storage as long as the process lives: where it has credentials, and which of them changed.
+    /// Keeps up with the storage as long as the process lives: which of its credentials changed.
     ///
     /// - Parameter retire: told the name of a credential and its version from now on, nil if it is gone: connections that
     ///   are logged in with another have had their time.
     func followStorage(retire: (String, CredentialVersion?) -> Void) async {
-        let changes = storage.changes()
-        if let all = try? await storage.allCredentials() { storedOrigins.insert(all.keys.map(\.origin)) }
-        for await change in changes {
-            storedOrigins.insert([change.space.origin])
-            let present = try? await storage.credentials(for: change.space)[change.user]
-            if let version = present?.version {
+        for await change in storage.changes() {
+            if let version = storage.version(of: change.user, for: change.space) {
                 unpark(other: version)
                 retire(version.name, version)
             } else if change.kind == .removed {
@@ -38,7 +34,7 @@ extension SharedState {
             {
                 return
             }
-            if try await storage.defaultCredential(for: space) == nil {
+            if storage.defaultCredential(for: space) == nil {
                 try await storage.setDefault(credential, for: space)
             } else {
                 try await storage.set(credential, for: space)

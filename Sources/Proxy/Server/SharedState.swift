@@ -13,23 +13,21 @@ public final class SharedState: Sendable {
     let sessions = SessionCache<SessionKey>()
     private let identityChanges = Atomic(1)
     public let storage: any CredentialStorage
-    let storedOrigins = StoredOrigins()
+    /// The origins that some client's session has credentials for.
+    let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - origins: that the storage has credentials for already; known before the first request comes.
     ///   - parked: refusals that others may know of as well.
     public init(
-        storage: any CredentialStorage, knowing origins: [Authentication.Origin] = [],
-        parked: ParkedCredentials = ParkedCredentials(),
+        storage: any CredentialStorage, parked: ParkedCredentials = ParkedCredentials(),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.storage = storage
         spaces = ProtectionSpaces(parked: parked)
         self.report = report
-        storedOrigins.insert(origins)
     }
 
     /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was

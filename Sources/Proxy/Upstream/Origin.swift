@@ -24,7 +24,7 @@ final class Origin: ChannelObserver {
     private var mayAnswer = false
     private var dependsOnClient = false
     private var maySeeIdentity = false
-    /// Whether a credential is kept for it, as of that generation.
+    /// Whether a credential is kept for it, as of those generations, whose sum only grows.
     private var stored = (isKnown: false, generation: 0)
 
     private static let idleLimit = 128
@@ -47,10 +47,12 @@ final class Origin: ChannelObserver {
         return mayAnswer
     }
 
-    /// Whether a credential is kept for it.
-    func isKnown(to origins: StoredOrigins) -> Bool {
-        let generation = origins.generation
-        if stored.generation != generation { stored = (origins.contains(authority), generation) }
+    /// Whether a credential is kept for it, in the storage or in a session.
+    func isServed(by shared: SharedState) -> Bool {
+        let generation = shared.storage.originGeneration &+ shared.sessionOrigins.generation
+        if stored.generation != generation {
+            stored = (shared.storage.serves(authority) || shared.sessionOrigins.contains(authority), generation)
+        }
         return stored.isKnown
     }
 

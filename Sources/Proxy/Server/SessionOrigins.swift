@@ -1,9 +1,9 @@
 import Authentication
 import Synchronization
 
-/// The origins that some credential is kept for: a challenge of theirs may be ours to answer although no rule speaks of
-/// it.
-final class StoredOrigins: Sendable {
+/// The origins that a session's credential is kept for: a challenge of theirs may be ours to answer although no rule
+/// speaks of it.
+final class SessionOrigins: Sendable {
     private let origins = Mutex<Set<Authentication.Origin>>([])
     private let changes = Atomic(1)
 

@@ -1,0 +1,95 @@
+import Bytes
+
+/// The kinds of files with credentials that a store takes them from.
+public enum CredentialFileKind: String, Sendable, CaseIterable {
+    case netrc
+    /// curl's configuration file.
+    case curl
+    /// What `SealedCredentials` writes.
+    case export
+
+    /// What a file looks like.
+    ///
+    /// - Throws: why nothing can be taken out of a file of a kind that is known.
+    public init(of text: Span<UInt8>) throws(CredentialFileProblem) {
+        var line = 1
+        guard let range = Self.firstLine(text, &line) else {
+            throw CredentialFileProblem(line: nil, "the file holds nothing")
+        }
+        let first = text.extracting(range)
+        var end = 0
+        while end < first.count, first[end] > .space { end += 1 }
+        let word = first.extracting(first: end).text.lowercased()
+        if first[0] == UInt8(ascii: "{") {
+            self = .export
+        } else if word == "machine" || word == "default" || word == "macdef" {
+            self = .netrc
+        } else if Self.holdsHash(first) {
+            throw CredentialFileProblem(
+                line: line,
+                "this is a file of hashes (htpasswd, htdigest): a server checks passwords by them, and no challenge can be "
+                    + "answered with one; 'attache credential set' takes the password itself")
+        } else if Self.isTable(first) {
+            throw CredentialFileProblem(
+                line: line,
+                "this looks like a table (CSV), and nothing says what its columns mean: write netrc lines, such as "
+                    + "'machine www.example.com login USER password PASSWORD'")
+        } else {
+            self = .curl
+        }
+    }
+
+    /// Nil for an export, which takes a key.
+    public func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials? {
+        switch self {
+        case .netrc: try NetrcFile.read(text)
+        case .curl: try CurlConfigFile.read(text)
+        case .export: nil
+        }
+    }
+
+    /// The first that is neither empty nor a comment, without the blanks before it.
+    private static func firstLine(_ text: Span<UInt8>, _ line: inout Int) -> Range<Int>? {
+        var offset = 0
+        while offset < text.count {
+            let end = text.firstIndex(of: .lineFeed, from: offset) ?? text.count
+            while offset < end, text[offset] <= .space { offset += 1 }
+            if offset < end, text[offset] != UInt8(ascii: "#") { return offset..<end }
+            offset = end + 1
+            line += 1
+        }
+        return nil
+    }
+
+    /// `user:hash`, as crypt(3), Apache and htdigest write them.
+    private static func holdsHash(_ line: Span<UInt8>) -> Bool {
+        guard let colon = line.firstIndex(of: .colon), colon > 0 else { return false }
+        var end = line.count
+        while end > 0, line[end - 1] <= .space { end -= 1 }
+        for offset in 0..<end where line[offset] <= .space || line[offset] == .quote { return false }
+        let hash = line.extracting(min(colon + 1, end)..<end)
+        if hash.count > 3, hash[0] == UInt8(ascii: "$") || hash[0] == UInt8(ascii: "{") { return true }
+        guard let last = (0..<end).last(where: { line[$0] == .colon }), last > colon, end - last == 33 else {
+            return false
+        }
+        for offset in last + 1..<end where line[offset].hexValue == nil { return false }
+        return true
+    }
+
+    /// Two commas or semicolons outside of quotes, and no blank or `=` before them, as an option of curl's has.
+    private static func isTable(_ line: Span<UInt8>) -> Bool {
+        var (count, isQuoted) = (0, false)
+        for offset in 0..<line.count {
+            switch line[offset] {
+            case .quote: isQuoted.toggle()
+            case .comma where !isQuoted, .semicolon where !isQuoted, .tab where !isQuoted:
+                count += 1
+                if count == 2 { return true }
+            case .space where !isQuoted, .equals where !isQuoted: return false
+            default: break
+            }
+        }
+        // A header of one comma: `user,password`.
+        return count == 1 && line.firstIndex(of: .colon) == nil
+    }
+}

@@ -1,0 +1,40 @@
+import Bytes
+import Crypto
+
+/// What another program's file of credentials holds.
+public struct FoundCredentials: Sendable, Equatable {
+    /// Something that is understood and yet not taken.
+    public struct Omission: Sendable, Equatable {
+        /// From 1.
+        public let line: Int
+        public let sentence: String
+    }
+
+    /// In the order of the file; where several are for the same server, its own program takes the first.
+    public internal(set) var credentials: [FoundCredential] = []
+    public internal(set) var omissions: [Omission] = []
+    /// The line that allows one method of authentication only, and that method.
+    public internal(set) var onlyMethod: (line: Int, name: String)?
+
+    init() {}
+
+    public static func == (left: FoundCredentials, right: FoundCredentials) -> Bool {
+        left.credentials == right.credentials && left.omissions == right.omissions
+            && left.onlyMethod?.line == right.onlyMethod?.line && left.onlyMethod?.name == right.onlyMethod?.name
+    }
+
+    /// What the file's program would send; a password with a control character in it is sent by none (RFC 7617
+    /// section 2).
+    mutating func add(
+        line: Int, _ place: FoundCredential.Place, user: String, password: inout [UInt8]
+    ) throws(CredentialFileProblem) {
+        let isSendable = !password.contains { $0 < .space || $0 == .delete }
+        let secret = Secret(wiping: &password)
+        guard isSendable else {
+            throw CredentialFileProblem(line: line, "the password has a control character in it")
+        }
+        if user.isEmpty { throw CredentialFileProblem(line: line, "the user has no name") }
+        if secret.count == 0 { throw CredentialFileProblem(line: line, "the password is empty") }
+        credentials.append(FoundCredential(line: line, place: place, user: user, password: secret))
+    }
+}

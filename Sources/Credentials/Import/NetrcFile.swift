@@ -1,0 +1,102 @@
+import Bytes
+
+/// Reads a netrc file as curl reads it: words between blanks and line ends, or in double quotes with `\"`, `\\`, `\n`,
+/// `\r` and `\t` in them; keywords in any case; lines that begin with `#` are comments; a macro goes up to an empty line.
+///
+/// `default` speaks of every host, and a store of none such: it is left out, with a word about it.
+struct NetrcFile {
+    private enum Keyword: String, CaseIterable {
+        case machine, login, password, account, macdef
+        case everyone = "default"
+
+        init?(_ word: Span<UInt8>) {
+            let found = Self.allCases.first { word.equalsIgnoringCase($0.rawValue.utf8Span.span) }
+            guard let found else { return nil }
+            self = found
+        }
+    }
+
+    private struct Entry {
+        let line: Int
+        /// Nil for `default`.
+        let host: String?
+        var user: String?
+        var password: NetrcReader.Word?
+    }
+
+    private(set) var found = FoundCredentials()
+    private var entry: Entry?
+
+    static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
+        var file = NetrcFile()
+        var reader = NetrcReader()
+        while let word = try reader.next(text) { try file.take(word, &reader, text) }
+        try file.finishEntry(text)
+        return file.found
+    }
+
+    private mutating func take(
+        _ word: NetrcReader.Word, _ reader: inout NetrcReader, _ text: Span<UInt8>
+    ) throws(CredentialFileProblem) {
+        let line = word.line
+        guard !word.isQuoted, let keyword = Keyword(text.extracting(word.range)) else {
+            throw CredentialFileProblem(
+                line: line,
+                "a word stands here that is none of 'machine', 'default', 'login', 'password', 'account' and 'macdef'; "
+                    + "a value with blanks in it stands in double quotes")
+        }
+        switch keyword {
+        case .everyone:
+            try finishEntry(text)
+            entry = Entry(line: line, host: nil)
+        case .machine:
+            try finishEntry(text)
+            let host = try reader.value(of: keyword.rawValue, text, behind: line)
+            entry = Entry(line: line, host: host.bytes(in: text).span.text)
+        case .macdef:
+            _ = try reader.value(of: keyword.rawValue, text, behind: line)
+            reader.skipMacro(text)
+        case .account: _ = try reader.value(of: keyword.rawValue, text, behind: line)
+        case .login, .password:
+            guard entry != nil else {
+                throw CredentialFileProblem(line: line, "'\(keyword.rawValue)' stands before any 'machine'")
+            }
+            let value = try reader.value(of: keyword.rawValue, text, behind: line)
+            let isTaken = keyword == .login ? entry?.user != nil : entry?.password != nil
+            if isTaken {
+                throw CredentialFileProblem(line: line, "the machine has a second '\(keyword.rawValue)'")
+            }
+            if keyword == .login {
+                entry?.user = value.bytes(in: text).span.text
+            } else {
+                entry?.password = value
+            }
+        }
+    }
+
+    private mutating func finishEntry(_ text: Span<UInt8>) throws(CredentialFileProblem) {
+        guard let entry else { return }
+        self.entry = nil
+        guard let host = entry.host else {
+            found.omissions.append(
+                FoundCredentials.Omission(
+                    line: entry.line,
+                    sentence: "'default' speaks of every host, and the store keeps what is for one: it is left out"))
+            return
+        }
+        guard let user = entry.user else {
+            throw CredentialFileProblem(line: entry.line, "the machine \(host) has no 'login'")
+        }
+        guard let word = entry.password else {
+            throw CredentialFileProblem(line: entry.line, "the machine \(host) has no 'password'")
+        }
+        let earlier = found.credentials.first { $0.place == .host(host) && $0.user == user }
+        if let earlier {
+            throw CredentialFileProblem(
+                line: entry.line,
+                "the machine \(host) has a password for this 'login' already, in line \(earlier.line)")
+        }
+        var password = word.bytes(in: text)
+        try found.add(line: entry.line, .host(host), user: user, password: &password)
+    }
+}

@@ -1,0 +1,42 @@
+/// What both kinds of database have alike in their later schemas.
+enum CredentialSchema {
+    private static let space = """
+        host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
+        realm text NOT NULL, method text NOT NULL
+        """
+
+    /// Version 2: every change of a credential has a number, so that whoever follows reads what is new; what was learned
+    /// of spaces and which tokens were fetched is kept as well.
+    ///
+    /// - Parameter bytes: the name of the type.
+    static func numberedChanges(bytes: String) -> [String] {
+        [
+            """
+            CREATE TABLE attache_revision (
+                one integer PRIMARY KEY CHECK (one = 1), latest bigint NOT NULL, refusals bigint NOT NULL,
+                forgotten bigint NOT NULL
+            )
+            """,
+            "INSERT INTO attache_revision VALUES (1, 1, 0, 0)",
+            "ALTER TABLE attache_credentials ADD COLUMN revision bigint NOT NULL DEFAULT 1",
+            "CREATE INDEX attache_credentials_revision ON attache_credentials (revision)",
+            "CREATE INDEX attache_refusals_name ON attache_refusals (name)",
+            "CREATE TABLE attache_removals (revision bigint NOT NULL, \(space), \"user\" text NOT NULL)",
+            "CREATE INDEX attache_removals_revision ON attache_removals (revision)",
+            """
+            CREATE TABLE attache_spaces (
+                \(space), extents \(bytes) NOT NULL, accepted \(bytes) NOT NULL, day integer NOT NULL,
+                revision bigint NOT NULL, PRIMARY KEY (host, port, protocol, proxy, realm, method)
+            )
+            """,
+            "CREATE INDEX attache_spaces_revision ON attache_spaces (revision)",
+            """
+            CREATE TABLE attache_tokens (
+                name text NOT NULL, fingerprint \(bytes) NOT NULL, sealed \(bytes) NOT NULL, ends_at bigint NOT NULL,
+                renews_at bigint NOT NULL, revision bigint NOT NULL, PRIMARY KEY (name, fingerprint)
+            )
+            """,
+            "CREATE INDEX attache_tokens_revision ON attache_tokens (revision)",
+        ]
+    }
+}

@@ -1,0 +1,180 @@
+import Authentication
+import Bytes
+import Credentials
+import Crypto
+import IO
+
+/// `attache credential import`: another program's file of credentials, and what is to be kept of it.
+struct CredentialImport {
+    let isTrial: Bool
+    private let file: String
+    private let format: CredentialFileKind?
+    private let key: Credentials.ValueSource?
+    private let scheme: String
+    private let terms: SpaceTerms
+    private let saysMethod: Bool
+
+    private static let limit = 64 << 20
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard let file = arguments.operand(1) else { throw arguments.error("FILE is missing") }
+        self.file = file
+        isTrial = arguments.has("dry-run")
+        if let name = arguments.value(of: "format") {
+            guard let format = CredentialFileKind(rawValue: name) else {
+                throw arguments.error(
+                    Arguments.unknown("format", name, among: CredentialFileKind.allCases.map(\.rawValue)))
+            }
+            self.format = format
+        } else {
+            format = nil
+        }
+        key = arguments.has("key") ? try .init(arguments, option: "key", operand: 2) : nil
+        if key == nil, arguments.operand(2) != nil { throw arguments.error("'import' takes one FILE") }
+        scheme = arguments.value(of: "protocol") ?? "https"
+        guard ["https", "http", "ftp"].contains(scheme) else {
+            throw arguments.error(Arguments.unknown("protocol", scheme, among: ["https", "http", "ftp"]))
+        }
+        saysMethod = arguments.has("method")
+        terms = try SpaceTerms(arguments, defaultMethod: .default)
+    }
+
+    // MARK: - Reading
+
+    /// All of it, or the reason why nothing is taken.
+    func read() throws(CommandError) -> [KeptCredential] {
+        let content = try content()
+        do throws(CredentialFileProblem) {
+            let kind = try content.withBytes { text throws(CredentialFileProblem) in
+                if let format { return format }
+                return try CredentialFileKind(of: text)
+            }
+            let found = try content.withBytes { text throws(CredentialFileProblem) in try kind.read(text) }
+            if let found { return try kept(found, kind) }
+        } catch { throw failure(error) }
+        return try opened(content)
+    }
+
+    private func content() throws(CommandError) -> Secret {
+        do throws(FileError) {
+            var bytes =
+                try file == "-"
+                ? SmallFile.readStandardInput(limit: Self.limit)
+                : SmallFile.read(file, limit: Self.limit)
+            return Secret(wiping: &bytes)
+        } catch {
+            switch error {
+            case .tooLarge: throw .failed("\(name) is larger than \(Self.limit >> 20) MiB")
+            case .system(let errno): throw .failed("cannot read \(name): \(IOError.sentence(for: errno))")
+            }
+        }
+    }
+
+    private var name: String { file == "-" ? "standard input" : file }
+
+    private func failure(_ problem: CredentialFileProblem) -> CommandError {
+        .failed("\(name):\(problem.line.map { "\($0):" } ?? "") \(problem.sentence); nothing was imported")
+    }
+
+    private func opened(_ content: Secret) throws(CommandError) -> [KeptCredential] {
+        guard let key else {
+            throw .failed("\(name) is an export: say what it is sealed with, --key file NAME or --key env NAME")
+        }
+        let sealingKey: SealingKey
+        do throws(CredentialStoreError) {
+            sealingKey = try SealingKey(reading: key, environment: Environment.all)
+        } catch { throw .failed("\(error)") }
+        do throws(CredentialFileProblem) {
+            return try content.withBytes { text throws(CredentialFileProblem) in
+                try SealedCredentials.read(text, openedWith: sealingKey)
+            }
+        } catch { throw failure(error) }
+    }
+
+    private func kept(
+        _ found: FoundCredentials, _ kind: CredentialFileKind
+    ) throws(CredentialFileProblem) -> [KeptCredential] {
+        if let only = found.onlyMethod, !saysMethod {
+            throw CredentialFileProblem(
+                line: only.line,
+                "'\(only.name)' allows no other method, and the store is to know which: say --method, and --realm where it "
+                    + "has one")
+        }
+        for omission in found.omissions {
+            Console.error("\(name):\(omission.line): \(omission.sentence)")
+        }
+        var batch: [KeptCredential] = []
+        for one in found.credentials {
+            let space = terms.space(of: try origin(of: one))
+            guard Console.printable(one.user) == one.user else {
+                throw CredentialFileProblem(line: one.line, "the user's name has a control character in it")
+            }
+            if space.authenticationMethod == .basic, one.user.contains(":") {
+                throw CredentialFileProblem(line: one.line, "a user's name cannot have a colon in it")
+            }
+            if let same = batch.first(where: { $0.space == space && $0.credential.user == one.user }) {
+                // curl's configuration names a user once for each of a server's URLs.
+                if same.credential.password == one.password { continue }
+                throw CredentialFileProblem(line: one.line, "the same user has another password in an earlier line")
+            }
+            let credential = Credential(
+                name: space.credentialName(of: one.user), user: one.user, password: one.password,
+                persistence: .permanent)
+            // The first is the one that the file's own program takes.
+            let isFirst = !batch.contains { $0.space == space }
+            batch.append(KeptCredential(credential, for: space, isDefault: isFirst))
+        }
+        return batch
+    }
+
+    private func origin(of found: FoundCredential) throws(CredentialFileProblem) -> Origin {
+        do throws(ExplanationError) {
+            switch found.place {
+            case .host(let host):
+                let isAddress = host.contains(":") && IPAddress(host) != nil
+                let origin = try Origin(url: "\(scheme)://\(isAddress ? "[\(host)]" : host)/", isProxy: false)
+                guard isAddress || origin.host == host.lowercased() else {
+                    throw ExplanationError("'\(Console.printable(host))' is no host")
+                }
+                return origin
+            case .url(let url): return try Origin(url: url, isProxy: false)
+            case .proxy(let url): return try Origin(url: url, isProxy: true)
+            }
+        } catch { throw CredentialFileProblem(line: found.line, error.sentence) }
+    }
+
+    // MARK: - Keeping
+
+    /// A space that has a default keeps it.
+    func keep(_ batch: [KeptCredential], in store: StoreEditing) throws(CommandError) {
+        let states = store.states(of: batch)
+        try store.keep(batch)
+        Console.print("kept \(Self.count(batch, states))")
+        let isSealed = key != nil && format != .netrc && format != .curl
+        if file != "-", !isSealed, !batch.isEmpty {
+            Console.error("\(file) still has the passwords in clear: remove it when nothing else reads it")
+        }
+    }
+
+    /// What `keep` would do.
+    func show(_ batch: [KeptCredential], beside store: StoreEditing?) throws(CommandError) {
+        let states = store?.states(of: batch) ?? batch.map { _ in .new }
+        let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in
+            kept.credential.user.map { user in
+                CredentialListing.Row(
+                    space: kept.space, user: user, isDefault: kept.isDefault, state: state.rawValue)
+            }
+        }
+        CredentialListing.show(rows)
+        Console.error("nothing was kept; without --dry-run it would be \(Self.count(batch, states))")
+    }
+
+    private static func count(_ batch: [KeptCredential], _ states: [StoreEditing.State]) -> String {
+        let parts = StoreEditing.State.allCases.compactMap { state in
+            let count = states.count { $0 == state }
+            return count == 0 ? nil : "\(count) \(state.rawValue)"
+        }
+        let noun = batch.count == 1 ? "credential" : "credentials"
+        return "\(batch.count) \(noun)\(parts.isEmpty ? "" : ": ")\(parts.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,64 @@
+import Authentication
+import Crypto
+import Database
+import Foundation
+import Testing
+
+@testable import Credentials
+
+/// What a store with many credentials costs. `ATTACHE_STORE_SCALE` says how many; the figures are printed.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["ATTACHE_STORE_SCALE"] != nil)) struct StoreScaleTests {
+    private let count = Int(ProcessInfo.processInfo.environment["ATTACHE_STORE_SCALE"] ?? "") ?? 0
+
+    private func space(_ number: Int) -> ProtectionSpace {
+        ProtectionSpace(
+            origin: Origin(host: "service-\(number).example.com", port: 443, protocol: .https),
+            realm: "realm \(number % 50)", authenticationMethod: .basic)
+    }
+
+    private func edits() -> [CredentialEdit] {
+        (0..<count).map { number in
+            let user = "user-\(number)"
+            return .set(
+                Credential(name: user, user: user, password: Secret("password \(number)"), persistence: .permanent),
+                for: space(number), asDefault: true)
+        }
+    }
+
+    @Test func `a file opens within a second, and finds each credential in no time`() throws {
+        let path = try StoreFile.temporary()
+        try StoreFile.open(path).apply(edits())
+        try measure("sqlite") { try StoreFile.open(path) }
+    }
+
+    @Test func `a server's tables do too`() throws {
+        let info = try PostgreSQLServer.shared.newDatabase()
+        try PostgreSQLServer.shared.open(info).apply(edits())
+        try measure("postgresql") { try PostgreSQLServer.shared.open(info) }
+    }
+
+    private func measure(_ name: String, _ open: () throws -> CredentialStore) throws {
+        let before = resident
+        let clock = ContinuousClock()
+        var store: CredentialStore?
+        let opening = try clock.measure { store = try open() }
+        let grown = resident - before
+        let known = space(count / 2)
+        _ = store?.storage.defaultCredential(for: known)
+        let finding = clock.measure {
+            for _ in 0..<100_000 { _ = store?.storage.defaultCredential(for: known) }
+        }
+        let all = clock.measure {
+            for number in 0..<count { _ = store?.storage.defaultCredential(for: space(number)) }
+        }
+        print("\(name): open \(opening), \(grown) KiB; found again \(finding / 100_000); each once \(all / count)")
+        #expect(store?.storage.defaultCredential(for: known)?.user == "user-\(count / 2)")
+    }
+
+    /// KiB of memory that the process has.
+    private var resident: Int {
+        let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
+        let line = lines.first { $0.hasPrefix("VmRSS:") }
+        return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+}

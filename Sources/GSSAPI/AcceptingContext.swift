@@ -39,8 +39,9 @@ public final class AcceptingContext: Sendable {
     ///   it is no token, or one of another mechanism; `.unavailable` when nothing can be said about it.
     public func step(_ token: [UInt8]) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
-            guard !state.isEstablished else {
-                return .failure(GSSAPIError(.defectiveToken, "a token behind the last"))
+            // Without a token the library would begin the talk itself.
+            guard !token.isEmpty, !state.isEstablished else {
+                return .failure(GSSAPIError(.defectiveToken, token.isEmpty ? "no token" : "a token behind the last"))
             }
             var minor: OM_uint32 = 0
             var output = gss_buffer_desc()
@@ -81,9 +82,10 @@ public final class AcceptingContext: Sendable {
     private func failure(_ major: OM_uint32, _ minor: OM_uint32) -> GSSAPIError {
         let words = tokens.words(major, minor)
         switch gssapi_routine_error(major) {
-        case OM_uint32(gssapi_status_defective_token), OM_uint32(gssapi_status_bad_mechanism):
+        // The last comes for a mechanism that there is no key for.
+        case OM_uint32(gssapi_status_defective_token), OM_uint32(gssapi_status_bad_mechanism),
+            OM_uint32(gssapi_status_no_credential):
             return GSSAPIError(.defectiveToken, words)
-        case OM_uint32(gssapi_status_no_credential): return GSSAPIError(.unavailable, words)
         default: return GSSAPIError(.refused, words)
         }
     }

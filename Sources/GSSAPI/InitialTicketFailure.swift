@@ -30,7 +30,8 @@ struct InitialTicketFailure {
         case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "\(shown) has expired, says the KDC")
         case Int(KRB5KDC_ERR_CLIENT_REVOKED):
             return GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
-        case Int(KRB5KDC_ERR_NAME_EXP): return GSSAPIError(.refused, "the account \(principal) has expired, says the KDC")
+        case Int(KRB5KDC_ERR_NAME_EXP):
+            return GSSAPIError(.refused, "the account \(principal) has expired, says the KDC")
         case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN):
             return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
         case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):

@@ -59,7 +59,9 @@ extension GSSAPIError {
     static func sentence(_ message: String) -> String {
         var text = message[...]
         while let last = text.last, last == "." || last == "\n" || last == " " { text.removeLast() }
-        guard let first = text.first, text.dropFirst().first.map({ !$0.isUppercase }) ?? true else { return String(text) }
+        guard let first = text.first, text.dropFirst().first.map({ !$0.isUppercase }) ?? true else {
+            return String(text)
+        }
         return first.lowercased() + text.dropFirst()
     }
 }

@@ -74,18 +74,29 @@ struct SecurityTokens {
     func credential(
         _ store: [(key: String, value: String)], usage: gss_cred_usage_t, as name: gss_name_t?
     ) throws(GSSAPIError) -> gss_cred_id_t {
+        // With several mechanisms it is enough that one of those installed here can do without the store.
+        release(credential: try credential(store, of: gssapi_krb5_only(), usage: usage, as: name))
+        let credential = try credential(store, of: gssapi_both(), usage: usage, as: name)
         var minor: OM_uint32 = 0
-        var credential: gss_cred_id_t?
-        let major = Self.withStore(store) { set in
-            library.gss_acquire_cred_from(
-                &minor, name, OM_uint32(GSS_C_INDEFINITE), gssapi_both(), usage, set, &credential, nil, nil)
-        }
-        guard !gssapi_failed(major), let credential else { throw GSSAPIError(.unavailable, words(major, minor)) }
         let filtered = library.gss_set_neg_mechs(&minor, credential, gssapi_krb5_only())
         guard !gssapi_failed(filtered) else {
             release(credential: credential)
             throw GSSAPIError(.unavailable, "SPNEGO cannot be kept to Kerberos: \(words(filtered, minor))")
         }
+        return credential
+    }
+
+    private func credential(
+        _ store: [(key: String, value: String)], of mechanisms: gss_OID_set, usage: gss_cred_usage_t,
+        as name: gss_name_t?
+    ) throws(GSSAPIError) -> gss_cred_id_t {
+        var minor: OM_uint32 = 0
+        var credential: gss_cred_id_t?
+        let major = Self.withStore(store) { set in
+            library.gss_acquire_cred_from(
+                &minor, name, OM_uint32(GSS_C_INDEFINITE), mechanisms, usage, set, &credential, nil, nil)
+        }
+        guard !gssapi_failed(major), let credential else { throw GSSAPIError(.unavailable, words(major, minor)) }
         return credential
     }
 

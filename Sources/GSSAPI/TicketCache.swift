@@ -24,7 +24,8 @@ public final class TicketCache: Sendable {
         let code = library.krb5_get_init_creds_keytab(
             context.handle, &credentials, client, keytab, 0, nil, nil)
         guard code == 0 else {
-            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(in: context)
+            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(
+                in: context)
         }
         defer { library.krb5_free_cred_contents(context.handle, &credentials) }
         return try TicketCache(client, holding: &credentials, in: context)
@@ -71,7 +72,8 @@ public final class TicketCache: Sendable {
         defer { library.krb5_free_principal(context.handle, owner) }
         guard library.krb5_principal_compare(context.handle, client, owner) != 0 else {
             throw GSSAPIError(
-                .unavailable, "the ticket cache \(path) is \(context.name(of: owner))'s, not \(context.name(of: client))'s")
+                .unavailable,
+                "the ticket cache \(path) is \(context.name(of: owner))'s, not \(context.name(of: client))'s")
         }
         guard let validity = try context.validity(of: file, at: path) else {
             throw GSSAPIError(.unavailable, "the ticket cache \(path) has no ticket to get others with")

@@ -57,7 +57,7 @@ let tests: [Target] = [
         dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
         swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "EndToEndTests", dependencies: ["attache"], swiftSettings: house),
+    .testTarget(name: "EndToEndTests", dependencies: ["attache", "GSSAPI"], swiftSettings: house),
 ]
 
 /// Built only for `make fuzz`, which sets the variable.
@@ -100,6 +100,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
+        .systemLibrary(name: "CGSSAPI", providers: [.apt(["libkrb5-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
         .target(
@@ -112,6 +113,7 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
         .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
+        .target(name: "GSSAPI", dependencies: ["CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),

@@ -16,7 +16,11 @@ enum Account {
     static let ntlmUsers = ["alice", "bob"]
     static let ntlmPasswords = ["alice": "Al1ce-Pässwörd", "bob": "B0b-Other-Pass"]
 
+    /// Of the Kerberos realm's database, and of its principals.
+    static let kerberosPassword = "K3rberos-Master"
+    static let principals = ["alice": "Al1ce-Ticket-Pass", "bob": "B0b-Ticket-Pass"]
+
     static let secrets =
         [password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase]
-        + ntlmPasswords.values
+        + ntlmPasswords.values + principals.values
 }

@@ -1,0 +1,21 @@
+/// Why Kerberos would not do something, and whose fault that is.
+public struct GSSAPIError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Fault: Sendable, Equatable {
+        /// The password, key or ticket was looked at, and is no good. It will not be better the next time.
+        case refused
+        /// Nothing was said about the password, key or ticket: no KDC answers, the clocks differ, a ticket is late, a
+        /// file is not there. The next time may go well.
+        case unavailable
+        /// What the peer sent is no token of a mechanism that is allowed here, or makes no sense at this point.
+        case defectiveToken
+    }
+
+    public let fault: Fault
+    /// One sentence, without anything secret.
+    public let description: String
+
+    public init(_ fault: Fault, _ description: String) {
+        self.fault = fault
+        self.description = description
+    }
+}

@@ -1,0 +1,84 @@
+import CGSSAPI
+import Synchronization
+
+/// A login as one principal at one service, by SPNEGO with Kerberos (RFC 4178, RFC 4121): the side that begins. It asks
+/// for mutual authentication, and for delegation only where it is told to.
+public final class InitiatingContext: Sendable {
+    /// What one step came to.
+    public enum Step: Sendable, Equatable {
+        /// The token goes to the service, whose answer is the next step's.
+        case `continue`([UInt8])
+        /// The service has proved itself. There may be a last token for it.
+        case established([UInt8]?)
+    }
+
+    private struct State {
+        var context: gss_ctx_id_t?
+        var credential: gss_cred_id_t?
+        var target: gss_name_t?
+    }
+
+    private let tokens: SecurityTokens
+    private let flags: OM_uint32
+    private let channel: [UInt8]?
+    private let state: Mutex<State>
+    /// Holds the tickets as long as the login may need them.
+    private let cache: TicketCache
+
+    /// - Parameters:
+    ///   - ticket: of the cache; with it at hand no KDC is asked.
+    ///   - channel: what ties the login to its TLS connection (RFC 5056), with its unique prefix.
+    public init(
+        _ cache: TicketCache, to ticket: ServiceTicket, delegates: Bool = false, channel: [UInt8]? = nil
+    ) throws(GSSAPIError) {
+        self.cache = cache
+        self.channel = channel
+        tokens = try SecurityTokens()
+        var flags = OM_uint32(GSS_C_MUTUAL_FLAG)
+        if delegates { flags |= OM_uint32(GSS_C_DELEG_FLAG) }
+        if channel != nil { flags |= OM_uint32(GSS_C_CHANNEL_BOUND_FLAG) }
+        self.flags = flags
+        let credential = try tokens.credential(
+            [("ccache", cache.name)], usage: gss_cred_usage_t(GSS_C_INITIATE), as: nil)
+        let target: gss_name_t
+        do throws(GSSAPIError) { target = try tokens.name(ticket.name) } catch {
+            tokens.release(credential: credential)
+            throw error
+        }
+        state = Mutex(State(credential: credential, target: target))
+    }
+
+    deinit {
+        state.withLock { state in
+            tokens.release(context: state.context)
+            tokens.release(credential: state.credential)
+            tokens.release(name: state.target)
+        }
+    }
+
+    /// The first step, or the one that a token of the service makes. Blocks as long as a KDC takes, should the ticket
+    /// have run out; a step with a token asks none.
+    public func step(_ token: [UInt8]? = nil) throws(GSSAPIError) -> Step {
+        let result: Result<Step, GSSAPIError> = state.withLock { state in
+            var minor: OM_uint32 = 0
+            var output = gss_buffer_desc()
+            let spnego = gssapi_spnego()
+            let major = SecurityTokens.withBindings(channel) { bindings in
+                SecurityTokens.withBuffer(token ?? []) { input in
+                    tokens.library.gss_init_sec_context(
+                        &minor, state.credential, &state.context, state.target, spnego, flags, 0, bindings,
+                        token == nil ? nil : input, nil, &output, nil, nil)
+                }
+            }
+            let answer = tokens.take(&output)
+            if gssapi_failed(major) {
+                let fault: GSSAPIError.Fault = token == nil ? .unavailable : .refused
+                return .failure(GSSAPIError(fault, tokens.words(major, minor)))
+            }
+            guard gssapi_continues(major) else { return .success(.established(answer)) }
+            guard let answer else { return .failure(GSSAPIError(.defectiveToken, "the service says nothing to go on")) }
+            return .success(.continue(answer))
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,138 @@
+import CGSSAPI
+
+/// What initiator and acceptor have in common: tokens, names and status codes.
+struct SecurityTokens {
+    let library: gssapi_library
+
+    init() throws(GSSAPIError) { library = try GSSAPILibrary.load() }
+
+    /// Lends bytes as the library wants them.
+    static func withBuffer<Result>(
+        _ bytes: [UInt8], _ body: (UnsafeMutablePointer<gss_buffer_desc>) -> Result
+    ) -> Result {
+        var bytes = bytes
+        return bytes.withUnsafeMutableBytes { raw in
+            var buffer = gss_buffer_desc(length: raw.count, value: raw.baseAddress)
+            return body(&buffer)
+        }
+    }
+
+    /// Lends a channel's data as the library wants it: without addresses, which HTTP does not bind to.
+    static func withBindings<Result>(
+        _ data: [UInt8]?, _ body: (UnsafeMutablePointer<gss_channel_bindings_struct>?) -> Result
+    ) -> Result {
+        guard let data else { return body(nil) }
+        return withBuffer(data) { buffer in
+            var bindings = gss_channel_bindings_struct()
+            bindings.application_data = buffer.pointee
+            return body(&bindings)
+        }
+    }
+
+    /// Takes over what the library made; nil for nothing.
+    func take(_ buffer: inout gss_buffer_desc) -> [UInt8]? {
+        defer {
+            var minor: OM_uint32 = 0
+            _ = library.gss_release_buffer(&minor, &buffer)
+        }
+        guard buffer.length > 0, let value = buffer.value else { return nil }
+        return Array(UnsafeRawBufferPointer(start: value, count: buffer.length))
+    }
+
+    /// A Kerberos principal's name.
+    func name(_ principal: String) throws(GSSAPIError) -> gss_name_t {
+        var minor: OM_uint32 = 0
+        var name: gss_name_t?
+        let major = Self.withBuffer(Array(principal.utf8)) {
+            library.gss_import_name(&minor, $0, gssapi_principal_name(), &name)
+        }
+        guard !gssapi_failed(major), let name else {
+            throw GSSAPIError(.unavailable, "\(principal) is no principal: \(words(major, minor))")
+        }
+        return name
+    }
+
+    func release(name: gss_name_t?) {
+        var name = name
+        var minor: OM_uint32 = 0
+        _ = library.gss_release_name(&minor, &name)
+    }
+
+    func release(credential: gss_cred_id_t?) {
+        var credential = credential
+        var minor: OM_uint32 = 0
+        _ = library.gss_release_cred(&minor, &credential)
+    }
+
+    func release(context: gss_ctx_id_t?) {
+        var context = context
+        var minor: OM_uint32 = 0
+        _ = library.gss_delete_sec_context(&minor, &context, nil)
+    }
+
+    /// What a store's entries lead to, for SPNEGO, which may come to nothing but Kerberos.
+    func credential(
+        _ store: [(key: String, value: String)], usage: gss_cred_usage_t, as name: gss_name_t?
+    ) throws(GSSAPIError) -> gss_cred_id_t {
+        // With several mechanisms it is enough that one of those installed here can do without the store.
+        release(credential: try credential(store, of: gssapi_krb5_only(), usage: usage, as: name))
+        let credential = try credential(store, of: gssapi_both(), usage: usage, as: name)
+        var minor: OM_uint32 = 0
+        let filtered = library.gss_set_neg_mechs(&minor, credential, gssapi_krb5_only())
+        guard !gssapi_failed(filtered) else {
+            release(credential: credential)
+            throw GSSAPIError(.unavailable, "SPNEGO cannot be kept to Kerberos: \(words(filtered, minor))")
+        }
+        return credential
+    }
+
+    private func credential(
+        _ store: [(key: String, value: String)], of mechanisms: gss_OID_set, usage: gss_cred_usage_t,
+        as name: gss_name_t?
+    ) throws(GSSAPIError) -> gss_cred_id_t {
+        var minor: OM_uint32 = 0
+        var credential: gss_cred_id_t?
+        let major = Self.withStore(store) { set in
+            library.gss_acquire_cred_from(
+                &minor, name, OM_uint32(GSS_C_INDEFINITE), mechanisms, usage, set, &credential, nil, nil)
+        }
+        guard !gssapi_failed(major), let credential else { throw GSSAPIError(.unavailable, words(major, minor)) }
+        return credential
+    }
+
+    private static func withStore<Result>(
+        _ entries: [(key: String, value: String)], _ body: (UnsafeMutablePointer<gss_key_value_set_desc>) -> Result
+    ) -> Result {
+        var texts = entries.flatMap { [Array($0.key.utf8CString), Array($0.value.utf8CString)] }
+        var elements: [gss_key_value_element_desc] = []
+        let storage = texts.indices.map { index in
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: texts[index].count)
+            copy.initialize(from: &texts[index], count: texts[index].count)
+            return copy
+        }
+        defer { for copy in storage { copy.deallocate() } }
+        for index in stride(from: 0, to: storage.count, by: 2) {
+            elements.append(gss_key_value_element_desc(key: storage[index], value: storage[index + 1]))
+        }
+        return elements.withUnsafeMutableBufferPointer { pointer in
+            var set = gss_key_value_set_desc(count: OM_uint32(pointer.count), elements: pointer.baseAddress)
+            return body(&set)
+        }
+    }
+
+    /// What the library says of a failure: the mechanism's words, which say more, else its own.
+    func words(_ major: OM_uint32, _ minor: OM_uint32) -> String {
+        let own = display(major, of: GSS_C_GSS_CODE, gssapi_spnego())
+        let mechanism = minor == 0 ? nil : display(minor, of: GSS_C_MECH_CODE, gssapi_krb5())
+        return mechanism ?? own ?? "error \(major)"
+    }
+
+    private func display(_ code: OM_uint32, of kind: Int32, _ mechanism: gss_OID) -> String? {
+        var minor: OM_uint32 = 0
+        var more: OM_uint32 = 0
+        var text = gss_buffer_desc()
+        let status = library.gss_display_status(&minor, code, kind, mechanism, &more, &text)
+        guard !gssapi_failed(status), let bytes = take(&text) else { return nil }
+        return GSSAPIError.sentence(String(decoding: bytes, as: UTF8.self))
+    }
+}

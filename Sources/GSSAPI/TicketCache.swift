@@ -1,0 +1,155 @@
+import CGSSAPI
+import Glibc
+
+/// The tickets of one principal, in the memory of this process only; forgotten with the last reference. Every call
+/// blocks, some for as long as a KDC takes: never on a loop.
+public final class TicketCache: Sendable {
+    /// The principal's full name.
+    public let principal: String
+    /// When the ticket that the others are got with was issued, and until when it holds; seconds since 1970.
+    public let validity: Range<Int>
+    /// As GSSAPI's credential store wants it.
+    let name: String
+
+    /// Asks the KDC for a ticket with the key that a keytab has for the principal.
+    public static func acquire(_ principal: String, keytab path: String) throws(GSSAPIError) -> TicketCache {
+        let context = try KerberosContext()
+        let library = context.library
+        let client = try context.principal(principal)
+        defer { library.krb5_free_principal(context.handle, client) }
+        var keytab: krb5_keytab?
+        try context.require(library.krb5_kt_resolve(context.handle, "FILE:\(path)", &keytab), "the keytab \(path)")
+        defer { _ = library.krb5_kt_close(context.handle, keytab) }
+        var credentials = krb5_creds()
+        let code = library.krb5_get_init_creds_keytab(
+            context.handle, &credentials, client, keytab, 0, nil, nil)
+        guard code == 0 else {
+            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(
+                in: context)
+        }
+        defer { library.krb5_free_cred_contents(context.handle, &credentials) }
+        return try TicketCache(client, holding: &credentials, in: context)
+    }
+
+    /// Asks the KDC for a ticket with a password.
+    public static func acquire(_ principal: String, password: Span<UInt8>) throws(GSSAPIError) -> TicketCache {
+        let context = try KerberosContext()
+        let library = context.library
+        let client = try context.principal(principal)
+        defer { library.krb5_free_principal(context.handle, client) }
+        let text = UnsafeMutablePointer<CChar>.allocate(capacity: password.count + 1)
+        for index in 0..<password.count { text[index] = CChar(bitPattern: password[index]) }
+        text[password.count] = 0
+        defer {
+            explicit_bzero(text, password.count)
+            text.deallocate()
+        }
+        guard strlen(text) == password.count else {
+            throw GSSAPIError(.refused, "a password with a zero byte is none that Kerberos takes")
+        }
+        var credentials = krb5_creds()
+        let code = library.krb5_get_init_creds_password(
+            context.handle, &credentials, client, text, nil, nil, 0, nil, nil)
+        guard code == 0 else {
+            throw InitialTicketFailure(code, principal: context.name(of: client), proof: .password).error(in: context)
+        }
+        defer { library.krb5_free_cred_contents(context.handle, &credentials) }
+        return try TicketCache(client, holding: &credentials, in: context)
+    }
+
+    /// Takes over the tickets of a cache that somebody else keeps current. The file itself stays as it is.
+    public static func copy(_ principal: String, cache path: String) throws(GSSAPIError) -> TicketCache {
+        let context = try KerberosContext()
+        let library = context.library
+        let client = try context.principal(principal)
+        defer { library.krb5_free_principal(context.handle, client) }
+        var file: krb5_ccache?
+        try context.require(library.krb5_cc_resolve(context.handle, "FILE:\(path)", &file), "the cache \(path)")
+        defer { _ = library.krb5_cc_close(context.handle, file) }
+        var owner: krb5_principal?
+        try context.require(
+            library.krb5_cc_get_principal(context.handle, file, &owner), "the ticket cache \(path) cannot be read")
+        defer { library.krb5_free_principal(context.handle, owner) }
+        guard library.krb5_principal_compare(context.handle, client, owner) != 0 else {
+            throw GSSAPIError(
+                .unavailable,
+                "the ticket cache \(path) is \(context.name(of: owner))'s, not \(context.name(of: client))'s")
+        }
+        guard let validity = try context.validity(of: file, at: path) else {
+            throw GSSAPIError(.unavailable, "the ticket cache \(path) has no ticket to get others with")
+        }
+        return try TicketCache(client, copying: file, validity: validity, in: context)
+    }
+
+    private init(
+        _ client: krb5_principal, holding credentials: inout krb5_creds, in context: KerberosContext
+    ) throws(GSSAPIError) {
+        let cache = try context.makeCache(for: client)
+        defer { _ = context.library.krb5_cc_close(context.handle, cache) }
+        name = context.cacheName(cache)
+        principal = context.name(of: client)
+        validity = credentials.times.validity
+        let code = context.library.krb5_cc_store_cred(context.handle, cache, &credentials)
+        try context.require(code, "the ticket cannot be kept")
+    }
+
+    private init(
+        _ client: krb5_principal, copying file: krb5_ccache?, validity: Range<Int>,
+        in context: KerberosContext
+    ) throws(GSSAPIError) {
+        let cache = try context.makeCache(for: client)
+        defer { _ = context.library.krb5_cc_close(context.handle, cache) }
+        name = context.cacheName(cache)
+        principal = context.name(of: client)
+        self.validity = validity
+        try context.require(
+            context.library.krb5_cc_copy_creds(context.handle, file, cache), "the tickets cannot be kept")
+    }
+
+    deinit {
+        guard let context = try? KerberosContext() else { return }
+        var cache: krb5_ccache?
+        if context.library.krb5_cc_resolve(context.handle, name, &cache) == 0 {
+            _ = context.library.krb5_cc_destroy(context.handle, cache)
+        }
+    }
+
+    /// The ticket for a service: the one at hand, else one from the KDC.
+    public func ticket(for service: ServiceName) throws(GSSAPIError) -> ServiceTicket {
+        let context = try KerberosContext()
+        let library = context.library
+        let wanted = service.principalName(in: context)
+        let server = try context.principal(wanted)
+        defer { library.krb5_free_principal(context.handle, server) }
+        let client = try context.principal(principal)
+        defer { library.krb5_free_principal(context.handle, client) }
+        var cache: krb5_ccache?
+        try context.require(library.krb5_cc_resolve(context.handle, name, &cache), "the tickets cannot be found")
+        defer { _ = library.krb5_cc_close(context.handle, cache) }
+        var request = krb5_creds()
+        request.client = client
+        request.server = server
+        var granted: UnsafeMutablePointer<krb5_creds>?
+        let code = library.krb5_get_credentials(context.handle, 0, cache, &request, &granted)
+        guard code == 0, let granted else {
+            throw ServiceTicketFailure(code, service: wanted, principal: principal).error(in: context)
+        }
+        defer { library.krb5_free_creds(context.handle, granted) }
+        return ServiceTicket(
+            name: context.name(of: granted.pointee.server), validity: granted.pointee.times.validity)
+    }
+
+    /// Forgets a ticket, so that the next one comes from the KDC: the service may have a new key.
+    public func forget(_ ticket: ServiceTicket) {
+        guard let context = try? KerberosContext() else { return }
+        let library = context.library
+        var cache: krb5_ccache?
+        guard library.krb5_cc_resolve(context.handle, name, &cache) == 0 else { return }
+        defer { _ = library.krb5_cc_close(context.handle, cache) }
+        guard let server = try? context.principal(ticket.name) else { return }
+        defer { library.krb5_free_principal(context.handle, server) }
+        var pattern = krb5_creds()
+        pattern.server = server
+        _ = library.krb5_cc_remove_cred(context.handle, cache, 0, &pattern)
+    }
+}

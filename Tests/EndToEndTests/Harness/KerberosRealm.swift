@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+
+/// A Kerberos realm with an MIT KDC of its own, in a folder of its own: nothing of the machine's configuration is used.
+final class KerberosRealm: Sendable {
+    private static let started = Result { try KerberosRealm() }
+
+    /// For tests that leave the KDC alone.
+    static func shared() throws -> KerberosRealm { try started.get() }
+
+    static let name = "ATTACHE.TEST"
+    /// Services of `HTTP` that the KDC knows.
+    static let hosts = ["localhost", "apache.example.test", "proxy.example.test"]
+
+    let folder: String
+    let port: UInt16
+    private let kdc = Mutex<Subprocess?>(nil)
+
+    /// - Parameter life: how long tickets hold, as kdc.conf writes it.
+    init(life: String = "10h") throws {
+        folder = Scratch.folder("realm")
+        port = FreePort.take()
+        try Scratch.write(configuration, to: configurationPath)
+        try Scratch.write(kdcConfiguration(life), to: folder + "/kdc.conf")
+        try run("kdb5_util", "create", "-s", "-P", Account.kerberosPassword)
+        for (name, password) in Account.principals {
+            try administer("addprinc -pw \(password) \(name)")
+            try administer("ktadd -norandkey -k \(keytab(name)) \(name)")
+        }
+        for host in Self.hosts {
+            try administer("addprinc -randkey HTTP/\(host)")
+            try administer("ktadd -k \(serviceKeytab) HTTP/\(host)")
+        }
+        // The web server gives up root before it reads its keys.
+        chmod(serviceKeytab, 0o644)
+        try startKDC()
+    }
+
+    // MARK: What others are started with
+
+    var configurationPath: String { folder + "/krb5.conf" }
+    var environment: [String: String] {
+        ["KRB5_CONFIG": configurationPath, "KRB5RCACHEDIR": folder, "KRB5_KDC_PROFILE": folder + "/kdc.conf"]
+    }
+    /// The keys of every service.
+    var serviceKeytab: String { folder + "/services.keytab" }
+
+    func principal(_ name: String) -> String { "\(name)@\(Self.name)" }
+
+    /// The keys of a user, as long as the password is not changed.
+    func keytab(_ user: String) -> String { "\(folder)/\(user).keytab" }
+
+    /// A new cache file with a ticket of the user's.
+    func cache(_ user: String, life: String = "1h") throws -> String {
+        let path = "\(folder)/cache.\(UUID().uuidString.prefix(8))"
+        try run("kinit", "-l", life, "-k", "-t", keytab(user), "-c", path, principal(user))
+        return path
+    }
+
+    // MARK: What happens to it
+
+    /// A command of `kadmin.local`.
+    func administer(_ command: String) throws {
+        try run("kadmin.local", "-r", Self.name, "-q", command)
+    }
+
+    func startKDC() throws {
+        try kdc.withLock { kdc in
+            let started = try Subprocess(
+                "krb5kdc", ["-n", "-r", Self.name, "-P", folder + "/kdc.pid"], environment: environment,
+                directory: folder)
+            try Socket.awaitListener(on: port, of: started)
+            kdc = started
+        }
+    }
+
+    /// Nobody listens on its port from now on.
+    func stopKDC() {
+        kdc.withLock { kdc in
+            _ = kdc?.kill()
+            kdc = nil
+        }
+    }
+
+    /// What the KDC was asked, a line for each: `AS_REQ … alice@ATTACHE.TEST for krbtgt/…`.
+    func requests(_ kind: String, of principal: String = "") -> [String] {
+        Scratch.read(folder + "/kdc.log").split(separator: "\n").map(String.init)
+            .filter { $0.contains(kind) && $0.contains(principal) }
+    }
+
+    private func run(_ name: String, _ arguments: String...) throws {
+        let run = try Finished.run(name, arguments, environment: environment, directory: folder)
+        guard run.succeeded else { throw Spawn.Failure(description: run.description) }
+    }
+
+    private var configuration: String {
+        """
+        [libdefaults]
+            default_realm = \(Self.name)
+            dns_lookup_realm = false
+            dns_lookup_kdc = false
+            dns_canonicalize_hostname = true
+            rdns = true
+            forwardable = true
+            udp_preference_limit = 1
+        [realms]
+            \(Self.name) = {
+                kdc = 127.0.0.1:\(port)
+            }
+        [domain_realm]
+            localhost = \(Self.name)
+
+        """
+    }
+
+    private func kdcConfiguration(_ life: String) -> String {
+        """
+        [kdcdefaults]
+            kdc_listen = 127.0.0.1:\(port)
+            kdc_tcp_listen = 127.0.0.1:\(port)
+        [realms]
+            \(Self.name) = {
+                database_name = \(folder)/principal
+                key_stash_file = \(folder)/stash
+                max_life = \(life)
+                supported_enctypes = aes256-cts-hmac-sha1-96:normal
+                default_principal_flags = +preauth
+            }
+        [logging]
+            kdc = FILE:\(folder)/kdc.log
+
+        """
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import GSSAPI
+import Testing
+
+/// The owner of the Kerberos library against an MIT KDC. Each test runs in a process of its own, since the library takes
+/// the realm from the environment.
+struct KerberosLibraryTests {
+    /// A realm for a process of its own.
+    private struct Place: Codable, Sendable {
+        let configuration: String
+        let services: String
+        let keytab: String
+        let folder: String
+
+        init(_ realm: KerberosRealm) {
+            configuration = realm.configurationPath
+            services = realm.serviceKeytab
+            keytab = realm.keytab("alice")
+            folder = realm.folder
+        }
+
+        func enter() {
+            setenv("KRB5_CONFIG", configuration, 1)
+            setenv("KRB5RCACHEDIR", folder, 1)
+        }
+    }
+
+    /// Lets both sides talk until one of them has said its last.
+    private static func talk(
+        _ initiator: InitiatingContext, _ acceptor: AcceptingContext
+    ) throws -> (principal: String?, isProved: Bool) {
+        var principal: String?
+        var step = try initiator.step()
+        for _ in 0..<8 {
+            guard case .continue(let token) = step else { break }
+            switch try acceptor.step(token) {
+            case .continue(let answer): step = try initiator.step(answer)
+            case .established(let name, let answer):
+                principal = name
+                guard let answer else { return (principal, false) }
+                step = try initiator.step(answer)
+            }
+        }
+        if case .established = step { return (principal, true) }
+        return (principal, false)
+    }
+
+    private static func expect(
+        _ fault: GSSAPIError.Fault, _ words: String, of body: () throws(GSSAPIError) -> Void
+    ) {
+        let error = #expect(throws: GSSAPIError.self) { try body() }
+        #expect(error?.fault == fault, "\(String(describing: error))")
+        #expect(error?.description.contains(words) == true, "\(String(describing: error)) lacks: \(words)")
+    }
+
+    @Test func `a login goes through, and each side knows the other`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            #expect(cache.validity.contains(Int(Date().timeIntervalSince1970)))
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            #expect(ticket.name == "HTTP/localhost@ATTACHE.TEST")
+            let acceptor = try AcceptorCredential(keytab: place.services)
+            let talked = try Self.talk(
+                try InitiatingContext(cache, to: ticket), try AcceptingContext(acceptor))
+            #expect(talked.principal == "alice@ATTACHE.TEST")
+            #expect(talked.isProved)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (own: [1, 2, 3], theirs: [1, 2, 3], accepted: true), (own: [1, 2, 3], theirs: [1, 2, 4], accepted: false),
+            (own: [1, 2, 3], theirs: nil, accepted: true), (own: nil, theirs: [1, 2, 3], accepted: true),
+        ] as [(own: [UInt8]?, theirs: [UInt8]?, accepted: Bool)])
+    func `a login that is bound to another channel is refused`(
+        own: [UInt8]?, theirs: [UInt8]?, accepted: Bool
+    ) async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) {
+            [place = place as Place, own = own as [UInt8]?, theirs = theirs as [UInt8]?, accepted = accepted as Bool] in
+            place.enter()
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            let initiator = try InitiatingContext(cache, to: ticket, channel: own)
+            let acceptor = try AcceptingContext(AcceptorCredential(keytab: place.services), channel: theirs)
+            if accepted {
+                #expect(try Self.talk(initiator, acceptor).isProved)
+            } else {
+                let error = #expect(throws: GSSAPIError.self) { try Self.talk(initiator, acceptor) }
+                #expect(error?.fault == .refused)
+            }
+        }
+    }
+
+    @Test func `a token is worth nothing a second time, nor is one of another mechanism`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            let acceptor = try AcceptorCredential(keytab: place.services)
+            guard case .continue(let token) = try InitiatingContext(cache, to: ticket).step() else {
+                Issue.record("nothing to send")
+                return
+            }
+            _ = try AcceptingContext(acceptor).step(token)
+            let replayed = #expect(throws: GSSAPIError.self) { try AcceptingContext(acceptor).step(token) }
+            #expect(replayed?.fault == .refused)
+            let negotiate = Array("NTLMSSP\0".utf8) + [1, 0, 0, 0] + Array(repeating: 0, count: 28)
+            for other in [negotiate, [], [0x60, 0x82, 0xFF, 0xFF]] {
+                let defect = #expect(throws: GSSAPIError.self) { try AcceptingContext(acceptor).step(other) }
+                #expect(defect?.fault == .defectiveToken, "\(String(describing: defect))")
+            }
+        }
+    }
+
+    @Test func `faults say what is wrong, and a refusal is told from a KDC that is away`() async throws {
+        let realm = try KerberosRealm()
+        let place = Place(realm)
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            let wrong = Array("Not-The-Qu33n/8".utf8)
+            Self.expect(.refused, "the KDC refused the password of alice@ATTACHE.TEST") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("alice", password: wrong.span)
+            }
+            Self.expect(.refused, "the KDC knows no principal nobody@ATTACHE.TEST") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("nobody", password: wrong.span)
+            }
+            Self.expect(.unavailable, "the Kerberos configuration has no KDC of NO.WHERE") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("a@NO.WHERE", password: wrong.span)
+            }
+            Self.expect(.unavailable, "no key") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("bob", keytab: place.keytab)
+            }
+            Self.expect(.unavailable, "/nonexistent") { () throws(GSSAPIError) in
+                _ = try TicketCache.copy("alice", cache: "/nonexistent")
+            }
+            Self.expect(.unavailable, "/nonexistent") { () throws(GSSAPIError) in
+                _ = try AcceptorCredential(keytab: "/nonexistent")
+            }
+            let cache = try TicketCache.acquire("alice", keytab: place.keytab)
+            Self.expect(.unavailable, "the KDC knows no service HTTP/127.0.0.1") { () throws(GSSAPIError) in
+                _ = try cache.ticket(for: ServiceName(host: "127.0.0.1"))
+            }
+        }
+        realm.stopKDC()
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            Self.expect(.unavailable, "no KDC of ATTACHE.TEST can be reached") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("alice", keytab: place.keytab)
+            }
+        }
+    }
+
+    @Test func `a cache of somebody else is taken over, and left as it was`() async throws {
+        let realm = try KerberosRealm.shared()
+        let place = Place(realm)
+        let file = try realm.cache("alice")
+        let before = Scratch.bytes(file)
+        await #expect(processExitsWith: .success) { [place = place as Place, file = file as String] in
+            place.enter()
+            let cache = try TicketCache.copy("alice@ATTACHE.TEST", cache: file)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            #expect(ticket.validity.upperBound - ticket.validity.lowerBound <= 3600)
+            #expect(throws: GSSAPIError.self) { try TicketCache.copy("bob@ATTACHE.TEST", cache: file) }
+        }
+        #expect(Scratch.bytes(file) == before)
+    }
+
+    @Test(arguments: [
+        ("HTTP/www.example.test", "HTTP/www.example.test"), ("HTTP@www.example.test", "HTTP/www.example.test"),
+        ("host/a@REALM", "host/a@REALM"), ("HTTP/", nil), ("/a", nil), ("a", nil), ("HTTP/a@", nil),
+    ])
+    func `a service is named as rules and GSSAPI write it`(text: String, name: String?) {
+        #expect(ServiceName(text).map { "\($0)" } == name)
+    }
+}

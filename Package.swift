@@ -101,6 +101,7 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .systemLibrary(name: "CGSSAPI", providers: [.apt(["libkrb5-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
         .target(
@@ -121,6 +122,7 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+        .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
@@ -132,7 +134,7 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Rules",
+                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "Rules",
                 "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),

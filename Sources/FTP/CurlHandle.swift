@@ -1,0 +1,79 @@
+import CCurl
+
+/// One `CURL *`, with what has to live as long as it does.
+final class CurlHandle {
+    private let library: libcurl
+    private let handle: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var entries: UnsafeMutablePointer<curl_slist>?
+    /// Whether every setting so far was taken.
+    private(set) var isSound = true
+
+    init() throws(FTPError) {
+        library = try CurlLibrary.load()
+        guard let handle = library.easy_init() else { throw .unavailable("libcurl has no memory left") }
+        self.handle = handle
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        note(libcurl_set_error_text(library, handle, errorText))
+    }
+
+    deinit {
+        // It says QUIT now, and whoever was called is gone.
+        _ = libcurl_set_callbacks(
+            library, handle, nil, { _, size, count, _ in size * count }, { _, _, _, _ in 0 },
+            { _, size, count, _ in size * count }, { _, _, _, _, _ in 0 }, { _, _, _ in CURL_SOCKET_BAD },
+            { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
+        library.easy_cleanup(handle)
+        library.slist_free_all(entries)
+        errorText.deallocate()
+    }
+
+    func set(_ option: CURLoption, _ number: Int) { note(libcurl_set_number(library, handle, option, number)) }
+
+    func set(_ option: CURLoption, _ isOn: Bool) { set(option, isOn ? 1 : 0) }
+
+    func set(size option: CURLoption, _ size: Int) {
+        note(libcurl_set_size(library, handle, option, curl_off_t(size)))
+    }
+
+    /// - Parameter text: copied by libcurl.
+    func set(_ option: CURLoption, _ text: String?) { note(libcurl_set_text(library, handle, option, text)) }
+
+    /// - Parameter text: ends with 0; copied by libcurl.
+    func set(_ option: CURLoption, _ text: UnsafePointer<CChar>) {
+        note(libcurl_set_text(library, handle, option, text))
+    }
+
+    /// What libcurl is not to look up: `host:port:address,…`.
+    func resolve(_ entry: String) {
+        library.slist_free_all(entries)
+        entries = library.slist_append(nil, entry)
+        note(entries != nil && libcurl_set_addresses(library, handle, entries))
+    }
+
+    /// - Parameter context: what the functions get, as long as calls are made.
+    func call(
+        _ context: UnsafeMutableRawPointer, receive: @escaping libcurl_body, send: @escaping libcurl_body,
+        reply: @escaping libcurl_body, progress: @escaping libcurl_progress, socket: @escaping libcurl_socket,
+        secure: @escaping libcurl_secure
+    ) {
+        note(libcurl_set_callbacks(library, handle, context, receive, send, reply, progress, socket, secure))
+    }
+
+    func perform() -> CURLcode {
+        errorText[0] = 0
+        return library.easy_perform(handle)
+    }
+
+    /// What libcurl says about the last failure.
+    var failureText: String { String(cString: errorText) }
+
+    /// Nil for what is not known.
+    func size(_ info: CURLINFO) -> Int? {
+        let size = libcurl_size(library, handle, info)
+        return size < 0 ? nil : Int(size)
+    }
+
+    private func note(_ isTaken: Bool) { if !isTaken { isSound = false } }
+}

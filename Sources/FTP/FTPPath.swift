@@ -1,0 +1,40 @@
+import Bytes
+
+/// The path of an ftp URL (RFC 1738 section 3.2.2), still percent-encoded.
+public struct FTPPath: Sendable, Equatable {
+    /// Begins with a slash; without the type.
+    public let encoded: [UInt8]
+    /// `;type=a`: lines are to be those of this system.
+    public let isText: Bool
+
+    /// - Parameter target: path and query as a request names them; begins with a slash.
+    public init(target: Span<UInt8>) {
+        var end = target.count
+        var type = UInt8(ascii: "i")
+        if end >= 7, target.extracting(end - 7..<end - 1).equalsIgnoringCase(";type=") {
+            type = target[end - 1] | 0x20
+            end -= 7
+        }
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(end + 1)
+        for offset in 0..<end { encoded.append(target[offset]) }
+        if encoded.isEmpty || type == UInt8(ascii: "d") && encoded.last != .slash { encoded.append(.slash) }
+        self.encoded = encoded
+        isText = type == UInt8(ascii: "a")
+    }
+
+    private init(directory encoded: [UInt8]) {
+        self.encoded = encoded + [.slash]
+        isText = false
+    }
+
+    public var isDirectory: Bool { encoded.last == .slash }
+
+    /// The same name as that of a directory.
+    public var asDirectory: FTPPath { isDirectory ? self : FTPPath(directory: encoded) }
+
+    /// The last part, percent-encoded; empty for a directory.
+    public var lastComponent: ArraySlice<UInt8> {
+        encoded[((encoded.lastIndex(of: .slash) ?? -1) + 1)...]
+    }
+}

@@ -1,0 +1,242 @@
+import Bytes
+import CCurl
+import Crypto
+import Glibc
+import IO
+
+/// Files of one server, by one login, through libcurl. Passive mode only, and with TLS where the server offers it
+/// (RFC 4217). Every call blocks, and one thread makes them all.
+///
+/// The connection is made by the first call and serves the others.
+public final class FTPSession {
+    private let handle: CurlHandle
+    private let server: FTPServer
+    private let idle: Duration
+    private let isWanted: () -> Bool
+    private let secure: (ForeignTLSContext) -> Void
+    private let upload = ByteBuffer(capacity: BufferPool.large)
+
+    // What one call is about.
+    private var sink: ((Span<UInt8>) -> Bool)?
+    private var source: ((ByteBuffer) -> Bool)?
+    private var reply: FTPReply?
+    private var interruption: FTPError?
+    private var moved: curl_off_t = 0
+    private var movedAt = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - timeouts: milliseconds; `connect` for the connection and its TLS, `idle` in which the server has to say
+    ///     something. What our own side takes does not count.
+    ///   - minimum: of the versions of TLS, once TLS is offered.
+    ///   - isWanted: asked about once a second; false ends the call that is under way with `cancelled`.
+    ///   - secure: sees to it that a TLS context trusts whom it should.
+    public init(
+        with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Int, idle: Int),
+        minimum tls: FTPMinimumTLS = .v12, isWanted: @escaping () -> Bool, secure: @escaping (ForeignTLSContext) -> Void
+    ) throws(FTPError) {
+        handle = try CurlHandle()
+        self.server = server
+        idle = .milliseconds(timeouts.idle)
+        self.isWanted = isWanted
+        self.secure = secure
+        configure(connect: timeouts.connect, silence: timeouts.idle, tls)
+        authenticate(as: login)
+        guard handle.isSound else {
+            throw .unavailable("the libcurl that is installed here lacks what ftp URLs need")
+        }
+    }
+
+    // MARK: - Calls
+
+    /// Logs in, and asks about a file; of a directory nothing but whether it is there.
+    public func inspect(_ path: FTPPath) throws(FTPError) -> FTPFile {
+        handle.set(CURLOPT_NOBODY, true)
+        try perform(path)
+        if path.isDirectory { return FTPFile(size: nil, modified: nil) }
+        return FTPFile(
+            size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), modified: handle.size(CURLINFO_FILETIME_T))
+    }
+
+    /// Reads a file, or the list of a directory.
+    ///
+    /// - Parameters:
+    ///   - range: of the file's bytes; nil for all.
+    ///   - sink: gets each piece; false ends the call with `cancelled`.
+    public func retrieve(
+        _ path: FTPPath, _ range: Range<Int>? = nil, to sink: @escaping (Span<UInt8>) -> Bool
+    ) throws(FTPError) {
+        self.sink = sink
+        defer { self.sink = nil }
+        handle.set(CURLOPT_NOBODY, false)
+        handle.set(CURLOPT_RANGE, range.map { "\($0.lowerBound)-\($0.upperBound - 1)" })
+        defer { handle.set(CURLOPT_RANGE, nil) }
+        try perform(path)
+    }
+
+    /// Writes a file.
+    ///
+    /// - Parameters:
+    ///   - length: nil when nobody knows it before.
+    ///   - source: adds bytes to the buffer, which is empty; none is the end. False ends the call with `cancelled`, and
+    ///     leaves the server with a part of the file.
+    public func store(
+        _ path: FTPPath, length: Int?, from source: @escaping (ByteBuffer) -> Bool
+    ) throws(FTPError) {
+        self.source = source
+        defer { self.source = nil }
+        upload.clear()
+        handle.set(CURLOPT_NOBODY, false)
+        handle.set(CURLOPT_UPLOAD, true)
+        defer { handle.set(CURLOPT_UPLOAD, false) }
+        handle.set(size: CURLOPT_INFILESIZE_LARGE, length ?? -1)
+        try perform(path)
+    }
+
+    private func perform(_ path: FTPPath) throws(FTPError) {
+        reply = nil
+        interruption = nil
+        moved = 0
+        movedAt = .now
+        handle.set(CURLOPT_TRANSFERTEXT, path.isText)
+        let name = String(decoding: path.encoded, as: UTF8.self)
+        handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(name)")
+        let code = handle.perform()
+        if let interruption { throw interruption }
+        if code != CURLE_OK { throw failure(code) }
+    }
+
+    private func failure(_ code: CURLcode) -> FTPError {
+        let text = handle.failureText
+        switch code {
+        case CURLE_URL_MALFORMAT: return .unspeakable
+        case CURLE_COULDNT_CONNECT: return .unreachable
+        case CURLE_OPERATION_TIMEDOUT, CURLE_FTP_ACCEPT_TIMEOUT: return .timedOut
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_ISSUER_ERROR, CURLE_USE_SSL_FAILED:
+            return .insecure(text)
+        case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR: return .cancelled
+        case CURLE_LOGIN_DENIED:
+            guard let reply else { return .broken(text) }
+            // 430 is about the user. Any other 4xx, such as 421, is about the server.
+            return reply.code >= 500 || reply.code == 430 ? .loginRefused(reply) : .refused(reply)
+        default:
+            if let reply, reply.code >= 400 { return .refused(reply) }
+            return .broken(text)
+        }
+    }
+
+    // MARK: - Settings
+
+    private func configure(connect: Int, silence: Int, _ tls: FTPMinimumTLS) {
+        handle.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_FTP))
+        handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
+        // What the environment says about proxies is meant for others.
+        handle.set(CURLOPT_PROXY, "")
+        handle.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        handle.set(CURLOPT_NOSIGNAL, true)
+        handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
+        // Passive mode, and data from nowhere but where the server is, whatever address it names (CVE-2020-8284).
+        handle.set(CURLOPT_FTP_USE_EPSV, true)
+        handle.set(CURLOPT_FTP_SKIP_PASV_IP, true)
+        if let resolution = server.resolution { handle.resolve(resolution) }
+        handle.set(CURLOPT_CONNECTTIMEOUT_MS, connect)
+        handle.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, (silence + 999) / 1000))
+        // Once TLS is offered, it has to come to a good end; and the certificate is judged by `secure` alone.
+        handle.set(CURLOPT_USE_SSL, Int(CURLUSESSL_TRY.rawValue))
+        handle.set(CURLOPT_SSLVERSION, tls.curl)
+        handle.set(CURLOPT_SSL_VERIFYPEER, true)
+        handle.set(CURLOPT_SSL_VERIFYHOST, false)
+        handle.set(CURLOPT_CAINFO, nil)
+        handle.set(CURLOPT_CAPATH, nil)
+        handle.set(CURLOPT_FILETIME, true)
+        handle.set(CURLOPT_BUFFERSIZE, BufferPool.large)
+        handle.set(CURLOPT_NOPROGRESS, false)
+        handle.call(
+            Unmanaged.passUnretained(self).toOpaque(),
+            receive: { FTPSession.of($3)?.receive($0, $1 * $2) ?? 0 },
+            send: { FTPSession.of($3)?.send($0, $1 * $2) ?? Int(CURL_READFUNC_ABORT) },
+            reply: { FTPSession.of($3)?.note($0, $1 * $2) ?? 0 },
+            progress: { session, _, received, _, sent in FTPSession.of(session)?.goesOn(received + sent) == true ? 0 : 1 },
+            socket: { session, _, address in FTPSession.of(session)?.open(address) ?? CURL_SOCKET_BAD },
+            secure: { _, context, session in
+                guard let context, let session = FTPSession.of(session) else { return CURLE_ABORTED_BY_CALLBACK }
+                session.secure(ForeignTLSContext(borrowing: context))
+                return CURLE_OK
+            })
+    }
+
+    private func authenticate(as login: FTPLogin) {
+        let user = login.user.map { CChar(bitPattern: $0) } + [0]
+        handle.set(CURLOPT_USERNAME, user)
+        login.password.withBytes { bytes in
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { room in
+                for offset in bytes.indices { room[offset] = CChar(bitPattern: bytes[offset]) }
+                room[bytes.count] = 0
+                if let start = room.baseAddress { handle.set(CURLOPT_PASSWORD, UnsafePointer(start)) }
+                if let start = room.baseAddress { explicit_bzero(start, room.count) }
+            }
+        }
+    }
+
+    // MARK: - What libcurl calls
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> FTPSession? {
+        context.map { Unmanaged<FTPSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard let bytes, let sink else { return count }
+        let isTaken = bytes.withMemoryRebound(to: UInt8.self, capacity: count) {
+            sink(UnsafeBufferPointer(start: $0, count: count).span)
+        }
+        movedAt = .now
+        if !isTaken { interruption = .cancelled }
+        return isTaken ? count : 0
+    }
+
+    private func send(_ room: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard let room, let source else { return 0 }
+        if upload.isEmpty, !source(upload) {
+            interruption = .cancelled
+            return Int(CURL_READFUNC_ABORT)
+        }
+        movedAt = .now
+        let taken = upload.withReadable { bytes in
+            let taken = min(count, bytes.count)
+            UnsafeMutableRawBufferPointer(start: room, count: taken).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[..<taken]))
+            return taken
+        }
+        upload.consume(taken)
+        return taken
+    }
+
+    private func note(_ line: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        movedAt = .now
+        line?.withMemoryRebound(to: UInt8.self, capacity: count) {
+            if let reply = FTPReply(line: UnsafeBufferPointer(start: $0, count: count).span) { self.reply = reply }
+        }
+        return count
+    }
+
+    private func goesOn(_ count: curl_off_t) -> Bool {
+        if count != moved {
+            moved = count
+            movedAt = .now
+        }
+        if !isWanted() {
+            interruption = .cancelled
+        } else if movedAt.duration(to: .now) > idle {
+            interruption = .timedOut
+        }
+        return interruption == nil
+    }
+
+    private func open(_ place: UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t {
+        guard let place, let address = libcurl_address(place).flatMap({ SocketAddress(system: $0) }),
+            server.addresses.contains(address.address)
+        else { return CURL_SOCKET_BAD }
+        let kind = place.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        return socket(place.pointee.family, kind, place.pointee.protocol)
+    }
+}

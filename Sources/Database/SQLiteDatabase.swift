@@ -60,7 +60,9 @@ public final class SQLiteDatabase: SQLConnection {
             sqlite3_clear_bindings(statement)
         }
         for (place, value) in parameters.enumerated() {
-            guard bind(value, at: Int32(place + 1), of: statement) == SQLITE_OK else { throw failure() }
+            // Its places count in the order in which the names first occur.
+            let place = sqlite3_bind_parameter_index(statement, "$\(place + 1)")
+            guard place == 0 || bind(value, at: place, of: statement) == SQLITE_OK else { throw failure() }
         }
         while true {
             switch sqlite3_step(statement) {

@@ -147,12 +147,15 @@ enum CredentialTables {
     static func add(
         _ refusal: ParkedCredentials.Entry, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        let user = refusal.space.user(ofCredentialNamed: refusal.version.name) ?? ""
-        let kept = try connection.rows(
-            "SELECT sealed FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7",
-            refusal.space.columns + [.text(user)])
-        if let box = kept.first?.first?.bytes, StoredCredential.fingerprint(of: box) != refusal.version.fingerprint {
-            return
+        if let user = refusal.space.user(ofCredentialNamed: refusal.version.name) {
+            for space in [refusal.space, refusal.space.general].compactMap({ $0 }) {
+                let kept = try connection.rows(
+                    "SELECT sealed FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7",
+                    space.columns + [.text(user)])
+                guard let box = kept.first?.first?.bytes else { continue }
+                if StoredCredential.fingerprint(of: box) != refusal.version.fingerprint { return }
+                break
+            }
         }
         try connection.rows(
             """

@@ -11,9 +11,7 @@ extension ChallengeLoop {
         guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol)
         else { return false }
         guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
-        guard case .use(let name) = rule.answer,
-            let stated = try? policy.credentials.credential(named: name), let credential = tokens.current(stated)
-        else { return false }
+        guard let credential = credentialAtOnce(rule, for: space.space) else { return false }
         return preempt(space, of: known, by: rule, with: credential) || isLeftOpen(target, in: known, to: credential)
     }
 
@@ -56,15 +54,18 @@ extension ChallengeLoop {
         known.isOpen(target.readable) && !logins.holds(credential.version, to: origin)
     }
 
-    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
+    /// The credential that the rules give this client there; nil also for one that has to be exchanged for a token first.
+    private func credentialAtOnce(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
-        case .use(let name):
-            guard let stated = try? policy.credentials.credential(named: name) else { return nil }
-            return await exchanged(stated, for: space)
-        case .performDefault:
-            if let urlCredential { return urlCredential }
-            return kept(for: space)
-        case .reject, .cancel, .trust: return nil
+        case .use(let name): (try? policy.credentials.credential(named: name)).flatMap { tokens.current($0) }
+        case .performDefault: urlCredential ?? kept(for: space)
+        case .reject, .cancel, .trust: nil
         }
+    }
+
+    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) async -> Credential? {
+        guard case .use(let name) = rule.answer else { return credentialAtOnce(rule, for: space) }
+        guard let stated = try? policy.credentials.credential(named: name) else { return nil }
+        return await exchanged(stated, for: space)
     }
 }

@@ -82,12 +82,19 @@ extension RequestHead {
 
     private func appendRequestLine(_ bytes: Span<UInt8>, form: RequestRewrite.Form, to buffer: ByteBuffer) {
         buffer.append(bytes.extracting(methodName.lowerBound..<methodName.upperBound &+ 1))
-        if target.form == .authority {
-            buffer.append(bytes.extracting(target.text))
-        } else if case .origin = form, isOriginFormAsSent(bytes) {
+        if case .origin = form, target.form != .authority, isOriginFormAsSent(bytes) {
             // Path, version and line end in one piece.
             buffer.append(bytes.extracting(target.path.lowerBound..<target.text.upperBound &+ 11))
             return
+        }
+        appendTarget(bytes, form: form, to: buffer)
+        buffer.append(literal: " HTTP/1.1\r\n")
+    }
+
+    /// Appends the request target as whoever is asked in that form reads it.
+    public func appendTarget(_ bytes: Span<UInt8>, form: RequestRewrite.Form, to buffer: ByteBuffer) {
+        if target.form == .authority {
+            buffer.append(bytes.extracting(target.text))
         } else if case .absolute(let scheme) = form, let authority {
             appendScheme(bytes, or: scheme, to: buffer)
             buffer.append(bytes.extracting(authority.text))
@@ -96,7 +103,6 @@ extension RequestHead {
         } else {
             target.appendOriginForm(bytes, to: buffer)
         }
-        buffer.append(literal: " HTTP/1.1\r\n")
     }
 
     /// Whether the request line from the path on is what an origin server gets.

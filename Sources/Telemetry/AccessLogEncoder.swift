@@ -56,6 +56,11 @@ public final class AccessLogEncoder {
         line.append(key: #","tunnel":""#, token: record.tunnel?.token)
         if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
         line.append(key: #","route":""#, string: record.route)
+        if let parent = record.parent {
+            line.append(key: #","parent":""#, string: parent)
+            line.append(key: #","parent_scheme":""#, token: record.parentScheme?.token)
+            line.append(key: #","parent_credential":""#, string: record.parentCredential)
+        }
         line.append(key: #","rule":""#, string: record.rule)
         if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }
         line.append(key: #","scheme":""#, token: record.scheme?.token)

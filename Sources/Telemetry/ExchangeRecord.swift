@@ -56,6 +56,11 @@ public final class ExchangeRecord {
 
     /// The pattern of the `route` that matched.
     public var route: String?
+    /// The parent proxy that the request went through: its name in the rule file, its host and its port.
+    public var parent: String?
+    /// What a challenge of the parent's was answered with: the scheme, and the name of the credential.
+    public var parentScheme: AnsweredScheme?
+    public var parentCredential: String?
     /// The name of the `challenge` block that decided, and its line.
     public var rule: String?
     public var ruleLine = 0
@@ -140,6 +145,9 @@ public final class ExchangeRecord {
         bytesIn = 0
         bytesOut = 0
         route = nil
+        parent = nil
+        parentScheme = nil
+        parentCredential = nil
         rule = nil
         ruleLine = 0
         scheme = nil

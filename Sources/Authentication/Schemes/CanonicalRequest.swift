@@ -22,7 +22,7 @@ struct CanonicalRequest {
         let words = lines.first?.split(separator: .space, omittingEmptySubsequences: false) ?? []
         let method = words.first ?? []
         // A test of the published suite has a target with a blank.
-        let target = Array(words.dropFirst().dropLast().joined(separator: [.space]))
+        let target = Self.originForm(Array(words.dropFirst().dropLast().joined(separator: [.space])))
         let question = target.firstIndex(of: Self.question)
         let path = question.map { Array(target[..<$0]) } ?? target
         let query = question.map { Array(target[($0 + 1)...]) } ?? []
@@ -40,6 +40,16 @@ struct CanonicalRequest {
     private static let percent = UInt8(ascii: "%")
     private static let plus = UInt8(ascii: "+")
     private static let dot = UInt8(ascii: ".")
+
+    /// What is left of a target for the origin, where it is written for a proxy.
+    private static func originForm(_ target: [UInt8]) -> [UInt8] {
+        guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
+            target[(scheme + 1)...].starts(with: [.slash, .slash])
+        else { return target }
+        let path = target[(scheme + 3)...].firstIndex { $0 == .slash || $0 == question } ?? target.endIndex
+        return path < target.endIndex && target[path] == .slash
+            ? Array(target[path...]) : [.slash] + target[path...]
+    }
 
     /// The fields by name, those of one name joined, blanks trimmed and squeezed.
     private static func fields(

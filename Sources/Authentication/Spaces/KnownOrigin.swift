@@ -36,7 +36,7 @@ public final class KnownOrigin: Sendable {
 
     /// Whether the target's directory was last seen to ask for no credential. Allocates nothing.
     public func isOpen(_ target: Span<UInt8>) -> Bool {
-        let directory = Self.directory(of: target)
+        let directory = directory(of: target)
         return state.withLock { $0.isOpenThroughout || $0.openDirectories.contains(directory) }
     }
 
@@ -61,7 +61,7 @@ public final class KnownOrigin: Sendable {
     }
 
     func markOpen(_ target: Span<UInt8>) {
-        let directory = Self.directory(of: target)
+        let directory = directory(of: target)
         state.withLock { state in
             if state.isOpenThroughout { return }
             state.openDirectories.insert(directory)
@@ -73,12 +73,14 @@ public final class KnownOrigin: Sendable {
     }
 
     func markProtected(_ target: Span<UInt8>) {
-        let directory = Self.directory(of: target)
+        let directory = directory(of: target)
         state.withLock { _ = $0.openDirectories.remove(directory) }
     }
 
     /// A hash stands for the directory: that two share one costs a challenge, nothing more.
-    private static func directory(of target: Span<UInt8>) -> UInt64 {
+    /// A proxy asks at its door, whatever lies behind.
+    private func directory(of target: Span<UInt8>) -> UInt64 {
+        if origin.isProxy { return 0 }
         var end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
         while end > 0, target[end - 1] != .slash { end -= 1 }
         return SpanHash.of(target.extracting(first: end), seed: 0)

@@ -18,7 +18,7 @@ extension ChallengeLoop {
     /// Keeps what came with the request's URL, for as long as a rule says; what the rule file names is kept there.
     func keep(_ answer: Authentication.Answer) {
         let (shared, credential, space) = (shared, answer.credential, answer.space)
-        guard credential.version == urlCredential?.version, exchange.record.ruleLine > 0 else { return }
+        guard credential.version == urlCredential?.version, record.ruleLine > 0 else { return }
         switch credential.persistence {
         case .none: break
         case .session:

@@ -15,24 +15,27 @@ extension ChallengeLoop {
     mutating func prepareLogin() async {
         omitsBody = false
         guard case .connection(let connections)? = authenticator?.binding, let answered else { return }
-        let upstream = exchange.upstream
-        let login =
-            upstream.login
-            ?? ConnectionLogin(
-                to: origin, with: answered.credential, in: connections.makeContext(over: upstream.channel),
-                heldBy: logins)
-        if upstream.login == nil { upstream.claim(for: login) }
+        let login: ConnectionLogin
+        if let known = upstream.login(to: origin) {
+            login = known
+        } else {
+            // The TLS of a connection ends at who it was made to.
+            let channel = origin.isSecure ? upstream.channel : nil
+            login = ConnectionLogin(
+                to: origin, with: answered.credential, in: connections.makeContext(over: channel), heldBy: logins)
+            upstream.claim(for: login)
+        }
         guard let context = login.context, !context.isEstablished else { return }
         do throws(AuthenticationError) { try await context.prepare() } catch {
             trouble = error
             return drop()
         }
-        omitsBody = context.isOpening && !exchange.body.isEmpty
+        omitsBody = context.isOpening && hasBody
     }
 
     /// Appends the login's next token; false when none is due.
     mutating func authorizeLogin(into value: ByteBuffer) throws(AuthenticationError) -> Bool {
-        guard let context = exchange.upstream.login?.context, !context.isEstablished else { return false }
+        guard let context = upstream.login(to: origin)?.context, !context.isEstablished else { return false }
         do throws(AuthenticationError) { try context.authorize(at: SystemClock.epochMilliseconds, into: value) } catch {
             trouble = error
             throw error
@@ -43,8 +46,7 @@ extension ChallengeLoop {
     /// A handshake goes on only where its connection does. One that served before may have come to the end that servers
     /// set to connections, and a new one gets another try.
     func loginRefusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
-        let upstream = exchange.upstream
-        guard let context = upstream.login?.context else { return nil }
+        guard let context = upstream.login(to: origin)?.context else { return nil }
         let refusal = context.refused(by: challenges)
         if refusal == .proceed, !upstream.head.keepAlive { return upstream.isReused ? .retry : .aborted }
         return refusal
@@ -54,13 +56,14 @@ extension ChallengeLoop {
     ///
     /// - Parameter hasJudged: whether the server is in a state to judge anything.
     func loginProof(hasJudged: Bool) -> Acceptance? {
-        guard case .connection? = authenticator?.binding, let context = exchange.upstream.login?.context else {
+        guard case .connection? = authenticator?.binding, let context = upstream.login(to: origin)?.context else {
             return nil
         }
         if omitsBody { return .ignored }
         guard hasJudged else { return nil }
         if context.isEstablished { return .unverified }
-        let upstream = exchange.upstream
-        return context.accepted(by: upstream.challenges, persists: upstream.persistsLogin)
+        // What a response says of lasting logins is said by the origin.
+        return context.accepted(
+            by: upstream.challenges(in: fields.challenge), persists: origin.isProxy || upstream.persistsLogin)
     }
 }

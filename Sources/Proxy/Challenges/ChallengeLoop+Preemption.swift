@@ -7,9 +7,7 @@ import Rules
 extension ChallengeLoop {
     /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
     mutating func prepareAtOnce() -> Bool {
-        let (host, target) = (origin.host, exchange.target)
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol)
-        else { return false }
+        guard let known = knownOrigin else { return false }
         guard let (space, rule) = space(of: target, in: known) else { return known.isOpen(target.readable) }
         guard let credential = credentialAtOnce(rule, for: space.space) else { return false }
         return preempt(space, of: known, by: rule, with: credential) || isLeftOpen(target, in: known, to: credential)
@@ -17,11 +15,15 @@ extension ChallengeLoop {
 
     /// Whether the target lies in a space that accepted this client's credential before.
     mutating func preempt(_ target: ByteBuffer) async -> Bool {
-        let host = origin.host
-        guard let known = shared.spaces.known(host: host.span, port: origin.port, protocol: origin.authority.protocol),
-            let (space, rule) = space(of: target, in: known)
+        guard let known = knownOrigin, let (space, rule) = space(of: target, in: known)
         else { return false }
         return preempt(space, of: known, by: rule, with: await credential(rule, for: space.space))
+    }
+
+    private var knownOrigin: KnownOrigin? {
+        let host = origin.host
+        return shared.spaces.known(
+            host: host.span, port: origin.port, protocol: origin.authority.protocol, isProxy: origin.isProxy)
     }
 
     /// The space that the target lies in, and what the rules say of it, if it may be answered unasked.
@@ -37,7 +39,7 @@ extension ChallengeLoop {
         guard let credential,
             let authenticator = space.authenticator(for: credential.version) ?? successor(in: space, with: credential)
         else { return false }
-        if case .connection = authenticator.binding, isLeftOpen(exchange.target, in: known, to: credential) {
+        if case .connection = authenticator.binding, isLeftOpen(target, in: known, to: credential) {
             return false
         }
         let kept = credential.with(Credential.Persistence(rule.persistence))

@@ -22,8 +22,8 @@ extension ChallengeLoop {
                 .useCredential(token), attempts: max(2, decision.attempts), reason: decision.reason)
         } catch {
             let sentence = "credential \(credential.version.name) has no token: \(error)"
-            exchange.record.details = sentence
-            explanation = "the origin wants a token, and \(sentence)"
+            record.details = sentence
+            explanation = "\(origin.title) wants a token, and \(sentence)"
             return Authentication.Decision(.cancelAuthenticationChallenge, reason: decision.reason)
         }
     }
@@ -37,7 +37,6 @@ extension ChallengeLoop {
     /// What answers with a token in the place of one that was accepted: it is another value, and means the same.
     func successor(in space: KnownSpace, with credential: Credential) -> (any Authenticator)? {
         guard credential.token != nil, space.knows(credential.version.name) else { return nil }
-        let target = exchange.target
         let answer = Authentication.Answer(
             space: space.space, challenge: HeaderChallenge(scheme: "bearer"), credential: credential)
         guard let authenticator = try? policy.order.authenticator(for: answer, at: target.readable) else { return nil }

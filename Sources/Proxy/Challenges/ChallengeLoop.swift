@@ -27,11 +27,17 @@ struct ChallengeLoop: ~Copyable {
     let policy: Policy
     let loop: EventLoop
     let delegate: RuleDelegate
+    /// Who challenges: the origin, or a parent proxy on the way there.
     let origin: Origin
+    let fields: ChallengeFields
     /// The connections that this client is logged in on.
     let logins: HeldConnections
-    /// The exchange holds the loop.
-    unowned let exchange: Exchange
+    /// Where the responses are read.
+    let upstream: UpstreamConnection
+    /// The request target as whoever challenges sees it.
+    let target: ByteBuffer
+    let hasBody: Bool
+    let record: ExchangeRecord
     private let metrics: Metrics
     let urlCredential: Credential?
     var task: ChallengeTask
@@ -49,20 +55,30 @@ struct ChallengeLoop: ~Copyable {
     private var originLease: Lease?
     private var spaceLease: Lease?
 
-    init(session: ClientSession, exchange: Exchange, origin: Origin) {
+    /// - Parameters:
+    ///   - exchange: what the request is sent for.
+    ///   - upstream: where it goes.
+    ///   - urlCredential: what came with the request's URL, which is for its origin.
+    init(
+        session: ClientSession, exchange: Exchange, origin: Origin, over upstream: UpstreamConnection,
+        target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil
+    ) {
         worker = session.worker
         shared = session.worker.shared
         policy = exchange.policy
         loop = session.worker.loop
-        self.exchange = exchange
+        record = exchange.record
         logins = session.logins
         metrics = session.worker.metrics
         delegate = RuleDelegate(
             policy: policy, shared: shared,
-            client: ClientIdentity(address: session.address, user: exchange.record.user))
+            client: ClientIdentity(address: session.address, user: record.user))
         self.origin = origin
-        let head = exchange.headBytes
-        urlCredential = URLCredential.of(exchange.request, in: head.readable)
+        fields = origin.challengeFields
+        self.upstream = upstream
+        self.target = target
+        self.hasBody = hasBody
+        self.urlCredential = urlCredential
         task = ChallengeTask(urlCredential: urlCredential)
     }
 
@@ -70,7 +86,6 @@ struct ChallengeLoop: ~Copyable {
 
     /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
     mutating func prepare() async {
-        let target = exchange.target
         if await preempt(target) { return }
         switch shared.spaces.admit(to: origin.authority, target: target.readable, version: nil) {
         case .proceed: return
@@ -114,7 +129,7 @@ struct ChallengeLoop: ~Copyable {
                 guard try authorizeLogin(into: value) else { return false }
             case nil: return false
             }
-            exchange.record.attempts += 1
+            countAnswer()
             return true
         } catch {
             // Without an answer the server says what it wants, and the task goes on from there.
@@ -127,8 +142,7 @@ struct ChallengeLoop: ~Copyable {
     mutating func take(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
         self.authenticator = authenticator
         answered = answer
-        exchange.record.credential = answer.credential.version.name
-        exchange.record.scheme = AnsweredScheme(answer.space.authenticationMethod)
+        note(answer)
     }
 
     mutating func drop() {
@@ -141,7 +155,7 @@ struct ChallengeLoop: ~Copyable {
 
     /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
     mutating func judgeAtOnce() -> Verdict? {
-        if exchange.upstream.head.status == .unauthorized || mayLackScope { return nil }
+        if upstream.head.status == fields.status || mayLackScope { return nil }
         let proof = proof(bodyDigest: nil)
         if case .needsBody = proof { return nil }
         return accept(proof)
@@ -149,9 +163,8 @@ struct ChallengeLoop: ~Copyable {
 
     /// Judges a response's head.
     mutating func judge() async -> Verdict {
-        let (upstream, target) = (exchange.upstream, exchange.target)
-        guard upstream.head.status == .unauthorized else { return await judgeWithBody() }
-        let challenges = upstream.challenges
+        guard upstream.head.status == fields.status else { return await judgeWithBody() }
+        let challenges = upstream.challenges(in: fields.challenge)
         let refusal = refusal(by: challenges)
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
@@ -187,7 +200,7 @@ struct ChallengeLoop: ~Copyable {
                 return .pass(note: reason.note)
             case .cancel(let reason):
                 settle(.unanswered)
-                let sentence = explanation ?? "the origin wants a credential, and \(reason) says no"
+                let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason) says no"
                 return .cancel(Refusal(.badGateway, .httpRequestDenied, sentence))
             }
         }
@@ -220,7 +233,7 @@ struct ChallengeLoop: ~Copyable {
         let answer = await delegate.decide(challenge)
         note(answer.rule)
         if let trouble = answer.trouble {
-            exchange.record.details = "\(trouble)"
+            record.details = "\(trouble)"
             shared.report("\(trouble)")
         }
         return task.decided(await exchanged(answer.decision, for: challenge))
@@ -253,11 +266,10 @@ struct ChallengeLoop: ~Copyable {
     /// What the response says in proof that the server knows the credential; nil when it was not given one, or is in
     /// trouble and has judged nothing.
     private func proof(bodyDigest: [UInt8]?) -> Acceptance? {
-        let hasJudged = exchange.upstream.head.status.rawValue < 500
+        let hasJudged = upstream.head.status.rawValue < 500
         guard case .request(let requests)? = authenticator?.binding else { return loginProof(hasJudged: hasJudged) }
         guard let ticket, hasJudged else { return nil }
-        let target = exchange.target
-        return exchange.upstream.withAuthenticationInfo {
+        return upstream.withAuthenticationInfo(in: fields.information) {
             requests.accepted($0, ticket: ticket, target: target.readable, bodyDigest: bodyDigest)
         }
     }
@@ -266,7 +278,7 @@ struct ChallengeLoop: ~Copyable {
         var proof = proof(bodyDigest: nil)
         guard case .needsBody(let algorithm) = proof else { return accept(proof) }
         let limits = policy.limits
-        switch await exchange.upstream.readCoveredBody(
+        switch await upstream.readCoveredBody(
             digesting: algorithm, memory: limits.replayMemory, disk: limits.replayDisk, limits: limits.response,
             within: policy.timeouts.idle)
         {
@@ -287,7 +299,6 @@ struct ChallengeLoop: ~Copyable {
         + "proxy keeps (limits replay-memory and replay-disk)"
 
     private mutating func accept(_ proof: Acceptance?) -> Verdict {
-        let target = exchange.target
         if proof == .ignored {
             shared.spaces.markOpen(origin.authority, target: target.readable)
             if omitsBody, case .sendUnanswered = task.ignored() {
@@ -296,7 +307,7 @@ struct ChallengeLoop: ~Copyable {
             }
         }
         let accepted = task.accepted()
-        if exchange.upstream.head.status.rawValue >= 500 {
+        if upstream.head.status.rawValue >= 500 {
             // A server in trouble has judged nothing: the next request that waits finds out.
             originLease = nil
             spaceLease = nil
@@ -312,8 +323,8 @@ struct ChallengeLoop: ~Copyable {
             return .cancel(
                 Refusal(
                     .badGateway, .httpProtocolError,
-                    "the origin could not prove that it knows the password (rspauth): it is not the one that was asked")
-            )
+                    "\(origin.title) could not prove that it knows the password (rspauth): "
+                        + "it is not the one that was asked"))
         }
         if answer.challenge != nil {
             shared.spaces.remember(authenticator, for: answer)
@@ -331,10 +342,5 @@ struct ChallengeLoop: ~Copyable {
         spaceLease?.settle(verdict)
         originLease = nil
         spaceLease = nil
-    }
-
-    func note(_ rule: Rules.Decision) {
-        exchange.record.rule = rule.rule?.label
-        exchange.record.ruleLine = rule.rule?.line ?? 0
     }
 }

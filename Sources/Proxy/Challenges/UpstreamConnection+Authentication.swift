@@ -5,11 +5,11 @@ import TLS
 import Transport
 
 extension UpstreamConnection {
-    /// Every challenge of the response that can be read. A line that cannot hides no other.
-    var challenges: [HeaderChallenge] {
+    /// Every challenge of the response in lines of that name that can be read. A line that cannot hides no other.
+    func challenges(in name: KnownField) -> [HeaderChallenge] {
         withHeadBytes { bytes in
             var parser = ChallengeParser()
-            for field in head.fields where field.known == .wwwAuthenticate {
+            for field in head.fields where field.known == name {
                 parser.parse(bytes.extracting(field.value))
             }
             return parser.challenges
@@ -29,10 +29,10 @@ extension UpstreamConnection {
         stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
     }
 
-    /// Lends the value of `Authentication-Info`, or nil.
-    func withAuthenticationInfo<Result>(_ body: (Span<UInt8>?) -> Result) -> Result {
+    /// Lends the value of `Authentication-Info`, or of the field that a proxy says the same in; or nil.
+    func withAuthenticationInfo<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
         withHeadBytes { bytes in
-            guard let field = head.fields.first(.authenticationInfo) else { return body(nil) }
+            guard let field = head.fields.first(name) else { return body(nil) }
             return body(bytes.extracting(field.value))
         }
     }

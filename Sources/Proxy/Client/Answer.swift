@@ -28,6 +28,7 @@ struct Answer {
             "Proxy-Status",
             ProxyStatus(
                 proxy: Via.name, error: refusal.error, details: refusal.details,
+                receivedStatus: refusal.receivedStatus?.rawValue,
                 alert: refusal.alert.map { (Int($0.rawValue), "\($0)") }
             ).value)
         writer.field("Content-Type", "text/plain; charset=utf-8")

@@ -195,9 +195,11 @@ final class ClientSession: ChannelObserver {
         guard exchange.outbound.isEmpty, exchange.upstream.receiveHeadAtOnce(answering: exchange.request.method) else {
             return serve(exchange, from: .sent(destination))
         }
-        if exchange.challenges != nil {
-            switch exchange.challenges?.judgeAtOnce() {
-            case .pass(note: nil): exchange.challenges = nil
+        if exchange.challenges != nil || exchange.way.relay != nil {
+            switch exchange.judgeAtOnce() {
+            case .pass(note: nil):
+                exchange.challenges = nil
+                exchange.parentChallenges = nil
             case .cancel(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
             case .pass, .again, nil: return serve(exchange, from: .sent(destination))
             }

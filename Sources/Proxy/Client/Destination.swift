@@ -9,24 +9,80 @@ final class Destination {
     let route: RouteDecision
     /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
     let upgrade: UpgradedOrigin?
+    /// The ways there, the first that works first. Empty: directly.
+    let hops: [Hop]
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
 
-    init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil, by rules: RuleSet) {
+    init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil, hops: [Hop] = [], by rules: RuleSet) {
         self.rules = rules
         self.origin = origin
         self.route = route
         self.upgrade = upgrade
+        self.hops = hops
+    }
+
+    /// The ways that are worth trying now, and all of them where none is.
+    /// - Parameter now: the loop's clock.
+    func hops(worthTryingAt now: UInt64) -> [Hop] {
+        let worth = hops.filter { $0.isWorthTrying(at: now) }
+        return worth.isEmpty ? hops : worth
+    }
+
+    /// Tries the ways until one leads to a connection.
+    ///
+    /// - Parameter connect: makes a connection that passes bytes through as they are.
+    /// - Throws: what the last one said, or one that no other way makes better.
+    func byFirstWay<Connection>(
+        at now: UInt64, _ connect: (Way) async throws(Refusal) -> Connection
+    ) async throws(Refusal) -> Connection {
+        var left = hops(worthTryingAt: now)[...]
+        while true {
+            let way = left.popFirst()?.way(isRelayed: false) ?? .direct
+            do throws(Refusal) { return try await connect(way) } catch {
+                guard error.mayGoAnotherWay, !left.isEmpty else { throw error }
+            }
+        }
+    }
+
+    /// The way that a request takes which begins now.
+    func way(isRelayed: Bool, at now: UInt64) -> Way {
+        let hop = hops.first { $0.isWorthTrying(at: now) } ?? hops.first ?? .direct
+        return hop.way(isRelayed: isRelayed)
     }
 
     /// On which terms a connection is made for this client.
     /// - Parameter identities: `SharedState.identityGeneration`.
-    func terms(for client: @autoclosure () -> ClientIdentity, identities: Int) -> ConnectionTerms {
-        guard origin.isSecure else { return .plain }
-        let client = origin.dependsOnClient(by: rules) ? client() : nil
-        let identities = origin.maySeeIdentity(by: rules) ? identities : 0
-        if terms.tls !== route.tls || terms.client != client || terms.identities != identities {
-            terms = ConnectionTerms(tls: route.tls, client: client, identities: identities)
+    func terms(
+        by way: Way, for client: @autoclosure () -> ClientIdentity, identities: Int
+    ) -> ConnectionTerms {
+        switch way {
+        case .direct:
+            guard origin.isSecure else { return .plain }
+            return terms(
+                tls: route.tls, client: origin.dependsOnClient(by: rules) ? client() : nil,
+                identities: origin.maySeeIdentity(by: rules) ? identities : 0)
+        case .relayed(let parent):
+            let parent = parent.origin
+            guard parent.isSecure else { return .plain }
+            return terms(
+                client: parent.dependsOnClient(by: rules) ? client() : nil,
+                identities: parent.maySeeIdentity(by: rules) ? identities : 0)
+        case .tunnelled(let parent):
+            let servers = [origin, parent.origin]
+            let isOwn = servers.contains { $0.dependsOnClient(by: rules) || $0.answersDependOnClient(by: rules) }
+            let seesIdentity = servers.contains { $0.maySeeIdentity(by: rules) }
+            return terms(
+                tls: route.tls, client: isOwn ? client() : nil, identities: seesIdentity ? identities : 0,
+                parent: parent.server)
+        }
+    }
+
+    private func terms(
+        tls: TLSTerms? = nil, client: ClientIdentity?, identities: Int, parent: Configuration.Parent.Server? = nil
+    ) -> ConnectionTerms {
+        if terms.tls !== tls || terms.client != client || terms.identities != identities || terms.parent != parent {
+            terms = ConnectionTerms(tls: tls, client: client, identities: identities, parent: parent)
         }
         return terms
     }

@@ -23,8 +23,14 @@ final class Exchange {
     let target = ByteBuffer(capacity: 512)
     /// The value of a field that is being made.
     let fieldValue = ByteBuffer(capacity: 512)
+    /// Which way the request goes.
+    var way = Way.direct
     /// Nil while challenges, should any come, are the client's own affair.
     var challenges: ChallengeLoop?
+    /// Nil unless challenges of the parent that makes the request could be answered.
+    var parentChallenges: ChallengeLoop?
+    /// The request target as that parent sees it.
+    let parentTarget = ByteBuffer(capacity: 16)
     /// What signs the request; nil where nothing does.
     var signing: RequestSigning?
     let record: ExchangeRecord
@@ -54,10 +60,13 @@ final class Exchange {
 
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
+        way = .direct
         challenges = nil
+        parentChallenges = nil
         signing = nil
         headBytes.clear()
         target.clear()
+        parentTarget.clear()
         fieldValue.clear()
         outbound.clear()
         request.reset()

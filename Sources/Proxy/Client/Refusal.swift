@@ -6,7 +6,7 @@ struct Refusal: Error {
     let status: Status
     let error: ProxyError
     /// One sentence for a person, without internals and secrets.
-    let sentence: String
+    var sentence: String
     /// The sentence as `Proxy-Status` has it.
     var details: String
     /// The alert with which a TLS peer broke off.
@@ -19,6 +19,10 @@ struct Refusal: Error {
     var fields: [(name: StaticString, value: String)] = []
     /// What stands in the body: the sentence, and behind an empty line the explanation, if there is one.
     var text: String { explanation.map { "\(sentence)\n\n\($0)\n" } ?? "\(sentence)\n" }
+    /// The status with which a parent refused, where that is not the client's.
+    var receivedStatus: Status?
+    /// Whether nothing was sent yet, and another parent may do better.
+    var mayGoAnotherWay = false
     /// Whether the client's connection can carry another request after this.
     var keepsConnection = true
 
@@ -41,14 +45,15 @@ struct Refusal: Error {
 
 extension Refusal {
     /// What the client is told when its upstream gave no usable response.
-    init(_ failure: UpstreamConnection.Failure) {
+    /// - Parameter peer: what it is called.
+    init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
         switch failure {
         case .died:
-            self.init(.badGateway, .connectionTerminated, "the origin closed the connection without an answer")
+            self.init(.badGateway, .connectionTerminated, "\(peer) closed the connection without an answer")
         case .timedOut:
-            self.init(.gatewayTimeout, .httpResponseTimeout, "the origin did not answer in time")
+            self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
         case .invalid(let error): self.init(error)
-        case .insecure(let error): self.init(error, place: "the origin")
+        case .insecure(let error): self.init(error, place: peer)
         }
     }
 

@@ -97,7 +97,9 @@ struct RequestService {
             exchange.record.details = sentence
             session.stream.abort()
             return false
-        case .upstreamFailed(let failure): return await refuse(Refusal(failure))
+        case .upstreamFailed(let failure):
+            let peer = exchange.way.relay?.origin.title ?? "the origin"
+            return await refuse(Refusal(failure, of: peer))
         case .refused(let refusal): return await refuse(refusal)
         }
     }

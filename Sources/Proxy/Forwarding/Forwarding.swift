@@ -8,38 +8,52 @@ import Transport
 
 /// Sends one request to its origin and the response back, through as many challenges as it takes.
 struct Forwarding: ~Copyable {
-    private var sending: RequestSending
-    private let destination: Destination
-    private var session: ClientSession { sending.session }
-    private var exchange: Exchange { sending.exchange }
+    var sending: RequestSending
+    let destination: Destination
+    var session: ClientSession { sending.session }
+    var exchange: Exchange { sending.exchange }
     private var policy: Policy { exchange.policy }
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
-    private static let discardLimit = 256 * 1024
-    private static let discardMilliseconds = 5000
+    static let discardLimit = 256 * 1024
+    static let discardMilliseconds = 5000
+    /// Bytes of a body that squid reads although it has answered already.
+    private static let wedgeLimit = 64 * 1024
 
     init(session: ClientSession, exchange: Exchange, destination: Destination) {
         sending = RequestSending(session: session, exchange: exchange, upgrade: destination.upgrade)
         self.destination = destination
     }
 
+    /// Chooses the way, and takes note of what is asked for on it.
+    private mutating func begin() {
+        if !destination.hops.isEmpty {
+            let (isRelayed, now) = (mayBeRelayed, session.worker.loop.now)
+            take(destination.way(isRelayed: isRelayed, at: now))
+        }
+        let head = exchange.headBytes
+        exchange.target.clear()
+        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
+    }
+
     /// Sends a request that has no body on a kept connection, if that takes no waiting, not even for what answers its
     /// challenges. False: nothing was done.
     mutating func sendAtOnce() -> Bool {
         guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return false }
-        noteTarget()
+        begin()
         if mayAnswer {
             do throws(Refusal) { try beginSigning() } catch { return false }
         }
         if mayAnswer, exchange.signing == nil {
-            var challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
+            var challenges = originChallenges
             guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
             sending.prepareForChallenge(isAnswered: true)
             exchange.challenges = consume challenges
         }
         // Of a login, only what has come to its end needs no waiting.
-        guard takeKept(true), exchange.upstream.login?.context?.isEstablished ?? true else {
+        guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin else {
             exchange.challenges = nil
+            exchange.parentChallenges = nil
             return false
         }
         claimOwnLogin()
@@ -53,7 +67,8 @@ struct Forwarding: ~Copyable {
     mutating func run(isSent: Bool) async throws(ExchangeFailure) -> Bool {
         var isSent = isSent
         if !isSent {
-            noteTarget()
+            begin()
+            await beginParentChallenges()
             if mayAnswer {
                 do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
                 if exchange.signing == nil { await beginChallenges() }
@@ -65,8 +80,7 @@ struct Forwarding: ~Copyable {
         while true {
             try await send(isSent: isSent)
             isSent = false
-            guard let verdict = await exchange.challenges?.judge() else { return try await relay(note: nil) }
-            switch verdict {
+            switch await exchange.judge() {
             case .pass(let note): return try await relay(note: note)
             case .cancel(let refusal): throw .refused(refusal)
             case .again:
@@ -74,12 +88,6 @@ struct Forwarding: ~Copyable {
                 await disposeOfResponse()
             }
         }
-    }
-
-    private func noteTarget() {
-        let head = exchange.headBytes
-        exchange.target.clear()
-        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
     }
 
     private static let bodyTooLarge =
@@ -114,18 +122,34 @@ struct Forwarding: ~Copyable {
     }
 
     private mutating func beginChallenges() async {
-        exchange.challenges = ChallengeLoop(session: session, exchange: exchange, origin: destination.origin)
+        exchange.challenges = originChallenges
         await exchange.challenges?.prepare()
         sending.prepareForChallenge(isAnswered: exchange.challenges?.isPreempted == true)
+    }
+
+    private var originChallenges: ChallengeLoop {
+        let head = exchange.headBytes
+        return ChallengeLoop(
+            session: session, exchange: exchange, origin: destination.origin, over: exchange.upstream,
+            target: exchange.target, hasBody: !exchange.body.isEmpty,
+            urlCredential: URLCredential.of(exchange.request, in: head.readable))
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.
     private func disposeOfResponse() async {
         let upstream = exchange.upstream
-        let isSent = exchange.challenges?.omitsBody == true || exchange.body.isSent
-        guard isSent, upstream.head.keepAlive else { return upstream.reset() }
+        let isSent = exchange.omitsBody || exchange.body.isSent
+        guard isSent, upstream.head.keepAlive, !mayBeWedged else { return upstream.reset() }
         await upstream.discardBody(
             upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
+    }
+
+    /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
+    /// where the request had a large body, even one that it had not asked for yet.
+    private var mayBeWedged: Bool {
+        guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
+        guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
+        return length > Self.wedgeLimit
     }
 
     // MARK: - One way there
@@ -156,17 +180,20 @@ struct Forwarding: ~Copyable {
         let (exchange, session, origin) = (sending.exchange, sending.session, destination.origin)
         let upstream = exchange.upstream
         let version = exchange.challenges?.loginVersion
+        let parentVersion = exchange.parentChallenges?.loginVersion
         if upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
-            guard let login = upstream.login, login.version != version else { return true }
+            if upstream.serves(version, atParent: parentVersion) { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.
             upstream.reset()
         }
         guard mayReuse, exchange.policy === session.worker.policy else { return false }
-        if takeLogin(version) { return true }
-        if version != nil { return false }
-        let terms = origin.isSecure ? connector.terms : .plain
-        guard let connection = origin.takeIdle(under: terms, for: session.wakeup) else { return false }
+        if takeLogin(version, atParent: parentVersion) { return true }
+        if version != nil || parentVersion != nil { return false }
+        let isDirect = destination.hops.isEmpty
+        let terms = isDirect && !origin.isSecure ? .plain : connector.terms
+        let peer = isDirect ? origin : exchange.way.peer(of: origin)
+        guard let connection = peer.takeIdle(under: terms, for: session.wakeup) else { return false }
         attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
@@ -174,14 +201,15 @@ struct Forwarding: ~Copyable {
 
     /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
     /// may be dead: the request that begins it cannot always be repeated.
-    private func takeLogin(_ version: CredentialVersion?) -> Bool {
+    private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
         guard !session.logins.isEmpty else { return false }
         let origin = destination.origin
-        guard let held = session.logins.take(to: origin, under: connector.terms, as: version, for: session.wakeup)
-        else {
-            return false
-        }
-        attach(held.connection, isReused: true, login: held.login)
+        let wanted = HeldConnections.Wanted(
+            peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
+            terms: connector.terms)
+        guard let held = session.logins.take(wanted, for: session.wakeup) else { return false }
+        exchange.upstream.attach(held)
+        note(held.connection)
         exchange.record.upstream = .reused
         return true
     }
@@ -194,15 +222,25 @@ struct Forwarding: ~Copyable {
         exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: session.logins))
     }
 
-    private func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
-        exchange.upstream.attach(connection, isReused: isReused, login: login)
+    private func attach(_ connection: OriginConnection, isReused: Bool) {
+        exchange.upstream.attach(connection, isReused: isReused)
+        note(connection)
+    }
+
+    private func note(_ connection: OriginConnection) {
         if let security = connection.security { exchange.record.security = security.record }
     }
 
-    private func connect() async throws(ExchangeFailure) {
-        do throws(Refusal) {
-            attach(try await connector.connect(), isReused: false)
-        } catch { throw .refused(error) }
+    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
+    private mutating func connect() async throws(ExchangeFailure) {
+        var ways = destination.hops(worthTryingAt: session.worker.loop.now)[...]
+        let isRelayed = mayBeRelayed
+        while true {
+            if let hop = ways.popFirst(), take(hop.way(isRelayed: isRelayed)) { await beginParentChallenges() }
+            do throws(Refusal) { return attach(try await connector.connect(), isReused: false) } catch {
+                guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
+            }
+        }
     }
 
     private var connector: OriginConnector {

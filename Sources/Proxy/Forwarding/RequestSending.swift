@@ -10,7 +10,6 @@ struct RequestSending: ~Copyable {
     let session: ClientSession
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
-    private var omitsBody: Bool { exchange.challenges?.omitsBody == true }
     private var rewrite = RequestRewrite()
     /// The proxy asks for `100 Continue` where the client did not.
     private var addsExpectation = false
@@ -34,6 +33,13 @@ struct RequestSending: ~Copyable {
     /// origin is asked before they are sent. Where the answer goes with the request, a copy on disk would be waste.
     mutating func prepareForChallenge(isAnswered: Bool) {
         rewrite.dropping.insert(.authorization)
+        prepareBody(isAnswered: isAnswered)
+    }
+
+    /// The same for a challenge of the parent's; what the client says to the origin stays.
+    mutating func prepareForParent(isAnswered: Bool) { prepareBody(isAnswered: isAnswered) }
+
+    private mutating func prepareBody(isAnswered: Bool) {
         let body = exchange.body
         guard !body.isEmpty else { return }
         let limits = policy.limits
@@ -84,17 +90,22 @@ struct RequestSending: ~Copyable {
         guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
+        var parentDigest: [UInt8]?
+        if let algorithm = exchange.parentChallenges?.bodyDigest {
+            parentDigest = try await bodyDigest(algorithm, mayLeaveOut: false)
+        }
         if let algorithm = exchange.challenges?.bodyDigest {
             digest = try await bodyDigest(algorithm, mayLeaveOut: false)
         } else if let signing = exchange.signing, signing.needsDigest {
             digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw failure(for: .tooLarge) }
         }
-        await exchange.challenges?.prepareLogin()
-        writeHead(bodyDigest: digest)
+        await exchange.parentChallenges?.prepareLogin()
+        if !exchange.isLoggingInAtParent { await exchange.challenges?.prepareLogin() }
+        writeHead(bodyDigest: digest, parentDigest: parentDigest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
-        if !exchange.body.isEmpty, !omitsBody {
+        if !exchange.body.isEmpty, !exchange.omitsBody {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
@@ -105,8 +116,9 @@ struct RequestSending: ~Copyable {
 
     // MARK: - Head
 
-    private mutating func writeHead(bodyDigest: [UInt8]?) {
-        let omitsBody = omitsBody
+    private mutating func writeHead(bodyDigest: [UInt8]?, parentDigest: [UInt8]? = nil) {
+        let omitsBody = exchange.omitsBody
+        rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         rewrite.body = omitsBody ? .empty : .asReceived
         rewrite.expectation = omitsBody ? .dropped : addsExpectation ? .added : hasContinued ? .dropped : .asReceived
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
@@ -115,9 +127,11 @@ struct RequestSending: ~Copyable {
         let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
         let method = request.methodName
         let target = exchange.target
-        if exchange.challenges?.authorize(
-            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
-            == true
+        let isLoggingIn = exchange.parentChallenges != nil && authorizeAtParent(parentDigest, with: writer)
+        if !isLoggingIn,
+            exchange.challenges?.authorize(
+                method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
+                == true
         {
             writer.field("Authorization", value.readable)
         }
@@ -126,6 +140,21 @@ struct RequestSending: ~Copyable {
             exchange.record.attempts += 1
         }
         writer.end()
+    }
+
+    /// Answers the parent, before anybody behind it reads the request.
+    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
+    private func authorizeAtParent(_ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter) -> Bool {
+        let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
+        let isLoggingIn = exchange.isLoggingInAtParent
+        let method = head.readable.extracting(exchange.request.methodName)
+        if exchange.parentChallenges?.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value) == true
+        {
+            writer.field("Proxy-Authorization", value.readable)
+        }
+        value.clear()
+        return isLoggingIn
     }
 
     /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature). Nil when the body is

@@ -22,7 +22,7 @@ struct Interception {
     func begin() async throws(ExchangeFailure) -> Bool {
         try await opening.greet()
         let (spoken, upstream) = try await TunnelPeeking(opening: opening).spokenProtocol()
-        defer { upstream?.close() }
+        defer { upstream?.stream.close() }
         switch spoken {
         case .http:
             exchange.record.tunnel = .http
@@ -42,13 +42,13 @@ struct Interception {
         session.enter(tunnel, as: exchange.record.user)
     }
 
-    private func relay(with upstream: ByteStream?) async throws(ExchangeFailure) -> Bool {
+    private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> Bool {
         exchange.record.tunnel = .opaque
         if let upstream {
             try await opening.relay(with: upstream)
         } else {
             let upstream = try await opening.connectForGreeted()
-            defer { upstream.close() }
+            defer { upstream.stream.close() }
             try await opening.relay(with: upstream)
         }
         return false
@@ -95,7 +95,12 @@ struct Interception {
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
         let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
-        let connection = try await connector.connect()
+        let now = session.worker.loop.now
+        let connection = try await opening.destination.byFirstWay(at: now) { (way: Way) async throws(Refusal) in
+            exchange.way = way
+            exchange.record.parent = way.parent?.label
+            return try await connector.connect()
+        }
         origin.keep(connection, for: ResponseRelay.keptFor)
         return connection.security?.chain.leaf
     }

@@ -17,7 +17,7 @@ struct TunnelOpening {
         try checkRequest()
         if destination.route.action == .intercept { return try await Interception(opening: self).begin() }
         let upstream = try await connect()
-        defer { upstream.close() }
+        defer { upstream.stream.close() }
         try await greet()
         try await relay(with: upstream)
         return false
@@ -35,22 +35,35 @@ struct TunnelOpening {
         }
     }
 
-    /// Connects to the server as it is, for bytes that are not looked at.
-    func connect() async throws(ExchangeFailure) -> ByteStream {
+    /// Connects to the server as it is, for bytes that are not looked at, by the first way that works.
+    func connect() async throws(ExchangeFailure) -> OpenedTunnel {
         let started = session.worker.loop.now
-        let stream: ByteStream
+        let tunnel: OpenedTunnel
         do throws(Refusal) {
-            stream = try await session.dialer(for: exchange.policy)
-                .connect(host: destination.origin.hostText, port: destination.origin.port)
+            tunnel = try await destination.byFirstWay(at: started) { (way: Way) async throws(Refusal) in
+                try await connect(by: way)
+            }
         } catch { throw .refused(error) }
-        stream.wakeup = session.wakeup
+        tunnel.stream.wakeup = session.wakeup
         exchange.record.upstream = .opened
         exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
-        return stream
+        return tunnel
+    }
+
+    private func connect(by way: Way) async throws(Refusal) -> OpenedTunnel {
+        exchange.record.parent = way.parent?.label
+        guard let parent = way.parent else {
+            let stream = try await session.dialer(for: exchange.policy)
+                .connect(host: destination.origin.hostText, port: destination.origin.port)
+            return OpenedTunnel(stream: stream, early: nil)
+        }
+        let tunnel = try await ParentConnector(session: session, exchange: exchange, parent: parent)
+            .openTunnel(to: destination.origin, resuming: true)
+        return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
     }
 
     /// The same for a client that has been told already that its tunnel is open.
-    func connectForGreeted() async throws(ExchangeFailure) -> ByteStream {
+    func connectForGreeted() async throws(ExchangeFailure) -> OpenedTunnel {
         do throws(ExchangeFailure) { return try await connect() } catch {
             guard case .refused(let refusal) = error else { throw error }
             throw .cutShort(refusal.error, refusal.sentence)
@@ -67,9 +80,13 @@ struct TunnelOpening {
     }
 
     /// Passes on what the client has sent already, and then everything that either side sends.
-    func relay(with upstream: ByteStream) async throws(ExchangeFailure) {
-        let policy = exchange.policy
+    func relay(with tunnel: OpenedTunnel) async throws(ExchangeFailure) {
+        let (policy, upstream) = (exchange.policy, tunnel.stream)
         exchange.record.bytesIn = exchange.inbound.count
+        if let early = tunnel.early {
+            exchange.record.bytesOut += early.count
+            try await session.write(early)
+        }
         upstream.setDeadline(after: policy.timeouts.idle)
         do throws(IOError) { try await upstream.write(from: exchange.inbound) } catch { throw .clientLost }
         session.worker.metrics.add(to: .tunnelsOpened)

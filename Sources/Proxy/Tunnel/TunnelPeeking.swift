@@ -11,17 +11,22 @@ struct TunnelPeeking {
 
     /// What the client has sent stays in `inbound`.
     /// - Returns: also the connection to the server, if one was made to find out.
-    func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, ByteStream?) {
+    func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
         let (client, inbound) = (opening.session.stream, opening.exchange.inbound)
-        var upstream: ByteStream?
+        var upstream: OpenedTunnel?
         var peek = TunnelPeek.quiet
         peek.clientSpoke(inbound.readable)
         while true {
             if case .decided(let spoken) = peek { return (spoken, upstream) }
-            if peek == .silent, upstream == nil { upstream = try await opening.connectForGreeted() }
+            if peek == .silent, upstream == nil {
+                let tunnel = try await opening.connectForGreeted()
+                upstream = tunnel
+                if tunnel.early != nil { peek.serverSpoke() }
+                continue
+            }
             do throws(IOError) {
                 let count = try await client.read(
-                    into: inbound, unless: peek == .silent ? upstream : nil, idle: patience(with: peek))
+                    into: inbound, unless: peek == .silent ? upstream?.stream : nil, idle: patience(with: peek))
                 switch count {
                 case nil: peek.serverSpoke()
                 case 0: peek.clientEnded()
@@ -29,7 +34,7 @@ struct TunnelPeeking {
                 }
             } catch {
                 guard error == .timedOut, peek != .silent else {
-                    upstream?.close()
+                    upstream?.stream.close()
                     throw .clientLost
                 }
                 peek.elapse()

@@ -5,16 +5,22 @@ import Rules
 final class ConnectionTerms: Sendable {
     /// How TLS is spoken, as the route says; nil: nothing is said.
     let tls: TLSTerms?
-    /// The client, where rules about the origin's trust or about certificates to show to it speak of clients; else nil,
-    /// and all clients share.
+    /// The client, where rules about the origin's trust, about certificates to show to it or about the parent's challenges
+    /// speak of clients; else nil, and all clients share.
     let client: ClientIdentity?
     /// The state of the certificates that could be shown: another number for each change. 0 where none could be.
     let identities: Int
+    /// The parent that passes the connection through to the origin; nil: none does.
+    let parent: Configuration.Parent.Server?
 
-    init(tls: TLSTerms? = nil, client: ClientIdentity? = nil, identities: Int = 0) {
+    init(
+        tls: TLSTerms? = nil, client: ClientIdentity? = nil, identities: Int = 0,
+        parent: Configuration.Parent.Server? = nil
+    ) {
         self.tls = tls
         self.client = client
         self.identities = identities
+        self.parent = parent
     }
 
     /// What a connection without TLS is made under.
@@ -25,11 +31,13 @@ extension ConnectionTerms: Hashable {
     static func == (left: ConnectionTerms, right: ConnectionTerms) -> Bool {
         left === right
             || left.identities == right.identities && left.tls == right.tls && left.client == right.client
+                && left.parent == right.parent
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(tls)
         hasher.combine(client)
         hasher.combine(identities)
+        hasher.combine(parent)
     }
 }

@@ -8,9 +8,51 @@ import Transport
 final class HeldConnections: ChannelObserver {
     struct Held {
         let connection: OriginConnection
-        let login: ConnectionLogin
+        /// Whom it was made to: the origin, or a parent that requests are made of.
+        let peer: Origin
+        /// The login at the origin; without one, any origin's requests to the parent go on it.
+        let login: ConnectionLogin?
+        /// The login at the parent.
+        let parentLogin: ConnectionLogin?
 
         var stream: ByteStream { connection.stream }
+
+        /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
+        func isMeant(for wanted: Wanted) -> Bool {
+            guard peer === wanted.peer, parentLogin?.version?.name == wanted.parentVersion?.name else { return false }
+            guard let login else { return wanted.version == nil }
+            return login.origin === wanted.origin && login.version?.name == wanted.version?.name
+        }
+
+        /// Whether nothing speaks against it.
+        func serves(_ wanted: Wanted) -> Bool {
+            connection.terms == wanted.terms && connection.isStillTrusted && login?.version == wanted.version
+                && parentLogin?.version == wanted.parentVersion
+        }
+
+        func isLoggedIn(_ version: CredentialVersion, to origin: Origin) -> Bool {
+            let login = origin.isProxy ? parentLogin : login
+            return login?.origin === origin && login?.version == version
+        }
+
+        func isLoggedIn(_ name: String, but version: CredentialVersion?) -> Bool {
+            [login, parentLogin].contains { $0?.version?.name == name && $0?.version != version }
+        }
+
+        var mayBeKept: Bool {
+            [login, parentLogin].allSatisfy { $0.map { $0.mayBeHeld && $0.isAtRest } ?? true }
+        }
+    }
+
+    /// What a request's connection must be.
+    struct Wanted {
+        let peer: Origin
+        let origin: Origin
+        /// The credential that is logged in at the origin; nil: none of ours.
+        let version: CredentialVersion?
+        /// The same at the parent.
+        let parentVersion: CredentialVersion?
+        let terms: ConnectionTerms
     }
 
     private var connections: [Held] = []
@@ -18,16 +60,12 @@ final class HeldConnections: ChannelObserver {
     /// A client works with few such servers at a time; beyond it the one used least recently goes.
     private static let limit = 8
 
-    /// The connection to that origin, made under these terms, on which exactly this version of the credential is logged
-    /// in, or the client itself where there is none. One of an older version has no more use.
-    func take(
-        to origin: Origin, under terms: ConnectionTerms, as version: CredentialVersion?, for wakeup: Wakeup
-    ) -> Held? {
-        while let place = connections.firstIndex(where: {
-            $0.login.origin === origin && $0.login.version?.name == version?.name
-        }) {
+    /// The connection on which exactly these versions of credentials are logged in, or the client itself where there is
+    /// none. One of an older version has no more use.
+    func take(_ wanted: Wanted, for wakeup: Wakeup) -> Held? {
+        while let place = connections.firstIndex(where: { $0.isMeant(for: wanted) }) {
             let held = remove(at: place)
-            if held.login.version == version, held.connection.terms == terms, held.connection.isStillTrusted {
+            if held.serves(wanted) {
                 held.stream.wakeup = wakeup
                 return held
             }
@@ -40,14 +78,14 @@ final class HeldConnections: ChannelObserver {
 
     /// Whether there is one for `take`.
     func holds(_ version: CredentialVersion, to origin: Origin) -> Bool {
-        connections.contains { $0.login.origin === origin && $0.login.version == version }
+        connections.contains { $0.isLoggedIn(version, to: origin) }
     }
 
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ held: Held, for limit: Int) {
-        let (stream, room) = (held.stream, held.login.origin.room)
+        let (stream, room) = (held.stream, held.peer.room)
         stream.wakeup = nil
-        guard held.login.mayBeHeld, held.login.isAtRest, !stream.isReadable, !stream.isClosed else {
+        guard held.mayBeKept, !stream.isReadable, !stream.isClosed else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }
@@ -60,9 +98,7 @@ final class HeldConnections: ChannelObserver {
 
     /// Closes those that are logged in with another version of the credential; nil: with any.
     func retire(_ name: String, but version: CredentialVersion?) {
-        while let place = connections.firstIndex(where: {
-            $0.login.version?.name == name && $0.login.version != version
-        }) {
+        while let place = connections.firstIndex(where: { $0.isLoggedIn(name, but: version) }) {
             remove(at: place).stream.close()
         }
     }
@@ -81,7 +117,7 @@ final class HeldConnections: ChannelObserver {
     private func remove(at place: Int) -> Held {
         let held = connections.remove(at: place)
         held.stream.socket.observer = nil
-        held.login.origin.room.places &+= 1
+        held.peer.room.places &+= 1
         return held
     }
 }

@@ -5,7 +5,8 @@ import IO
 import Rules
 import Transport
 
-/// A server this loop forwards to by one scheme, with the connections to it that wait for their next request.
+/// A server this loop forwards to by one scheme, with the connections to it that wait for their next request. A parent
+/// proxy is one too: for what it is asked itself, and for who asks there.
 ///
 /// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
 /// responses, it is not the answer to our next request.
@@ -18,28 +19,41 @@ final class Origin: ChannelObserver {
     let port: UInt16
     /// The same server as authentication knows it.
     let authority: Authentication.Origin
+    /// What answers to the client call it.
+    let title: String
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
     private var mayAnswer = false
     private var dependsOnClient = false
     private var maySeeIdentity = false
+    private var answersDependOnClient = false
     /// Whether a credential is kept for it, as of those generations, whose sum only grows.
     private var stored = (isKnown: false, generation: 0)
 
     private static let idleLimit = 128
     let room: IdleRoom
 
-    init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
+    convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
+        self.init(
+            Authentication.Origin(host: host.text, port: port, protocol: scheme == .https ? .https : .http), room: room)
+    }
+
+    /// - Parameter title: what the client is told that it is.
+    init(_ authority: Authentication.Origin, title: String = "the origin", room: IdleRoom) {
         self.room = room
-        self.scheme = scheme
-        hostText = host.text.lowercased()
-        self.host = Array(hostText.utf8)
-        self.port = port
-        authority = Authentication.Origin(host: hostText, port: port, protocol: scheme == .https ? .https : .http)
+        self.title = title
+        self.authority = authority
+        scheme = authority.protocol == .https ? .https : .http
+        hostText = authority.host
+        host = Array(hostText.utf8)
+        port = authority.port
     }
 
     var isSecure: Bool { scheme == .https }
+    var isIPv6: Bool { hostText.utf8.contains(.colon) }
+    /// Whether it is a parent proxy.
+    var isProxy: Bool { authority.isProxy }
 
     /// Whether any rule could answer a challenge of this origin.
     func mayAnswer(by rules: RuleSet) -> Bool {
@@ -68,11 +82,18 @@ final class Origin: ChannelObserver {
         return maySeeIdentity
     }
 
+    /// Whether a rule about its challenges speaks of clients.
+    func answersDependOnClient(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return answersDependOnClient
+    }
+
     private func bring(before rules: RuleSet) {
-        let host = host
-        mayAnswer = rules.mayAnswer(host: host.span, port: port)
-        dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port)
-        maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port)
+        let (host, isProxy) = (host, isProxy)
+        mayAnswer = rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
+        dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
+        maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
+        answersDependOnClient = isProxy && rules.answerDependsOnClient(host: host.span, port: port, isProxy: true)
         judge = rules
     }
 

@@ -4,15 +4,23 @@ import Transport
 final class OriginConnection {
     let stream: ByteStream
     let terms: ConnectionTerms
-    /// Nil without TLS.
+    /// The origin's TLS; nil without.
     let security: ConnectionSecurity?
+    /// The TLS of the parent on the way; nil without.
+    let parentSecurity: ConnectionSecurity?
 
-    init(stream: ByteStream, terms: ConnectionTerms, security: ConnectionSecurity? = nil) {
+    init(
+        stream: ByteStream, terms: ConnectionTerms, security: ConnectionSecurity? = nil,
+        parentSecurity: ConnectionSecurity? = nil
+    ) {
         self.stream = stream
         self.terms = terms
         self.security = security
+        self.parentSecurity = parentSecurity
     }
 
-    /// Whether the rule by which it was trusted still applies.
-    var isStillTrusted: Bool { security?.grant.holds(on: .today) ?? true }
+    /// Whether the rules by which it was trusted still apply.
+    var isStillTrusted: Bool {
+        (security?.grant.holds(on: .today) ?? true) && (parentSecurity?.grant.holds(on: .today) ?? true)
+    }
 }

@@ -9,12 +9,16 @@ struct OriginTable {
     private var destinations: [Destination?] = Array(repeating: nil, count: 64)
     private var count = 0
     private let room: IdleRoom
+    private var parents: ParentTable
 
     /// Above this, origins without connections are forgotten before a new one is added.
     private static let limit = 4096
 
     /// - Parameter idleLimit: connections kept unused, over all origins.
-    init(idleLimit: Int) { room = IdleRoom(places: idleLimit) }
+    init(idleLimit: Int) {
+        room = IdleRoom(places: idleLimit)
+        parents = ParentTable(room: room)
+    }
 
     /// The origin of that scheme, `http` or `https`, that host, in any case and without the dot of the root, and port.
     mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
@@ -33,14 +37,15 @@ struct OriginTable {
     private mutating func decideDestination(of origin: Origin, by rules: RuleSet) -> Destination {
         let host = origin.host
         let route = rules.route(host: host.span, port: origin.port)
+        let hops = parents.hops(of: route.detour, to: host.span)
         let destination: Destination
         if !origin.isSecure, let upgrade = route.upgrade {
             let port = upgrade.port(from: origin.port)
             destination = Destination(
                 origin: self.origin(.https, host: host.span, port: port), route: route,
-                upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port), by: rules)
+                upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port), hops: hops, by: rules)
         } else {
-            destination = Destination(origin: origin, route: route, by: rules)
+            destination = Destination(origin: origin, route: route, hops: hops, by: rules)
         }
         destinations[place(of: origin.scheme, host.span, origin.port)] = destination
         return destination
@@ -48,6 +53,7 @@ struct OriginTable {
 
     func closeIdle() {
         for origin in slots { origin?.closeIdle() }
+        parents.closeIdle()
     }
 
     /// The slot of that origin, or the free one for it.

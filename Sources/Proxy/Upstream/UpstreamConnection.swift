@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import HTTP
 import IO
@@ -23,6 +24,8 @@ final class UpstreamConnection {
     private var connection: OriginConnection?
     /// What makes the connection one client's; nil for one that may serve anybody.
     private(set) var login: ConnectionLogin?
+    /// The same at the parent that the connection was made to.
+    private(set) var parentLogin: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
@@ -37,20 +40,35 @@ final class UpstreamConnection {
     var stream: ByteStream? { connection?.stream }
     var security: ConnectionSecurity? { connection?.security }
 
-    func attach(_ connection: OriginConnection, isReused: Bool, login: ConnectionLogin? = nil) {
+    func attach(_ connection: OriginConnection, isReused: Bool) {
         self.connection = connection
         self.isReused = isReused
-        self.login = login
+        login = nil
+        parentLogin = nil
         kept = nil
         headLength = 0
         inbound.clear()
         head.reset()
     }
 
+    /// Takes over a connection of the client's own, with who is logged in on it.
+    func attach(_ held: HeldConnections.Held) {
+        attach(held.connection, isReused: true)
+        login = held.login
+        parentLogin = held.parentLogin
+    }
+
+    /// Gives the connection away as it is.
+    func detach() -> OriginConnection? {
+        defer { connection = nil }
+        return connection
+    }
+
     func reset() {
         stream?.close()
         connection = nil
         login = nil
+        parentLogin = nil
         kept = nil
         headLength = 0
         inbound.clear()
@@ -58,7 +76,21 @@ final class UpstreamConnection {
     }
 
     /// From now on the connection is one client's. It stays so to its end.
-    func claim(for login: ConnectionLogin) { self.login = login }
+    func claim(for login: ConnectionLogin) {
+        if login.origin.isProxy { parentLogin = login } else { self.login = login }
+    }
+
+    /// Whether no login on the connection is under way.
+    var needsNoLogin: Bool {
+        login?.context?.isEstablished ?? true && parentLogin?.context?.isEstablished ?? true
+    }
+
+    func login(to origin: Origin) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
+
+    /// Whether the connection counts as nobody's, or as just these users'; nil is the client itself.
+    func serves(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
+        (login.map { $0.version == version } ?? true) && (parentLogin.map { $0.version == parentVersion } ?? true)
+    }
 
     /// Makes ready for the next head.
     func forgetHead() {
@@ -67,14 +99,19 @@ final class UpstreamConnection {
     }
 
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
+    ///
+    /// - Parameter origin: whom it was made to.
     func release(to origin: Origin, keptFor limit: Int) {
         guard let connection else { return }
-        let login = login
+        let (login, parentLogin) = (login, parentLogin)
         self.connection = nil
         self.login = nil
+        self.parentLogin = nil
         guard head.keepAlive, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
-        if let login {
-            login.rest(HeldConnections.Held(connection: connection, login: login), for: limit)
+        if let holder = login ?? parentLogin {
+            let held = HeldConnections.Held(
+                connection: connection, peer: origin, login: login, parentLogin: parentLogin)
+            holder.rest(held, for: limit)
         } else {
             origin.keep(connection, for: limit)
         }

@@ -78,9 +78,18 @@ public final class RuleSet: Sendable {
 
     /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. When not,
     /// a request's body need not be held and a challenge is the client's own affair.
-    public func mayAnswer(host: Span<UInt8>, port: UInt16) -> Bool {
+    ///
+    /// - Parameter isProxy: whether it is a parent proxy.
+    public func mayAnswer(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard canAnswer else { return false }
-        return firstBeforeChallenge(host, port) { gates[$0].actsOnChallenge } != nil
+        return firstBeforeChallenge(host, port, isProxy: isProxy) { gates[$0].actsOnChallenge } != nil
+    }
+
+    /// Whether a rule about that server's challenges asks who the client is. If so, what was answered for one client
+    /// says nothing for another.
+    public func answerDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
+        guard canAnswer else { return false }
+        return firstBeforeChallenge(host, port, isProxy: isProxy) { !matchers[$0].rule.clients.isEmpty } != nil
     }
 
     /// What becomes of a client's own `Authorization` in a request to an origin, before anything was challenged: what

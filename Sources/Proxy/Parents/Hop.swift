@@ -1,0 +1,20 @@
+/// One of the ways that a route names.
+enum Hop {
+    case direct
+    case parent(Parent)
+
+    func isWorthTrying(at now: UInt64) -> Bool {
+        switch self {
+        case .direct: true
+        case .parent(let parent): parent.health.isWorthTrying(at: now)
+        }
+    }
+
+    /// - Parameter isRelayed: whether a parent that speaks HTTP is to make the request itself.
+    func way(isRelayed: Bool) -> Way {
+        switch self {
+        case .direct: .direct
+        case .parent(let parent): isRelayed && parent.speaksHTTP ? .relayed(parent) : .tunnelled(parent)
+        }
+    }
+}

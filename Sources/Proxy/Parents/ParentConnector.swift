@@ -1,0 +1,80 @@
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Makes connections to a parent, and through it.
+struct ParentConnector {
+    /// What a parent passes through to an origin.
+    struct Tunnel {
+        /// To the parent: only what is sent from now on is for the origin.
+        let connection: OriginConnection
+        /// What the origin said at once; nil: nothing.
+        let early: ByteBuffer?
+    }
+
+    let session: ClientSession
+    let exchange: Exchange
+    let parent: Parent
+
+    /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
+    func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
+        let loop = session.worker.loop
+        do throws(Refusal) {
+            let stream = try await session.dialer(for: exchange.policy)
+                .connect(host: parent.origin.hostText, port: parent.origin.port)
+            stream.wakeup = session.wakeup
+            guard parent.origin.isSecure else {
+                parent.worked()
+                return OriginConnection(stream: stream, terms: terms)
+            }
+            let security = try await OriginHandshake(
+                session: session, exchange: exchange, origin: parent.origin, tls: nil, terms: terms
+            ).secure(stream, resuming: resuming)
+            parent.worked()
+            return OriginConnection(stream: stream, terms: terms, parentSecurity: security)
+        } catch {
+            var refusal = error.of(parent)
+            switch error.error {
+            // What the rules forbid, or this machine lacks, no other parent changes.
+            case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
+            default:
+                parent.failed(at: loop.now)
+                refusal.mayGoAnotherWay = true
+            }
+            throw refusal
+        }
+    }
+
+    /// Opens a tunnel to an origin.
+    func openTunnel(to origin: Origin, resuming: Bool) async throws(Refusal) -> Tunnel {
+        exchange.record.parent = parent.label
+        try checkLiteral(origin)
+        guard parent.speaksHTTP else {
+            throw Refusal(.notImplemented, .proxyConfigurationError, "\(parent.origin.title) speaks SOCKS")
+        }
+        return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
+    }
+
+    /// Where a name leads that a parent looks up, nobody here knows. An address is judged all the same.
+    func checkLiteral(_ origin: Origin) throws(Refusal) {
+        guard let address = IPAddress(origin.hostText),
+            !exchange.policy.rules.egress.permits(address, port: origin.port).isPermitted
+        else { return }
+        throw Refusal(
+            .forbidden, .destinationIPProhibited,
+            "the rules of this proxy do not let it connect to \(origin.hostText) port \(origin.port)")
+    }
+
+    /// The terms of a connection to the parent that carries tunnels.
+    var tunnelTerms: ConnectionTerms {
+        let (origin, rules) = (parent.origin, exchange.policy.rules)
+        guard origin.isSecure else { return .plain }
+        return ConnectionTerms(
+            client: origin.dependsOnClient(by: rules)
+                ? Rules.ClientIdentity(address: session.address, user: exchange.record.user) : nil,
+            identities: origin.maySeeIdentity(by: rules) ? session.worker.shared.identityGeneration : 0)
+    }
+}

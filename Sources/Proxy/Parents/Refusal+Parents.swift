@@ -1,0 +1,64 @@
+import Authentication
+import HTTP
+import Telemetry
+
+extension Refusal {
+    /// The same, said of the connection to a parent.
+    func of(_ parent: Parent) -> Refusal {
+        var refusal = self
+        refusal.sentence = "\(parent.origin.title) cannot be used: \(sentence)"
+        refusal.details = "\(parent.origin.title) cannot be used: \(details)"
+        return refusal
+    }
+
+    /// A parent's challenge that is ours to answer, and was not. The client must not see it: it would answer for itself,
+    /// and we could not pass that on.
+    ///
+    /// - Parameter note: why not, where a rule has a credential for it.
+    static func unanswered(by parent: Parent, challenges: [HeaderChallenge], note: String?) -> Refusal {
+        let title = parent.origin.title
+        let schemes = challenges.map { challenge in
+            challenge.realm.map { "\(challenge.scheme) realm \"\($0)\"" } ?? challenge.scheme
+        }
+        var refusal: Refusal
+        if let note {
+            refusal = Refusal(.badGateway, .httpRequestDenied, "\(title) wants a credential: \(note)")
+        } else if schemes.isEmpty {
+            refusal = Refusal(
+                .badGateway, .httpProtocolError,
+                "\(title) wants a credential and does not say which (407 without challenge)")
+        } else {
+            refusal = Refusal(
+                .badGateway, .proxyConfigurationError,
+                "\(title) wants a credential (\(schemes.joined(separator: ", "))), and no rule gives it one")
+            refusal.explanation = linesToAnswer(parent)
+        }
+        refusal.receivedStatus = .proxyAuthenticationRequired
+        return refusal
+    }
+
+    /// What a parent said instead of opening a tunnel.
+    static func tunnelRefused(by parent: Parent, to origin: Origin, status: Status) -> Refusal {
+        let sentence =
+            "\(parent.origin.title) opened no tunnel to \(origin.hostText) port \(origin.port): "
+            + "it answered \(status.rawValue)"
+        var refusal: Refusal
+        switch status.rawValue {
+        case 504: refusal = Refusal(.gatewayTimeout, .connectionTimeout, sentence)
+        case 401, 403, 405: refusal = Refusal(.badGateway, .httpRequestDenied, sentence)
+        default: refusal = Refusal(.badGateway, .destinationUnavailable, sentence)
+        }
+        refusal.receivedStatus = status
+        return refusal
+    }
+
+    private static func linesToAnswer(_ parent: Parent) -> String {
+        let (host, port) = (parent.origin.hostText, parent.origin.port)
+        return """
+            To give it one, put lines like these into the rule file:
+
+            credential parent { user NAME; password file /path/to/password }
+            challenge "\(host)" { proxy yes; host \(host); port \(port); use parent }
+            """
+    }
+}

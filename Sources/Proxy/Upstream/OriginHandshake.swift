@@ -1,0 +1,116 @@
+import Authentication
+import HTTP
+import IO
+import Rules
+import TLS
+import Telemetry
+import Transport
+
+/// Puts TLS on a connection to an origin or a parent, whose trust is decided before anything but the greeting is sent.
+struct OriginHandshake {
+    let session: ClientSession
+    let exchange: Exchange
+    let origin: Origin
+    /// How TLS is spoken; nil: nothing is said of it.
+    let tls: TLSTerms?
+    let terms: ConnectionTerms
+
+    private var policy: Policy { exchange.policy }
+    private var shared: SharedState { session.worker.shared }
+    private var client: Rules.ClientIdentity {
+        Rules.ClientIdentity(address: session.address, user: exchange.record.user)
+    }
+
+    /// - Parameter resuming: whether an earlier session may be taken up again.
+    /// - Throws: the refusal that the client is to be told. The stream is closed then.
+    func secure(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
+        do throws(Refusal) { return try await shake(stream, resuming: resuming) } catch {
+            stream.close()
+            throw error
+        }
+    }
+
+    private func shake(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
+        let metrics = session.worker.metrics
+        let choice = IdentityChoice(policy: policy, origin: origin.authority, client: client, metrics: metrics)
+        let lists = try revocationLists()
+        let key = SessionKey(host: origin.hostText, port: origin.port, terms: terms, policy: policy.number)
+        var refusal: Refusal?
+        do throws(HandshakeError) {
+            try await stream.handshake(
+                as: try context(), to: ServerName(origin.hostText),
+                sessions: resuming ? shared.sessions.place(for: key) : nil,
+                chooseIdentity: terms.identities > 0 ? { choice.identity(acceptedBy: $0) } : nil,
+                within: policy.timeouts.connect
+            ) { chain in
+                do throws(Refusal) {
+                    return try judge(chain, lists: lists, identity: choice.shown)
+                } catch {
+                    refusal = error
+                    return nil
+                }
+            }
+        } catch {
+            throw refusal ?? Refusal(error, host: origin.hostText, port: origin.port)
+        }
+        guard let connection = stream.tls, let trust = connection.serverTrust,
+            let decision = trust.decision as? SessionDecision
+        else {
+            throw Refusal(HandshakeError.tls(.trustRefused), host: origin.hostText, port: origin.port)
+        }
+        if let rule = choice.cancelling {
+            throw Refusal(
+                .badGateway, .httpRequestDenied,
+                "\(origin.hostText) port \(origin.port) wants a client certificate, and rule \(rule) says no")
+        }
+        metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
+        if let rule = decision.grant.rule, !decision.grant.forgiven.isEmpty {
+            metrics.addTrustException(by: rule.label)
+        }
+        return ConnectionSecurity(connection, trusted: trust, by: decision)
+    }
+
+    private func context() throws(HandshakeError) -> ClientTLSContext {
+        var settings = ClientTLSSettings()
+        if let minimum = tls?.minimum.flatMap({ TLS.TLSVersion($0.rawValue) }) {
+            settings = ClientTLSSettings(minimum: minimum)
+        }
+        do throws(TLSError) { return try ClientTLSContext.shared(for: settings) } catch { throw .tls(error) }
+    }
+
+    private func revocationLists() throws(Refusal) -> RevocationLists? {
+        switch policy.trust.revocation(for: tls) {
+        case .unasked: return nil
+        case .lists(let lists): return lists
+        case .unknown:
+            throw Refusal(
+                .internalServerError, .proxyConfigurationError,
+                "the revocation lists that a route names for \(origin.hostText) could not be read")
+        }
+    }
+
+    /// The answer to the server-trust challenge.
+    private func judge(
+        _ chain: PresentedChain, lists: RevocationLists?, identity: ShownIdentity
+    ) throws(Refusal) -> ServerTrust {
+        let now = SystemClock.epochMilliseconds / 1000
+        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+            TrustEvaluation.of(
+                chain, for: ServerName(terms?.name ?? origin.hostText), anchors: policy.trust.anchors(for: terms),
+                revocation: lists, at: now)
+        }
+        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
+            policy.rules.decide(
+                ChallengeQuery(
+                    host: origin.hostText, port: origin.port, protocol: .https, method: .serverTrust,
+                    isProxy: origin.isProxy, isSecure: true, client: client, findings: findings,
+                    today: Day(epochSeconds: now)))
+        }
+        switch decision {
+        case .trusted(let verified, let grant):
+            return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
+        case .refused(let refused):
+            throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
+        }
+    }
+}

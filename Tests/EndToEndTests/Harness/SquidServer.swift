@@ -1,0 +1,136 @@
+import Foundation
+import Synchronization
+
+/// A real squid as parent proxy, one process for each set of schemes, started when first asked for.
+struct SquidServer: Sendable {
+    /// What it asks its clients for.
+    enum Demand: String, CaseIterable {
+        case nothing, basic, digest
+        /// With a challenge of 49 bytes whose target name lies outside of it; any password is right.
+        case ntlm
+        case all
+    }
+
+    /// A line of its log.
+    struct Entry {
+        let connection: String
+        let method: String
+        let target: String
+        let status: Int
+        let user: String
+        let authorization: String?
+    }
+
+    private static let started = Mutex<[Demand: Result<SquidServer, any Error>]>([:])
+
+    static func shared(_ demand: Demand) throws -> SquidServer {
+        try started.withLock { started in
+            if let known = started[demand] { return known }
+            let made = Result { try SquidServer(demand) }
+            started[demand] = made
+            return made
+        }.get()
+    }
+
+    static let realm = "parent realm"
+
+    let port: UInt16
+    let folder: String
+    private let child: Subprocess
+
+    private init(_ demand: Demand) throws {
+        folder = Scratch.folder("squid")
+        port = FreePort.take()
+        let service = "attache\(getpid())\(demand.rawValue)"
+        let crypt = try OpenSSLCommand.run("passwd", "-5", Account.password)
+        try Scratch.write("\(Account.user):\(crypt)", to: folder + "/users")
+        let hash = try Hash.hex("md5", "\(Account.user):\(Self.realm):\(Account.password)")
+        try Scratch.write("\(Account.user):\(Self.realm):\(hash)\n", to: folder + "/digests")
+        try Scratch.write(try Self.configuration(demand, port, folder), to: folder + "/squid.conf")
+        if getuid() == 0 {
+            _ = try Finished.run("chown", ["-R", "proxy", folder])
+        }
+        // It leaves its shared memory behind.
+        LastWill.shared.remove(folder: "/dev/shm/\(service)-*")
+        child = try Subprocess("squid", ["-N", "-n", service, "-f", folder + "/squid.conf"], directory: folder)
+        do {
+            try Socket.awaitListener(on: port, of: child)
+        } catch {
+            throw Spawn.Failure(description: "\(error)\n\(Scratch.read(folder + "/cache.log"))")
+        }
+    }
+
+    var address: String { "127.0.0.1:\(port)" }
+
+    /// Requests whose target holds the mark, oldest first: waits until there are so many.
+    func entries(marked mark: String, atLeast count: Int = 1) -> [Entry] {
+        var found: [Entry] = []
+        _ = Wait.until {
+            found = Scratch.read(folder + "/access.log").split(separator: "\n").compactMap(Self.entry)
+                .filter { $0.target.contains(mark) }
+            return found.count >= count
+        }
+        return found
+    }
+
+    private static func entry(_ line: Substring) -> Entry? {
+        let parts = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 6, let status = Int(parts[3]) else { return nil }
+        return Entry(
+            connection: parts[0], method: parts[1], target: parts[2], status: status, user: parts[4],
+            authorization: parts[5] == "-" ? nil : parts[5])
+    }
+
+    private static func configuration(_ demand: Demand, _ port: UInt16, _ folder: String) throws -> String {
+        let helpers = "/usr/lib/squid"
+        let basic = """
+            auth_param basic program \(helpers)/basic_ncsa_auth \(folder)/users
+            auth_param basic children 1
+            auth_param basic realm \(realm)
+            """
+        let digest = """
+            auth_param digest program \(helpers)/digest_file_auth -c \(folder)/digests
+            auth_param digest children 1
+            auth_param digest realm \(realm)
+            auth_param digest nonce_max_duration 2 seconds
+            auth_param digest nonce_garbage_interval 1 seconds
+            auth_param digest nonce_max_count 50
+            """
+        let ntlm = """
+            auth_param ntlm program \(helpers)/ntlm_fake_auth
+            auth_param ntlm children 2
+            """
+        let methods =
+            switch demand {
+            case .nothing: [String]()
+            case .basic: [basic]
+            case .digest: [digest]
+            case .ntlm: [ntlm]
+            case .all: [ntlm, digest, basic]
+            }
+        let admission =
+            methods.isEmpty
+            ? "http_access allow all" : "acl known proxy_auth REQUIRED\nhttp_access allow known\nhttp_access deny all"
+        return """
+            http_port 127.0.0.1:\(port)
+            visible_hostname parent.example.test
+            hosts_file \(folder)/hosts
+            pid_filename none
+            cache_log \(folder)/cache.log
+            logformat attache %>p %rm %ru %>Hs %un %{Proxy-Authorization}>h
+            access_log stdio:\(folder)/access.log logformat=attache
+            strip_query_terms off
+            buffered_logs off
+            coredump_dir \(folder)
+            cache deny all
+            cache_mem 8 MB
+            memory_cache_shared off
+            netdb_filename none
+            pinger_enable off
+            shutdown_lifetime 1 seconds
+            \(methods.joined(separator: "\n"))
+            \(admission)
+
+            """
+    }
+}

@@ -11,13 +11,15 @@ public final class ClientAccounts: Sendable {
     let tokens: TokensFile?
     /// Nil where Digest is not offered.
     let nonces: DigestNonces?
+    /// Nil where Negotiate is not offered.
+    let keytab: ServiceKeytab?
     private let clients: Configuration.Clients
     private let nonceKey: NonceKey?
     private let secret: Mutex<Secret?>
 
     /// Reads the key of nonces, and nothing else: call `refresh` before the first client comes. Blocks.
     /// - Parameter nonceKey: what `nonce-key` names; nil: nonces are this process's alone.
-    /// - Throws: why they could not be shared.
+    /// - Throws: why they could not be shared, or what is not installed here.
     public init(_ clients: Configuration.Clients, nonceKey: NonceKey?) throws(StartError) {
         self.clients = clients
         self.nonceKey = nonceKey
@@ -26,6 +28,13 @@ public final class ClientAccounts: Sendable {
         do throws(NonceKeyError) {
             secret = Mutex(offersDigest ? try nonceKey?.read() : nil)
         } catch { throw StartError("\(error)") }
+        if methods.contains(.negotiate), let path = clients.keytab {
+            do throws(LoginError) { keytab = try ServiceKeytab(path: path) } catch {
+                throw StartError("'authenticate negotiate' is not possible: \(error)")
+            }
+        } else {
+            keytab = nil
+        }
         do throws(CryptoError) {
             if methods.contains(.basic) || offersDigest, case .file(let path) = clients.users {
                 users = try UsersFile(path: path, realm: clients.realm, offersDigest: offersDigest)
@@ -53,6 +62,7 @@ public final class ClientAccounts: Sendable {
     /// - Returns: sentences on what is of no use, every time until it is.
     public func refresh() -> [String] {
         var sentences = ((users?.refresh() ?? []) + (tokens?.refresh() ?? [])).map { "\($0)" }
+        if let problem = keytab?.refresh() { sentences.append("\(problem)") }
         guard let nonces, let nonceKey else { return sentences }
         do throws(NonceKeyError) {
             let fresh = try nonceKey.read()

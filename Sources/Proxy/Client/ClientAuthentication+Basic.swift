@@ -31,18 +31,16 @@ extension ClientAuthentication {
     }
 
     /// Of credentials that `judgeBasic` could not decide on.
-    func checkBasic(_ exchange: Exchange, of session: ClientSession) async throws(ExchangeFailure) {
-        guard let users = accounts.users, let field = exchange.request.fields.first(.proxyAuthorization) else {
-            throw .refused(challenge("this proxy wants to know who you are"))
-        }
+    func checkBasic(
+        _ credentials: Range<Int>, _ exchange: Exchange, of session: ClientSession
+    ) async throws(ExchangeFailure) {
+        guard let users = accounts.users else { throw .refused(challenge(Self.wrong)) }
         let version = accounts.version
         let decoded = exchange.outbound
         decoded.clear()
         defer { decoded.clear() }
         let head = exchange.headBytes
-        let value = head.readable.extracting(field.value)
-        let start = value.trimmingBlanks(Method.basic.schemeName.utf8.count..<value.count)
-        guard Base64.decode(value.extracting(start), into: decoded),
+        guard Base64.decode(head.readable.extracting(credentials), into: decoded),
             let colon = decoded.readable.firstIndex(of: .colon)
         else { throw .refused(challenge("the Proxy-Authorization field holds no Basic credentials")) }
         let user = decoded.readable.extracting(0..<colon).text

@@ -37,6 +37,11 @@ final class ClientAuthentication: Sendable {
     func judge(_ exchange: Exchange, of session: ClientSession) -> Judgement {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
+            if case .established(let user) = session.negotiation, methods.contains(.negotiate) {
+                exchange.record.user = user
+                return .proved
+            }
+            session.negotiation = nil
             return .refused(challenge("this proxy wants to know who you are: \(methods[0].wish)"))
         }
         let head = exchange.headBytes
@@ -50,12 +55,10 @@ final class ClientAuthentication: Sendable {
         guard !fields.repeated.contains(.proxyAuthorization) else {
             return .refused(malformed("the request has two Proxy-Authorization fields"))
         }
-        guard let method = Method(schemeOf: value), methods.contains(method) else {
+        guard let (method, credentials) = credentials(in: field, of: exchange) else {
             let offered = methods.map(\.schemeName).joined(separator: " or ")
             return .refused(challenge("the Proxy-Authorization field holds no \(offered) credentials"))
         }
-        let start = value.trimmingBlanks(method.schemeName.utf8.count..<value.count).lowerBound
-        let credentials = field.value.lowerBound + start..<field.value.upperBound
         switch method {
         case .basic: return judgeBasic(credentials, exchange, of: session)
         case .digest: return judgeDigest(credentials, exchange)
@@ -70,8 +73,25 @@ final class ClientAuthentication: Sendable {
         switch judge(exchange, of: session) {
         case .proved: return
         case .refused(let refusal): throw .refused(refusal)
-        case .undecided: try await checkBasic(exchange, of: session)
+        case .undecided:
+            guard let field = exchange.request.fields.first(.proxyAuthorization),
+                let (method, credentials) = credentials(in: field, of: exchange)
+            else { throw .refused(challenge("this proxy wants to know who you are")) }
+            if method == .negotiate {
+                try await checkNegotiate(credentials, exchange, of: session)
+            } else {
+                try await checkBasic(credentials, exchange, of: session)
+            }
         }
+    }
+
+    /// What the field holds: the method, if it is offered, and where its credentials stand in the head.
+    private func credentials(in field: Field, of exchange: Exchange) -> (method: Method, credentials: Range<Int>)? {
+        let head = exchange.headBytes
+        let value = head.readable.extracting(field.value)
+        guard let method = Method(schemeOf: value), methods.contains(method) else { return nil }
+        let start = value.trimmingBlanks(method.schemeName.utf8.count..<value.count).lowerBound
+        return (method, field.value.lowerBound + start..<field.value.upperBound)
     }
 
     /// Notes who it is, and keeps that in mind for the session's next request.

@@ -34,6 +34,8 @@ final class ClientSession: ChannelObserver {
     private(set) var user: String?
     /// Until when that holds, where it was a list that said so.
     private var admission: ClientAdmission?
+    /// How far a login by Negotiate has come, which belongs to the connection; nil: it was not begun.
+    var negotiation: ClientNegotiation?
     /// What the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
     /// What the session's tasks wait on.
@@ -74,6 +76,7 @@ final class ClientSession: ChannelObserver {
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         role = .tunnel(tunnel)
         acceptedAuthorization = nil
+        negotiation = nil
         // Who has shown a certificate stands in no list.
         if let user, self.user == nil, let authentication = worker.policy.clientAuthentication {
             admission = ClientAdmission(user, by: authentication.accounts)

@@ -1,34 +1,45 @@
 import Authentication
+import Bytes
 import Crypto
 import IO
 import Synchronization
 
-/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them.
+/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest` lines
+/// as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two passwords.
 ///
-/// A good password is hashed once; after that its keyed code is remembered, never the password. The memory is emptied
+/// A password is hashed once; after that its keyed code is remembered, never the password. The memory is emptied
 /// whenever the file changes.
 public final class UsersFile: Sendable {
     public let path: String
+    public let realm: String
+    private let offersDigest: Bool
     private let code: MessageAuthenticationCode
+    private let checks = PasswordChecks()
+    private let changes = Atomic(0)
     private let state = Mutex(State())
 
     private struct State {
         var text: [UInt8] = []
         var problems: [UsersFileProblem] = []
-        /// By the name's bytes: strings that differ in their bytes can be equal, and rules compare bytes.
-        var hashes: [[UInt8]: String] = [:]
-        var proven: Set<UInt128> = []
-        var generation = 0
+        var accounts = UserAccounts()
     }
 
-    /// Passwords remembered; beyond it all are forgotten, which costs one hash each.
-    private static let memoryLimit = 4096
     private static let sizeLimit = 4 * 1024 * 1024
 
     /// Nothing is read yet: call `refresh` first.
-    public init(path: String) throws(CryptoError) {
+    /// - Parameters:
+    ///   - realm: the proxy's; htdigest lines of others are of no use.
+    ///   - offersDigest: whether users who cannot use Digest are worth a word.
+    public init(path: String, realm: String, offersDigest: Bool = false) throws(CryptoError) {
         self.path = path
+        self.realm = realm
+        self.offersDigest = offersDigest
         code = try .withRandomKey()
+    }
+
+    /// Whether this is about the same lines, read in the same way.
+    public func isLike(_ other: UsersFile) -> Bool {
+        path == other.path && realm == other.realm && offersDigest == other.offersDigest
     }
 
     /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
@@ -41,45 +52,95 @@ public final class UsersFile: Sendable {
             return [UsersFileProblem(path: path, line: nil, reason: .unreadable(error))]
         }
         if let known = state.withLock({ $0.text == text ? $0.problems : nil }) { return known }
-        let (hashes, problems) = parse(text)
+        var problems: [UsersFileProblem] = []
+        let accounts = UserAccounts(text, path: path, realm: realm, code: code, problems: &problems)
+        if offersDigest { problems += unusable(accounts.accounts) }
         state.withLock { state in
             state.text = text
             state.problems = problems
-            state.hashes = hashes
-            state.proven = []
-            state.generation += 1
+            state.accounts = accounts
         }
+        checks.forget()
+        changes.add(1, ordering: .releasing)
         return problems
     }
 
-    /// Whether this password was verified since the file last changed. Neither blocks nor allocates; false says
-    /// nothing: ask `verify` off the loop.
-    public func hasVerified(user: Span<UInt8>, password: Span<UInt8>) -> Bool {
-        let code = code(user: user, password: password)
-        return state.withLock { $0.proven.contains(code) }
+    /// Another number whenever the file has changed.
+    public var version: Int { changes.load(ordering: .acquiring) }
+
+    public var userCount: Int { state.withLock { $0.accounts.accounts.count } }
+
+    // MARK: - Passwords
+
+    /// Whether this password was found to be the user's, or not, since the file last changed; nil when it was not looked
+    /// at: ask `authenticate`. Neither blocks nor allocates.
+    public func outcome(user: Span<UInt8>, password: Span<UInt8>) -> Bool? {
+        checks.outcome(of: code(user: user, password: password))
     }
 
-    /// Whether the user has this password. Hashes for tens of milliseconds, for an unknown user as well: never on a
-    /// loop.
+    /// Whether the user has this password. A hash is computed on a thread of its own kind, for an unknown user as well;
+    /// of several that ask for the same at once, for all of them.
+    public func authenticate(user: String, password: Secret) async -> Bool {
+        await checks.check(code(user: user, password: password)) { self.matches(user, password) }
+    }
+
+    /// As above, on the calling thread: never on a loop.
     public func verify(user: String, password: Secret) -> Bool {
-        let (hash, anyHash, generation) = state.withLock { state in
-            (state.hashes[Array(user.utf8)], state.hashes.values.first, state.generation)
-        }
-        guard let hash else {
-            if let anyHash { _ = PasswordHash.verify(password, against: anyHash) }
-            return false
-        }
-        guard PasswordHash.verify(password, against: hash) else { return false }
-        let proof = password.withBytes { code(user: user.utf8Span.span, password: $0) }
-        state.withLock { state in
-            guard state.generation == generation else { return }
-            if state.proven.count >= Self.memoryLimit { state.proven = [] }
-            state.proven.insert(proof)
-        }
-        return true
+        checks.check(code(user: user, password: password)) { matches(user, password) }
     }
 
-    public var userCount: Int { state.withLock { $0.hashes.count } }
+    /// What Digest needs of a user; nil when there is no such line.
+    public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
+        let code = code.code(of: user).prefix128
+        return state.withLock { state in
+            guard let account = state.accounts.account(code), let key = account[algorithm] else { return nil }
+            return (account.name, key)
+        }
+    }
+
+    /// The algorithms that there are lines of, the strongest first; all, when there are none.
+    public var digestAlgorithms: [DigestAlgorithm] {
+        let known: [DigestAlgorithm] = [.sha256, .md5]
+        let present = state.withLock { state in
+            known.filter { algorithm in state.accounts.accounts.contains { $0[algorithm] != nil } }
+        }
+        return present.isEmpty ? known : present
+    }
+
+    /// Something that changes with what the file says of the user; nil when it says nothing.
+    public func mark(of user: String) -> UInt128? {
+        let name = code.code(of: user.utf8Span.span).prefix128
+        guard let account = state.withLock({ $0.accounts.account(name) }) else { return nil }
+        var message = code.begin()
+        message.update(utf8: account.hash ?? "")
+        for key in [account.md5, account.sha256] {
+            message.update(":")
+            if let key { message.update(key) }
+        }
+        return code.code(of: message).prefix128
+    }
+
+    private func matches(_ user: String, _ password: Secret) -> Bool {
+        let code = code.code(of: user.utf8Span.span).prefix128
+        let (known, stranger) = state.withLock { ($0.accounts.account(code), $0.accounts.stranger(code)) }
+        // What an unknown user costs says nothing about who is known.
+        guard let account = known ?? stranger else { return false }
+        return matches(account, password) && known != nil
+    }
+
+    private func matches(_ account: UserAccounts.Account, _ password: Secret) -> Bool {
+        if let hash = account.hash { return PasswordHash.verify(password, against: hash) }
+        for algorithm in [DigestAlgorithm.sha256, .md5] {
+            guard let key = account[algorithm] else { continue }
+            let made = DigestKey.make(algorithm, user: account.name, realm: realm, password: password)
+            return key.withHexadecimal { key in made.withHexadecimal { ConstantTime.equal(key, $0) } }
+        }
+        return false
+    }
+
+    private func code(user: String, password: Secret) -> UInt128 {
+        password.withBytes { code(user: user.utf8Span.span, password: $0) }
+    }
 
     private func code(user: Span<UInt8>, password: Span<UInt8>) -> UInt128 {
         var message = code.begin()
@@ -89,17 +150,18 @@ public final class UsersFile: Sendable {
         return code.code(of: message).prefix128
     }
 
-    private func parse(_ text: [UInt8]) -> (hashes: [[UInt8]: String], problems: [UsersFileProblem]) {
-        var hashes: [[UInt8]: String] = [:]
+    /// Who is left out by Digest.
+    private func unusable(_ accounts: [UserAccounts.Account]) -> [UsersFileProblem] {
+        let without = accounts.filter { $0.md5 == nil && $0.sha256 == nil }.map(\.name)
+        let offersSHA256 = accounts.contains { $0.sha256 != nil }
+        let weaker = offersSHA256 ? accounts.filter { $0.md5 != nil && $0.sha256 == nil }.map(\.name) : []
         var problems: [UsersFileProblem] = []
-        for (index, bytes) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            switch UsersFileLine(bytes) {
-            case .empty: continue
-            case .user(let user, let hash) where hashes[Array(user.utf8)] == nil: hashes[Array(user.utf8)] = hash
-            case .user: problems.append(UsersFileProblem(path: path, line: index + 1, reason: .duplicate))
-            case .refused(let reason): problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason))
-            }
-        }
-        return (hashes, problems)
+        if !without.isEmpty { problems.append(problem(.withoutDigest(without, realm: realm))) }
+        if !weaker.isEmpty { problems.append(problem(.withoutSHA256(weaker, realm: realm))) }
+        return problems
+    }
+
+    private func problem(_ reason: UsersFileProblem.Reason) -> UsersFileProblem {
+        UsersFileProblem(path: path, line: nil, reason: reason)
     }
 }

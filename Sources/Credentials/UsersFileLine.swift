@@ -1,9 +1,14 @@
+import Bytes
 import Crypto
 
 /// One line of a users file.
 enum UsersFileLine {
     case empty
+    /// As htpasswd and `attache password` write it.
     case user(String, hash: String)
+    /// As htdigest and `attache password --digest` write it: the digest over user, realm and password (RFC 7616 section
+    /// 3.4.2), which is all that Digest needs.
+    case digest(String, realm: String, DigestAlgorithm, key: DigestValue)
     case refused(UsersFileProblem.Reason)
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -11,8 +16,9 @@ enum UsersFileLine {
             self = .refused(.notText)
             return
         }
-        let line = text.hasSuffix("\r") ? text.dropLast() : text[...]
-        if line.allSatisfy({ $0 == " " || $0 == "\t" }) || line.hasPrefix("#") {
+        // A blank behind the hash would be a part of it, and the line would match nothing.
+        let line = text.withoutBlanksAtEnd
+        if line.isEmpty || line.hasPrefix("#") {
             self = .empty
             return
         }
@@ -20,19 +26,31 @@ enum UsersFileLine {
             self = .refused(.noUser)
             return
         }
-        let hash = String(line[line.index(after: colon)...])
-        if let reason = Self.reason(against: hash) {
+        let user = String(line[..<colon])
+        let rest = line[line.index(after: colon)...]
+        if user.first?.isListBlank == true || user.last?.isListBlank == true || rest.first?.isListBlank == true {
+            self = .refused(.blank)
+        } else if let last = rest.lastIndex(of: ":") {
+            self = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
+        } else if let reason = Self.reason(against: String(rest)) {
             self = .refused(reason)
         } else {
-            self = .user(String(line[..<colon]), hash: hash)
+            self = .user(user, hash: String(rest))
+        }
+    }
+
+    private static func digest(_ user: String, realm: String, digits: Substring) -> UsersFileLine {
+        guard let bytes = Hex.decode(digits), let key = DigestValue(bytes) else { return .refused(.noDigest) }
+        switch bytes.count {
+        case DigestAlgorithm.md5.length: return .digest(user, realm: realm, .md5, key: key)
+        case DigestAlgorithm.sha256.length: return .digest(user, realm: realm, .sha256, key: key)
+        default: return .refused(.noDigest)
         }
     }
 
     private static func reason(against hash: String) -> UsersFileProblem.Reason? {
-        if hash.hasPrefix("$apr1$") { return .weak("Apache's MD5") }
         if hash.hasPrefix("$1$") { return .weak("MD5") }
         if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
-        if hash.contains(":") { return .htdigest }
         if PasswordHash.isSupported(hash) { return nil }
         return hash.hasPrefix("$") ? .unknownMethod : .weak("plain text or DES")
     }

@@ -10,6 +10,12 @@ public struct DigestValue: Sendable {
         self.count = count
     }
 
+    /// A digest that was made elsewhere; nil for more than 32 bytes.
+    public init?(_ bytes: [UInt8]) {
+        guard bytes.count <= 32 else { return nil }
+        self.init(storage: InlineArray { $0 < bytes.count ? bytes[$0] : 0 }, count: bytes.count)
+    }
+
     public var array: [UInt8] { storage.span.extracting(first: count).array }
 
     /// The first 128 bits as a number: enough to tell secrets apart by their codes.

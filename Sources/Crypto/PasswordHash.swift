@@ -1,8 +1,8 @@
 import CCrypt
 import COpenSSL
 
-/// Password hashes as libcrypt makes them: yescrypt, bcrypt, SHA-crypt. Both calls take tens of milliseconds on
-/// purpose: never on a loop.
+/// Password hashes as libcrypt makes them (yescrypt, bcrypt, SHA-crypt), and Apache's MD5. Both calls take tens of
+/// milliseconds on purpose: never on a loop.
 public enum PasswordHash {
     public enum Method: String, Sendable, CaseIterable {
         case yescrypt = "$y$"
@@ -11,9 +11,10 @@ public enum PasswordHash {
         case sha256 = "$5$"
     }
 
-    /// Whether `hash` names a method that is worth its name and that libcrypt can compute here. DES, MD5 (`$1$`) and
-    /// Apache's `$apr1$` are not.
+    /// Whether `hash` names a method that is worth its name and that libcrypt can compute here, or is Apache's `$apr1$`,
+    /// which `htpasswd` made for decades. DES, MD5 (`$1$`) and unsalted SHA-1 are not.
     public static func isSupported(_ hash: String) -> Bool {
+        if ApacheHash.isSupported(hash) { return true }
         let prefixes = ["$y$", "$gy$", "$7$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$"]
         return prefixes.contains { hash.hasPrefix($0) } && !hash.utf8.contains(0)
             && [CRYPT_SALT_OK, CRYPT_SALT_METHOD_LEGACY].contains(crypt_checksalt(hash))
@@ -22,6 +23,10 @@ public enum PasswordHash {
     /// Whether `password` is the one `hash` was made of. Blocks; safe from any thread. A password with a zero byte
     /// matches nothing, since C would cut it short.
     public static func verify(_ password: Secret, against hash: String) -> Bool {
+        if ApacheHash.isSupported(hash) {
+            guard let made = password.withBytes({ ApacheHash.make($0, withSaltOf: hash) }) else { return false }
+            return ConstantTime.equal(made.span, hash.utf8Span.span)
+        }
         guard isSupported(hash), let computed = crypted(password, setting: hash) else { return false }
         return ConstantTime.equal(computed.utf8Span.span, hash.utf8Span.span)
     }

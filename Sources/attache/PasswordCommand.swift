@@ -1,13 +1,22 @@
+import Authentication
+import Bytes
 import Crypto
 import IO
 
-/// `attache password`: makes a line of the users file.
+/// `attache password`: makes a line of the users file, or of the tokens file.
 struct PasswordCommand: Command {
     static let syntax = CommandSyntax(
         name: "password", summary: "make a line of the users file",
         operands: [CommandOperand(name: "USER", isOptional: true)],
         options: [
-            CommandOption(name: "method", value: "METHOD", summary: ["yescrypt (default), bcrypt, sha512 or sha256"])
+            CommandOption(
+                name: "method", value: "METHOD",
+                summary: [
+                    "yescrypt (default), bcrypt, sha512 or sha256;", "token: a line of the tokens file instead",
+                ]),
+            CommandOption(
+                name: "digest", value: "REALM",
+                summary: ["make the lines that Digest needs instead, for the", "realm that stands in 'clients'"]),
         ],
         details: """
             Asks for the password twice without showing it. Where standard input is no terminal, the
@@ -16,30 +25,74 @@ struct PasswordCommand: Command {
 
                 attache password alice >> /etc/attache/users
                 attache password alice < password.txt
+                attache password --digest "our proxy" alice >> /etc/attache/users
+                openssl rand -hex 32 | tee token | attache password --method token ci >> /etc/attache/tokens
             """)
 
     let user: String?
-    let method: PasswordHash.Method
+    private let line: Line
+
+    /// What is made of the password.
+    private enum Line {
+        case hash(PasswordHash.Method)
+        case digest(user: String, realm: String)
+        case token
+    }
+
+    private static let token = "token"
 
     init(_ arguments: Arguments) throws(CommandError) {
         user = arguments.operand(0)
         if let user, let reason = Self.reason(against: user) { throw arguments.error(reason) }
-        let name = arguments.value(of: "method") ?? "\(PasswordHash.Method.yescrypt)"
-        guard let method = PasswordHash.Method.allCases.first(where: { "\($0)" == name }) else {
-            let known = PasswordHash.Method.allCases.map { "\($0)" }
-            throw arguments.error(Arguments.unknown("method", name, among: known))
+        let name = arguments.value(of: "method")
+        if let realm = arguments.value(of: "digest") {
+            guard name == nil else { throw arguments.error("'--digest' stands without '--method'") }
+            guard let user else { throw arguments.error("'--digest' needs a USER, whose name is a part of what it makes") }
+            guard Console.printable(realm) == realm else {
+                throw arguments.error("a realm cannot have control characters in it")
+            }
+            line = .digest(user: user, realm: realm)
+            return
         }
-        self.method = method
+        if name == Self.token {
+            line = .token
+            return
+        }
+        guard let method = PasswordHash.Method.allCases.first(where: { "\($0)" == name ?? "yescrypt" }) else {
+            let known = PasswordHash.Method.allCases.map { "\($0)" } + [Self.token]
+            throw arguments.error(Arguments.unknown("method", name ?? "", among: known))
+        }
+        line = .hash(method)
     }
 
     func run() throws(CommandError) -> Int32 {
-        let password = try PasswordEntry.read(for: method)
-        do throws(CryptoError) {
-            let hash = try PasswordHash.make(password, method: method)
-            Console.print(user.map { "\($0):\(hash)" } ?? hash)
-            return ExitStatus.success
-        } catch { throw .failed("\(error)") }
+        switch line {
+        case .hash(let method):
+            let password = try PasswordEntry.read(for: method)
+            do throws(CryptoError) { show(try PasswordHash.make(password, method: method)) } catch {
+                throw .failed("\(error)")
+            }
+        case .digest(let user, let realm):
+            let password = try PasswordEntry.read(for: nil)
+            for algorithm in [DigestAlgorithm.sha256, .md5] {
+                let key = DigestKey.make(algorithm, user: user, realm: realm, password: password)
+                show("\(realm):\(key.withHexadecimal { $0.text })")
+            }
+        case .token:
+            let token = try PasswordEntry.read(for: nil)
+            guard token.count >= Self.shortestToken else {
+                throw .failed("a token has \(Self.shortestToken) characters or more; make one with: openssl rand -hex 32")
+            }
+            let digest = token.withBytes { MessageDigest.digest(.sha256, of: $0) }
+            show(digest.withHexadecimal { $0.text })
+        }
+        return ExitStatus.success
     }
+
+    private func show(_ text: String) { Console.print(user.map { "\($0):\(text)" } ?? text) }
+
+    /// What can be guessed can be found from its hash.
+    private static let shortestToken = 20
 
     /// Why no line can be that user's (RFC 7617 section 2; `#` begins a comment).
     private static func reason(against user: String) -> String? {

@@ -73,7 +73,7 @@ struct RunCommand {
     private func reload(
         _ running: Setup, server: ProxyServer, shared: SharedState, _ identities: OwnIdentities
     ) -> Setup {
-        guard let fresh = Setup.load(configuration) else {
+        guard let fresh = Setup.load(configuration, since: running) else {
             Console.error("the rule file was not reloaded; the proxy keeps the running rules")
             return running
         }

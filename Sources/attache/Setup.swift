@@ -12,7 +12,7 @@ import Synchronization
 struct Setup {
     let rules: RuleSet
     let credentials: ConfiguredCredentials
-    let users: UsersFile?
+    let clients: ClientAccounts
     let trust: TrustSources
     /// What was said of the files already: a file that stays unreadable is news once.
     private let reported: Reported
@@ -35,34 +35,41 @@ struct Setup {
     var drain: Duration { rules.configuration.timeouts.drain }
 
     /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.
-    static func load(_ path: String) -> Setup? {
+    /// - Parameter running: what it may go on with.
+    static func load(_ path: String, since running: Setup? = nil) -> Setup? {
         do throws(SourceError) {
             let file = try RuleFile(path, from: FileSource())
             if !file.report.isEmpty { Console.write(file.report) }
             guard let configuration = file.configuration else { return nil }
-            return make(configuration)
+            return make(configuration, since: running)
         } catch {
             Console.error("cannot read the rule file \(path): \(error)")
             return nil
         }
     }
 
-    private static func make(_ configuration: Configuration) -> Setup? {
+    private static func make(_ configuration: Configuration, since running: Setup?) -> Setup? {
         let credentials = ConfiguredCredentials(
             configuration.credentials.compactMap { credential in
                 ConfiguredCredential.Content(credential.content).map {
                     ConfiguredCredential(name: credential.name, content: $0)
                 }
             }, environment: Environment.all)
-        var users: UsersFile?
-        if let source = configuration.clients.users, !configuration.clients.methods.isEmpty {
-            guard case .file(let path) = source, let file = try? UsersFile(path: path)
-            else { return nil }
-            users = file
+        let clients: ClientAccounts
+        if let running, running.clients.serves(configuration.clients) {
+            clients = running.clients
+        } else {
+            do throws(StartError) {
+                let key = configuration.clients.nonceKey.map { NonceKey(.init($0), environment: Environment.all) }
+                clients = try ClientAccounts(configuration.clients, nonceKey: key)
+            } catch {
+                Console.error("\(error)")
+                return nil
+            }
         }
         let rules = RuleSet(configuration)
         guard let trust = try? TrustSources(rules) else { return nil }
-        return Setup(rules: rules, credentials: credentials, users: users, trust: trust, reported: Reported())
+        return Setup(rules: rules, credentials: credentials, clients: clients, trust: trust, reported: Reported())
     }
 
     /// Opens the log, and puts together what the proxy decides by.
@@ -74,7 +81,7 @@ struct Setup {
             } catch { throw StartError("the access log: \(error)") }
         }
         return Policy(
-            rules: rules, credentials: credentials, users: users, trust: trust, log: log,
+            rules: rules, credentials: credentials, clients: clients, trust: trust, log: log,
             interception: try identities.interception(for: rules.configuration))
     }
 
@@ -92,7 +99,7 @@ struct Setup {
         shared.adopt(refresh)
         let sentences = Set(
             refresh.errors.map { "\($0)" } + refresh.warnings.map { "\($0)" }
-                + (users?.refresh() ?? []).map { "\($0)" } + trust.refresh().map { "\($0)" }
+                + clients.refresh() + trust.refresh().map { "\($0)" }
                 + identities.refresh())
         let news = reported.sentences.withLock { known in
             defer { known = sentences }

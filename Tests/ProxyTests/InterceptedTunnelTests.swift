@@ -73,9 +73,8 @@ struct InterceptedTunnelTests {
         defer { unlink(path) }
         let hash = try PasswordHash.make(Secret("password"), method: .sha256)
         try "alice:\(hash)\n".write(toFile: path, atomically: true, encoding: .utf8)
-        let users = try UsersFile(path: path)
-        #expect(users.refresh().isEmpty)
-        let proxy = try RunningProxy(try policy(Self.rules, users: users))
+        let clients = "allow 127.0.0.0/8; authenticate basic; users file \(path)"
+        let proxy = try RunningProxy(try policy(Self.rules, clients: clients))
         let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n"
         let connect = "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"
         let refused = try await proxy.answer(to: connect + "Connection: close\r\n\r\n" + request)

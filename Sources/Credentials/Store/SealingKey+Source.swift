@@ -23,7 +23,7 @@ extension SealingKey {
         self = key
     }
 
-    private init?(text: Secret) {
+    init?(text: Secret) {
         let (hex, base64) = (2 * Self.count, 44)
         let decoded = text.withBytes { text -> [UInt8]? in
             guard let digits = String(validating: text.array, as: UTF8.self) else { return nil }

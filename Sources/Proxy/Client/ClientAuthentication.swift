@@ -1,74 +1,142 @@
+import Authentication
 import Bytes
 import Credentials
 import Crypto
 import HTTP
 import IO
+import Rules
 import Telemetry
 
-/// Challenges the proxy's own clients (RFC 9110 section 11.7) with Basic, against a users file.
-struct ClientAuthentication: Sendable {
-    private let users: UsersFile
-    private let challenge: String
+/// Challenges the proxy's own clients (RFC 9110 section 11.7) with the schemes that the rules name, in their order, and
+/// finds out by their answers who they are.
+final class ClientAuthentication: Sendable {
+    typealias Method = Configuration.Clients.Method
 
-    init(users: UsersFile, realm: String) {
-        self.users = users
-        let escaped = realm.flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }
-        challenge = "Basic realm=\"\(String(escaped))\", charset=\"UTF-8\""
+    enum Judgement {
+        /// It is known who asks, and stands in the record.
+        case proved
+        case refused(Refusal)
+        /// It takes time: ask `check`.
+        case undecided
     }
 
-    /// Whether the client has proved before who it is; then that is in the record. Neither blocks nor refuses.
-    func hasProved(_ exchange: Exchange) -> Bool {
-        let decoded = exchange.outbound
-        decoded.clear()
-        defer { decoded.clear() }
-        let head = exchange.headBytes
-        guard let field = exchange.request.fields.first(.proxyAuthorization),
-            Self.decode(head.readable.extracting(field.value), into: decoded),
-            let colon = decoded.readable.firstIndex(of: .colon)
-        else { return false }
-        let name = decoded.readable.extracting(0..<colon)
-        guard users.hasVerified(user: name, password: decoded.readable.extracting(colon + 1..<decoded.count)) else {
-            return false
+    let accounts: ClientAccounts
+    let methods: [Method]
+    let realm: String
+
+    /// Nil when nobody is asked.
+    init?(_ clients: Configuration.Clients, accounts: ClientAccounts) {
+        guard !clients.methods.isEmpty else { return nil }
+        methods = clients.methods
+        realm = clients.realm
+        self.accounts = accounts
+    }
+
+    /// Looks at what the request brings. Does not block, and allocates nothing where the answer is that of the request
+    /// before on the same connection.
+    func judge(_ exchange: Exchange, of session: ClientSession) -> Judgement {
+        let fields = exchange.request.fields
+        guard let field = fields.first(.proxyAuthorization) else {
+            if case .established(let user) = session.negotiation, methods.contains(.negotiate) {
+                exchange.record.user = user
+                return .proved
+            }
+            session.negotiation = nil
+            return .refused(challenge("this proxy wants to know who you are: \(methods[0].wish)"))
         }
-        exchange.record.user = name.text
-        return true
+        let head = exchange.headBytes
+        let value = head.readable.extracting(field.value)
+        if let accepted = session.acceptedAuthorization, accepted.covers(value, by: self),
+            !fields.repeated.contains(.proxyAuthorization)
+        {
+            exchange.record.user = accepted.user
+            return .proved
+        }
+        guard !fields.repeated.contains(.proxyAuthorization) else {
+            return .refused(malformed("the request has two Proxy-Authorization fields"))
+        }
+        guard let (method, credentials) = credentials(in: field, of: exchange) else {
+            let offered = methods.map(\.schemeName).joined(separator: " or ")
+            return .refused(challenge("the Proxy-Authorization field holds no \(offered) credentials"))
+        }
+        switch method {
+        case .basic: return judgeBasic(credentials, exchange, of: session)
+        case .digest: return judgeDigest(credentials, exchange)
+        case .bearer: return judgeBearer(credentials, exchange, of: session)
+        case .negotiate: return .undecided
+        }
     }
 
     /// Finds out who the client is, and notes it in the record.
-    /// - Throws: the `407` it gets when it does not say, or says wrong.
-    func check(_ exchange: Exchange) async throws(ExchangeFailure) {
-        if hasProved(exchange) { return }
-        let decoded = exchange.outbound
-        decoded.clear()
-        defer { decoded.clear() }
+    /// - Throws: the answer it gets when it does not say, or says wrong.
+    func check(_ exchange: Exchange, of session: ClientSession) async throws(ExchangeFailure) {
+        switch judge(exchange, of: session) {
+        case .proved: return
+        case .refused(let refusal): throw .refused(refusal)
+        case .undecided:
+            guard let field = exchange.request.fields.first(.proxyAuthorization),
+                let (method, credentials) = credentials(in: field, of: exchange)
+            else { throw .refused(challenge("this proxy wants to know who you are")) }
+            if method == .negotiate {
+                try await checkNegotiate(credentials, exchange, of: session)
+            } else {
+                try await checkBasic(credentials, exchange, of: session)
+            }
+        }
+    }
+
+    /// What the field holds: the method, if it is offered, and where its credentials stand in the head.
+    private func credentials(in field: Field, of exchange: Exchange) -> (method: Method, credentials: Range<Int>)? {
         let head = exchange.headBytes
-        guard let field = exchange.request.fields.first(.proxyAuthorization) else {
-            throw .refused(refusal("this proxy wants to know who you are: give it a user name and a password"))
-        }
-        guard Self.decode(head.readable.extracting(field.value), into: decoded),
-            let colon = decoded.readable.firstIndex(of: .colon)
-        else { throw .refused(refusal("the Proxy-Authorization field holds no Basic credentials")) }
-        let name = decoded.readable.extracting(0..<colon)
-        let password = decoded.readable.extracting(colon + 1..<decoded.count)
-        let user = name.text
-        let secret = Secret(password)
-        // A hash takes tens of milliseconds by design.
-        guard await BlockingPool.shared.run({ [users] in users.verify(user: user, password: secret) }) else {
-            throw .refused(refusal("the user name or the password is wrong"))
-        }
+        let value = head.readable.extracting(field.value)
+        guard let method = Method(schemeOf: value), methods.contains(method) else { return nil }
+        let start = value.trimmingBlanks(method.schemeName.utf8.count..<value.count).lowerBound
+        return (method, field.value.lowerBound + start..<field.value.upperBound)
+    }
+
+    /// Notes who it is, and keeps that in mind for the session's next request.
+    func accept(_ user: String, version: Int, in exchange: Exchange, of session: ClientSession) {
         exchange.record.user = user
+        guard let field = exchange.request.fields.first(.proxyAuthorization) else { return }
+        let head = exchange.headBytes
+        session.acceptedAuthorization = AcceptedAuthorization(
+            head.readable.extracting(field.value), of: user, by: self, version: version)
+    }
+}
+
+extension Configuration.Clients.Method {
+    /// By the scheme's name at the beginning of the field, in any case, with a blank behind it.
+    fileprivate init?(schemeOf value: Span<UInt8>) {
+        guard let end = value.firstIndex(of: .space) else { return nil }
+        let name = value.extracting(0..<end)
+        if name.equalsIgnoringCase("basic") {
+            self = .basic
+        } else if name.equalsIgnoringCase("digest") {
+            self = .digest
+        } else if name.equalsIgnoringCase("bearer") {
+            self = .bearer
+        } else if name.equalsIgnoringCase("negotiate") {
+            self = .negotiate
+        } else {
+            return nil
+        }
     }
 
-    /// RFC 7617 section 2: the scheme in any case, and the pair in base64.
-    private static func decode(_ value: Span<UInt8>, into buffer: ByteBuffer) -> Bool {
-        guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic ") else { return false }
-        let pair = value.trimmingBlanks(6..<value.count)
-        return Base64.decode(value.extracting(pair), into: buffer)
+    var schemeName: String {
+        switch self {
+        case .basic: "Basic"
+        case .digest: "Digest"
+        case .negotiate: "Negotiate"
+        case .bearer: "Bearer"
+        }
     }
 
-    private func refusal(_ sentence: String) -> Refusal {
-        var refusal = Refusal(.proxyAuthenticationRequired, .httpRequestDenied, sentence)
-        refusal.fields = [(name: "Proxy-Authenticate", value: challenge)]
-        return refusal
+    /// What a person is to do.
+    fileprivate var wish: String {
+        switch self {
+        case .basic, .digest: "give it a user name and a password"
+        case .negotiate: "get a Kerberos ticket, and let the client use it"
+        case .bearer: "give it a token"
+        }
     }
 }

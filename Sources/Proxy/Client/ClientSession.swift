@@ -32,6 +32,12 @@ final class ClientSession: ChannelObserver {
     /// Who asks in all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
     /// nobody did, or each request says so itself.
     private(set) var user: String?
+    /// Until when that holds, where it was a list that said so.
+    private var admission: ClientAdmission?
+    /// How far a login by Negotiate has come, which belongs to the connection; nil: it was not begun.
+    var negotiation: ClientNegotiation?
+    /// What the client proved itself with last.
+    var acceptedAuthorization: AcceptedAuthorization?
     /// What the session's tasks wait on.
     let wakeup = Wakeup()
     let address: IPAddress
@@ -69,7 +75,19 @@ final class ClientSession: ChannelObserver {
     /// - Parameter user: who opened it.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         role = .tunnel(tunnel)
+        acceptedAuthorization = nil
+        negotiation = nil
+        // Who has shown a certificate stands in no list.
+        if let user, self.user == nil, let authentication = worker.policy.clientAuthentication {
+            admission = ClientAdmission(user, by: authentication.accounts)
+        }
         self.user = user
+    }
+
+    /// Whether who opened the tunnel that the session is in may still use the proxy.
+    func isStillAdmitted(by policy: Policy) -> Bool {
+        guard admission != nil, let authentication = policy.clientAuthentication else { return true }
+        return admission?.holds(by: authentication.accounts) ?? true
     }
 
     /// The client has proved by a certificate who it is.
@@ -174,8 +192,12 @@ final class ClientSession: ChannelObserver {
             }
             let planning = RequestPlanning(session: self, exchange: exchange)
             try planning.admitClient()
-            if let authentication = authentication(for: exchange), !authentication.hasProved(exchange) {
-                return serve(exchange, from: .admitted)
+            if let authentication = authentication(for: exchange) {
+                switch authentication.judge(exchange, of: self) {
+                case .proved: break
+                case .refused(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
+                case .undecided: return serve(exchange, from: .admitted)
+                }
             }
             switch try planning.plan() {
             case .forward(let destination):

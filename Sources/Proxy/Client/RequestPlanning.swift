@@ -23,6 +23,12 @@ struct RequestPlanning {
         guard exchange.policy.rules.clients.permits(session.address) else {
             throw .refused(Refusal(.forbidden, .httpRequestDenied, "this proxy does not serve clients at your address"))
         }
+        guard session.isStillAdmitted(by: exchange.policy) else {
+            var refusal = Refusal(
+                .forbidden, .httpRequestDenied, "who opened this tunnel may no longer use the proxy: open another")
+            refusal.keepsConnection = false
+            throw .refused(refusal)
+        }
     }
 
     func plan() throws(ExchangeFailure) -> Plan {

@@ -67,7 +67,9 @@ struct RequestService {
     }
 
     private func authenticateAndGoOn() async throws(ExchangeFailure) -> Bool {
-        if let authentication = session.authentication(for: exchange) { try await authentication.check(exchange) }
+        if let authentication = session.authentication(for: exchange) {
+            try await authentication.check(exchange, of: session)
+        }
         return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
     }
 

@@ -45,7 +45,8 @@ public final class Policy: Sendable {
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, users: UsersFile?, trust: TrustSources, log: AccessLog?,
+        rules: RuleSet, credentials: ConfiguredCredentials, clients: ClientAccounts, trust: TrustSources,
+        log: AccessLog?,
         interception: InterceptionIdentity? = nil
     ) {
         let configuration = rules.configuration
@@ -53,7 +54,7 @@ public final class Policy: Sendable {
         self.credentials = credentials
         self.trust = trust
         number = Self.count.add(1, ordering: .relaxed).newValue
-        clientAuthentication = users.map { ClientAuthentication(users: $0, realm: configuration.clients.realm) }
+        clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
         self.interception = interception
         self.log = log
         logFormat = configuration.log.format == .common ? .common : .json

@@ -31,7 +31,9 @@ public enum Feature: Sendable, CaseIterable {
     case asking
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
-    public static let landed: Set<Feature> = [.bearer, .oauth, .parents, .signatures, .storage]
+    public static let landed: Set<Feature> = [
+        .bearer, .oauth, .signatures, .parents, .clientDigest, .clientNegotiate, .clientBearer, .storage,
+    ]
 }
 
 extension ChallengeMethod {

@@ -30,6 +30,13 @@ extension RuleParser {
             let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
             log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path beside it")
         }
+        if let digest = methods.first(where: { $0.method == .digest }),
+            !configuration.clients.realm.utf8.allSatisfy({ $0 < 0x80 })
+        {
+            log.report(
+                .warning, at: ranges[.realm] ?? digest.range,
+                "some clients cannot do Digest for a realm that is not ASCII, as \"\(configuration.clients.realm)\"")
+        }
         for (name, range) in ranges.sorted(by: { $0.value.bytes.lowerBound < $1.value.bytes.lowerBound })
         where !name.methods.isEmpty && !name.methods.contains(where: configuration.clients.methods.contains) {
             let sentence =

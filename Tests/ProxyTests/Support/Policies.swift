@@ -22,11 +22,12 @@ private struct PlayedReader: SourceReader {
 /// - Parameters:
 ///   - credentials: by name: user, and where the password comes from.
 ///   - identities: certificates with their keys.
+///   - nonceKey: what `nonce-key` names.
 func policy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
     credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
     identities: [ConfiguredCredential] = [],
-    users: UsersFile? = nil
+    nonceKey: NonceKey? = nil
 ) throws -> Policy {
     let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"
     let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
@@ -39,7 +40,9 @@ func policy(
     let rules = RuleSet(configuration)
     // The system's anchors take long to read, and nothing here is held against them.
     let trust = try TrustSources(rules)
-    return Policy(rules: rules, credentials: known, users: users, trust: trust, log: nil)
+    let accounts = try ClientAccounts(configuration.clients, nonceKey: nonceKey)
+    #expect(accounts.refresh() == [])
+    return Policy(rules: rules, credentials: known, clients: accounts, trust: trust, log: nil)
 }
 
 func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

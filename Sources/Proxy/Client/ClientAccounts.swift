@@ -1,0 +1,80 @@
+import Authentication
+import Credentials
+import Crypto
+import Rules
+import Synchronization
+
+/// What the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody has to log
+/// in again.
+public final class ClientAccounts: Sendable {
+    let users: UsersFile?
+    let tokens: TokensFile?
+    /// Nil where Digest is not offered.
+    let nonces: DigestNonces?
+    /// Nil where Negotiate is not offered.
+    let keytab: ServiceKeytab?
+    private let clients: Configuration.Clients
+    private let nonceKey: NonceKey?
+    private let secret: Mutex<Secret?>
+
+    /// Reads the key of nonces, and nothing else: call `refresh` before the first client comes. Blocks.
+    /// - Parameter nonceKey: what `nonce-key` names; nil: nonces are this process's alone.
+    /// - Throws: why they could not be shared, or what is not installed here.
+    public init(_ clients: Configuration.Clients, nonceKey: NonceKey?) throws(StartError) {
+        self.clients = clients
+        self.nonceKey = nonceKey
+        let methods = clients.methods
+        let offersDigest = methods.contains(.digest)
+        do throws(NonceKeyError) {
+            secret = Mutex(offersDigest ? try nonceKey?.read() : nil)
+        } catch { throw StartError("\(error)") }
+        if methods.contains(.negotiate), let path = clients.keytab {
+            do throws(LoginError) { keytab = try ServiceKeytab(path: path) } catch {
+                throw StartError("'authenticate negotiate' is not possible: \(error)")
+            }
+        } else {
+            keytab = nil
+        }
+        do throws(CryptoError) {
+            if methods.contains(.basic) || offersDigest, case .file(let path) = clients.users {
+                users = try UsersFile(path: path, realm: clients.realm, offersDigest: offersDigest)
+            } else {
+                users = nil
+            }
+            if methods.contains(.bearer), case .file(let path) = clients.tokens {
+                tokens = try TokensFile(path: path)
+            } else {
+                tokens = nil
+            }
+            nonces = offersDigest ? try DigestNonces(key: secret.withLock { $0 }) : nil
+        } catch { throw StartError("\(error)") }
+    }
+
+    /// Whether rules that say this of clients can go on with these.
+    public func serves(_ clients: Configuration.Clients) -> Bool {
+        var (mine, theirs) = (self.clients, clients)
+        // Who may connect is another question.
+        (mine.allow, theirs.allow) = ([], [])
+        return mine == theirs
+    }
+
+    /// Reads again what has changed. Blocks: never on a loop.
+    /// - Returns: sentences on what is of no use, every time until it is.
+    public func refresh() -> [String] {
+        var sentences = ((users?.refresh() ?? []) + (tokens?.refresh() ?? [])).map { "\($0)" }
+        if let problem = keytab?.refresh() { sentences.append("\(problem)") }
+        guard let nonces, let nonceKey else { return sentences }
+        do throws(NonceKeyError) {
+            let fresh = try nonceKey.read()
+            let isNew = secret.withLock { secret in
+                defer { secret = fresh }
+                return secret != fresh
+            }
+            if isNew { nonces.replaceKey(with: fresh) }
+        } catch { sentences.append("\(error)") }
+        return sentences
+    }
+
+    /// Another number whenever somebody may have been added, changed or removed.
+    var version: Int { (users?.version ?? 0) &+ (tokens?.version ?? 0) }
+}

@@ -1,0 +1,54 @@
+import Bytes
+import Credentials
+import HTTP
+import Rules
+import Telemetry
+
+/// Negotiate (RFC 4559) with the keys of a keytab: SPNEGO with Kerberos.
+extension ClientAuthentication {
+    func checkNegotiate(
+        _ credentials: Range<Int>, _ exchange: Exchange, of session: ClientSession
+    ) async throws(ExchangeFailure) {
+        let head = exchange.headBytes
+        guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
+            throw .refused(challenge("the Proxy-Authorization field holds no Negotiate token"))
+        }
+        let goesOn: [UInt8]
+        do throws(LoginError) {
+            let login = try begunLogin(of: session)
+            session.negotiation = nil
+            switch try await login.step(token) {
+            case .proved(let principal):
+                session.negotiation = .established(user: principal)
+                exchange.record.user = principal
+                return
+            case .goesOn(let answer):
+                session.negotiation = .awaitingToken(login)
+                goesOn = answer
+            }
+        } catch { throw .refused(unable(error, exchange)) }
+        var refusal = Refusal(
+            .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
+        refusal.fields = [(name: "Proxy-Authenticate", value: "Negotiate \(Base64.encode(goesOn))")]
+        throw .refused(refusal)
+    }
+
+    private func begunLogin(of session: ClientSession) throws(LoginError) -> ServiceLogin {
+        if case .awaitingToken(let login) = session.negotiation { return login }
+        guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
+        return try keytab.login()
+    }
+
+    /// The library's words are for the operator: a client that is not known is told no more than that.
+    private func unable(_ error: LoginError, _ exchange: Exchange) -> Refusal {
+        exchange.record.details = "\(error)"
+        switch error.fault {
+        case .refused: return challenge("the Kerberos ticket was refused; get another")
+        case .notKerberos: return challenge("the client negotiates something else than Kerberos, which this proxy takes")
+        case .unavailable:
+            return Refusal(
+                .internalServerError, .proxyInternalError,
+                "this proxy cannot check Kerberos tickets at this time; the operator's log says why")
+        }
+    }
+}

@@ -1,6 +1,6 @@
 # Two images from one build:
 #   docker build -t attache .                      Debian with a shell, for a look inside
-#   docker build -t attache --target minimal .     the binary and its libraries, nothing else (no PostgreSQL)
+#   docker build -t attache --target minimal .     the binary and its libraries, nothing else (no PostgreSQL, no ftp)
 #
 # Neither holds a rule file or a secret. Mount proxy.conf at /etc/attache and secrets as files that user 65532 may
 # read. The root stays read-only; bodies held for a second try go to /tmp, or are not held where it cannot be written:
@@ -64,7 +64,7 @@ LABEL org.opencontainers.image.title="attache" \
     org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
     org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
+    && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libcurl4 libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets \
     && install -d -o 65532 -g 65532 -m 700 /var/lib/attache

@@ -37,6 +37,7 @@ let tests: [Target] = [
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(
         name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+    .testTarget(name: "FTPTests", dependencies: ["FTP", "Bytes", "Crypto"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
         name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "Crypto", "IO", "Bytes"],

@@ -11,6 +11,8 @@ public enum FTPError: Error, Equatable, Sendable {
     case unreachable
     /// The server was silent for too long, at first or in between.
     case timedOut
+    /// The server offers no TLS, and without it nothing is to be said.
+    case notSecured
     /// TLS was offered, and came to nothing; the text is libcurl's.
     case insecure(String)
     /// The connection broke, or what the server said was no FTP; the text is libcurl's.

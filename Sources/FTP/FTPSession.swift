@@ -13,7 +13,7 @@ public final class FTPSession {
     private let server: FTPServer
     private let idle: Duration
     private let isWanted: () -> Bool
-    private let secure: (ForeignTLSContext) -> Void
+    private let security: FTPSecurity
     private let upload = ByteBuffer(capacity: BufferPool.large)
 
     // What one call is about.
@@ -27,19 +27,17 @@ public final class FTPSession {
     /// - Parameters:
     ///   - timeouts: milliseconds; `connect` for the connection and its TLS, `idle` in which the server has to say
     ///     something. What our own side takes does not count.
-    ///   - minimum: of the versions of TLS, once TLS is offered.
     ///   - isWanted: asked about once a second; false ends the call that is under way with `cancelled`.
-    ///   - secure: sees to it that a TLS context trusts whom it should.
     public init(
         with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Int, idle: Int),
-        minimum tls: FTPMinimumTLS = .v12, isWanted: @escaping () -> Bool, secure: @escaping (ForeignTLSContext) -> Void
+        security: FTPSecurity, isWanted: @escaping () -> Bool
     ) throws(FTPError) {
         handle = try CurlHandle()
         self.server = server
         idle = .milliseconds(timeouts.idle)
         self.isWanted = isWanted
-        self.secure = secure
-        configure(connect: timeouts.connect, silence: timeouts.idle, tls)
+        self.security = security
+        configure(connect: timeouts.connect, silence: timeouts.idle)
         authenticate(as: login)
         guard handle.isSound else {
             throw .unavailable("the libcurl that is installed here lacks what ftp URLs need")
@@ -111,8 +109,9 @@ public final class FTPSession {
         case CURLE_URL_MALFORMAT: return .unspeakable
         case CURLE_COULDNT_CONNECT: return .unreachable
         case CURLE_OPERATION_TIMEDOUT, CURLE_FTP_ACCEPT_TIMEOUT: return .timedOut
+        case CURLE_USE_SSL_FAILED: return .notSecured
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_ISSUER_ERROR, CURLE_USE_SSL_FAILED:
+            CURLE_SSL_ISSUER_ERROR:
             return .insecure(text)
         case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR: return .cancelled
         case CURLE_LOGIN_DENIED:
@@ -127,7 +126,7 @@ public final class FTPSession {
 
     // MARK: - Settings
 
-    private func configure(connect: Int, silence: Int, _ tls: FTPMinimumTLS) {
+    private func configure(connect: Int, silence: Int) {
         handle.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_FTP))
         handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
         // What the environment says about proxies is meant for others.
@@ -141,13 +140,7 @@ public final class FTPSession {
         if let resolution = server.resolution { handle.resolve(resolution) }
         handle.set(CURLOPT_CONNECTTIMEOUT_MS, connect)
         handle.set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, (silence + 999) / 1000))
-        // Once TLS is offered, it has to come to a good end; and the certificate is judged by `secure` alone.
-        handle.set(CURLOPT_USE_SSL, Int(CURLUSESSL_TRY.rawValue))
-        handle.set(CURLOPT_SSLVERSION, tls.curl)
-        handle.set(CURLOPT_SSL_VERIFYPEER, true)
-        handle.set(CURLOPT_SSL_VERIFYHOST, false)
-        handle.set(CURLOPT_CAINFO, nil)
-        handle.set(CURLOPT_CAPATH, nil)
+        security.configure(handle)
         handle.set(CURLOPT_FILETIME, true)
         handle.set(CURLOPT_BUFFERSIZE, BufferPool.large)
         handle.set(CURLOPT_NOPROGRESS, false)
@@ -156,11 +149,11 @@ public final class FTPSession {
             receive: { FTPSession.of($3)?.receive($0, $1 * $2) ?? 0 },
             send: { FTPSession.of($3)?.send($0, $1 * $2) ?? Int(CURL_READFUNC_ABORT) },
             reply: { FTPSession.of($3)?.note($0, $1 * $2) ?? 0 },
-            progress: { session, _, received, _, sent in FTPSession.of(session)?.goesOn(received + sent) == true ? 0 : 1 },
+            progress: { FTPSession.of($0)?.goesOn($2 + $4) == true ? 0 : 1 },
             socket: { session, _, address in FTPSession.of(session)?.open(address) ?? CURL_SOCKET_BAD },
             secure: { _, context, session in
                 guard let context, let session = FTPSession.of(session) else { return CURLE_ABORTED_BY_CALLBACK }
-                session.secure(ForeignTLSContext(borrowing: context))
+                session.security.govern(ForeignTLSContext(borrowing: context))
                 return CURLE_OK
             })
     }

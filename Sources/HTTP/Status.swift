@@ -7,7 +7,10 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let `continue` = Status(rawValue: 100)
     public static let switchingProtocols = Status(rawValue: 101)
     public static let ok = Status(rawValue: 200)
+    public static let created = Status(rawValue: 201)
     public static let noContent = Status(rawValue: 204)
+    public static let partialContent = Status(rawValue: 206)
+    public static let movedPermanently = Status(rawValue: 301)
     public static let notModified = Status(rawValue: 304)
     public static let badRequest = Status(rawValue: 400)
     public static let unauthorized = Status(rawValue: 401)
@@ -18,6 +21,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let requestTimeout = Status(rawValue: 408)
     public static let contentTooLarge = Status(rawValue: 413)
     public static let uriTooLong = Status(rawValue: 414)
+    public static let rangeNotSatisfiable = Status(rawValue: 416)
     public static let expectationFailed = Status(rawValue: 417)
     public static let misdirectedRequest = Status(rawValue: 421)
     public static let requestHeaderFieldsTooLarge = Status(rawValue: 431)
@@ -27,6 +31,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let serviceUnavailable = Status(rawValue: 503)
     public static let gatewayTimeout = Status(rawValue: 504)
     public static let httpVersionNotSupported = Status(rawValue: 505)
+    public static let insufficientStorage = Status(rawValue: 507)
     public static let loopDetected = Status(rawValue: 508)
 
     /// 1xx other than 101: another response to the same request follows.
@@ -40,7 +45,10 @@ public struct Status: RawRepresentable, Hashable, Sendable {
         case 100: "Continue"
         case 101: "Switching Protocols"
         case 200: "OK"
+        case 201: "Created"
         case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
         case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"
@@ -51,6 +59,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
         case 408: "Request Timeout"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
+        case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
         case 421: "Misdirected Request"
         case 431: "Request Header Fields Too Large"
@@ -60,6 +69,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
         case 503: "Service Unavailable"
         case 504: "Gateway Timeout"
         case 505: "HTTP Version Not Supported"
+        case 507: "Insufficient Storage"
         case 508: "Loop Detected"
         default: ""
         }

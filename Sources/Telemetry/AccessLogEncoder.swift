@@ -121,6 +121,9 @@ public final class AccessLogEncoder {
         case .https:
             line.append("https://")
             usualPort = 443
+        case .ftp:
+            line.append("ftp://")
+            usualPort = 21
         case .authority: usualPort = 0
         case .path: usualPort = record.port
         }

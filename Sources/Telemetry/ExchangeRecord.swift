@@ -36,6 +36,7 @@ public final class ExchangeRecord {
     public enum TargetForm: Sendable {
         case http
         case https
+        case ftp
         case authority
         case path
     }

@@ -11,7 +11,8 @@ struct RequestPlanningTests {
     private static let cases: [(String, [String], Int, String?)] = [
         ("GET / HTTP/1.1", ["Host: a.example"], 400, "http_request_error"),
         ("GET https://127.0.0.1:1/ HTTP/1.1", ["Host: 127.0.0.1:1"], 502, "connection_refused"),
-        ("GET ftp://a.example/ HTTP/1.1", ["Host: a.example"], 501, "http_request_error"),
+        ("POST ftp://a.example/ HTTP/1.1", ["Host: a.example"], 405, "http_request_error"),
+        ("GET ftp://127.0.0.1:1/ HTTP/1.1", ["Host: 127.0.0.1:1"], 401, nil),
         ("GET gopher://a.example/ HTTP/1.1", ["Host: a.example"], 501, "http_request_error"),
         ("GET http://a.example/ HTTP/1.1", ["Host: b.example"], 400, "http_request_error"),
         ("GET http://denied.example/ HTTP/1.1", ["Host: denied.example"], 403, "http_request_denied"),

@@ -65,11 +65,14 @@ struct RequestPlanning {
                     .badRequest, .httpRequestError,
                     "this is a forward proxy: it wants a whole URL, as a client sends that has it set as http_proxy"))
         case .ftp:
-            throw .refused(
-                Refusal(
-                    .notImplemented, .httpRequestError, "ftp URLs are not supported yet; use an http or https URL"))
+            guard [.get, .head, .put].contains(exchange.request.method) else {
+                var refusal = Refusal(
+                    .methodNotAllowed, .httpRequestError, "of ftp URLs only GET, HEAD and PUT can be carried out")
+                refusal.fields = [(name: "Allow", value: "GET, HEAD, PUT")]
+                throw .refused(refusal)
+            }
         case .other:
-            throw .refused(Refusal(.notImplemented, .httpRequestError, "only http and https URLs are forwarded"))
+            throw .refused(Refusal(.notImplemented, .httpRequestError, "only http, https and ftp URLs are forwarded"))
         }
     }
 
@@ -123,7 +126,7 @@ struct RequestPlanning {
         }
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
-        let scheme: Scheme = exchange.request.target.scheme == .http ? .http : .https
+        let scheme = exchange.request.target.scheme ?? .https
         return session.worker.destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority), by: rules)
     }
@@ -146,6 +149,7 @@ struct RequestPlanning {
             switch (request.target.form, request.target.scheme) {
             case (.authority, _): .authority
             case (_, .https): .https
+            case (_, .ftp): .ftp
             case (_, nil): .path
             default: .http
             }

@@ -166,6 +166,9 @@ struct Forwarding: ~Copyable {
                 return isSent ? try await sending.receive() : try await sending.send()
             } catch {
                 isSent = false
+                if case .upstreamFailed = error, let refusal = exchange.upstream.gatewayRefusal {
+                    throw .refused(refusal)
+                }
                 guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
                     exchange.request.method.isIdempotent, exchange.body.canBeSent
                 else { throw error }

@@ -17,22 +17,24 @@ struct Dialer {
     /// - Parameter host: lower case.
     /// - Throws: the refusal that the client is to be told.
     func connect(host: String, port: UInt16) async throws(Refusal) -> ByteStream {
-        let addresses = try await resolve(host)
-        var permitted: [SocketAddress] = []
-        for address in addresses where policy.rules.egress.permits(address, port: port).isPermitted {
-            permitted.append(SocketAddress(address, port: port))
-        }
-        if permitted.isEmpty {
-            throw Refusal(
-                .forbidden, .destinationIPProhibited,
-                "the rules of this proxy do not let it connect to \(host) port \(port)")
-        }
+        let permitted = try await permittedAddresses(of: host, port).map { SocketAddress($0, port: port) }
         do throws(IOError) {
             return try await Connector.connect(
                 to: permitted, within: policy.timeouts.connect, on: loop, wakeup: wakeup)
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }
+    }
+
+    /// The addresses of a host that may be connected to at that port; not empty.
+    func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
+        let permitted = try await resolve(host).filter { policy.rules.egress.permits($0, port: port).isPermitted }
+        guard !permitted.isEmpty else {
+            throw Refusal(
+                .forbidden, .destinationIPProhibited,
+                "the rules of this proxy do not let it connect to \(host) port \(port)")
+        }
+        return permitted
     }
 
     private func resolve(_ host: String) async throws(Refusal) -> [IPAddress] {

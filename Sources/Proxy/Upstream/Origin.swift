@@ -11,7 +11,7 @@ import Transport
 /// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
 /// responses, it is not the answer to our next request.
 final class Origin: ChannelObserver {
-    /// `http` or `https`.
+    /// `http`, `https` or `ftp`.
     let scheme: Scheme
     /// Lower case, without a trailing dot.
     let host: [UInt8]
@@ -35,8 +35,13 @@ final class Origin: ChannelObserver {
     let room: IdleRoom
 
     convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
-        self.init(
-            Authentication.Origin(host: host.text, port: port, protocol: scheme == .https ? .https : .http), room: room)
+        let spoken: NetworkProtocol =
+            switch scheme {
+            case .https: .https
+            case .ftp: .ftp
+            case .http, .other: .http
+            }
+        self.init(Authentication.Origin(host: host.text, port: port, protocol: spoken), room: room)
     }
 
     /// - Parameter title: what the client is told that it is.
@@ -44,7 +49,12 @@ final class Origin: ChannelObserver {
         self.room = room
         self.title = title
         self.authority = authority
-        scheme = authority.protocol == .https ? .https : .http
+        scheme =
+            switch authority.protocol {
+            case .https: .https
+            case .ftp: .ftp
+            case .http, .socks: .http
+            }
         hostText = authority.host
         host = Array(hostText.utf8)
         port = authority.port

@@ -8,11 +8,14 @@ final class OriginConnection {
     let security: ConnectionSecurity?
     /// The TLS of the parent on the way; nil without.
     let parentSecurity: ConnectionSecurity?
+    /// Set where a gateway of this process answers in the origin's place.
+    let gateway: GatewayOutcome?
 
     init(
         stream: ByteStream, terms: ConnectionTerms, security: ConnectionSecurity? = nil,
-        parentSecurity: ConnectionSecurity? = nil
+        parentSecurity: ConnectionSecurity? = nil, gateway: GatewayOutcome? = nil
     ) {
+        self.gateway = gateway
         self.stream = stream
         self.terms = terms
         self.security = security

@@ -23,6 +23,9 @@ struct OriginConnector {
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     func connect() async throws(Refusal) -> OriginConnection {
+        if origin.scheme == .ftp {
+            return try await GatewayConnector(session: session, exchange: exchange, destination: destination).connect()
+        }
         let started = session.worker.loop.now
         var connection = try await connect(resuming: true)
         // What a session carries on may have come to an end since it began.

@@ -20,7 +20,7 @@ struct OriginTable {
         parents = ParentTable(room: room)
     }
 
-    /// The origin of that scheme, `http` or `https`, that host, in any case and without the dot of the root, and port.
+    /// The origin of that scheme, `http`, `https` or `ftp`, that host, in any case and without the dot of the root, and port.
     mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
         let host = host.extracting(first: Self.length(of: host))
         let place = place(of: scheme, host, port)
@@ -39,7 +39,7 @@ struct OriginTable {
         let route = rules.route(host: host.span, port: origin.port)
         let hops = parents.hops(of: route.detour, to: host.span)
         let destination: Destination
-        if !origin.isSecure, let upgrade = route.upgrade {
+        if origin.scheme == .http, let upgrade = route.upgrade {
             let port = upgrade.port(from: origin.port)
             destination = Destination(
                 origin: self.origin(.https, host: host.span, port: port), route: route,

@@ -39,6 +39,8 @@ final class UpstreamConnection {
 
     var stream: ByteStream? { connection?.stream }
     var security: ConnectionSecurity? { connection?.security }
+    /// Why a gateway gave no response; nil where it is not the gateway's fault.
+    var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
     func attach(_ connection: OriginConnection, isReused: Bool) {
         self.connection = connection

@@ -47,7 +47,7 @@ struct ExplanationText {
             add("tls", "none: \(reason)")
         }
         guard explanation.reasonForNone == nil else { return }
-        if request.protocol == .ftp { add("forwarding", "ftp URLs are not supported yet; the client gets a 501") }
+        if request.protocol == .ftp { add("ftp", ftpWords) }
         let isKept = explanation.authorization == .keep
         add("authorization", "the client's own is \(isKept ? "kept, and then no challenge is answered" : "replaced")")
     }
@@ -94,6 +94,13 @@ struct ExplanationText {
         case (false, .some): return "\(who), allowed; but nobody is asked for a name ('authenticate none')"
         case (true, .some), (false, nil): return "\(who), allowed"
         }
+    }
+
+    private var ftpWords: String {
+        ["GET", "HEAD", "PUT"].contains(explanation.request.method)
+            ? "the server's login is a Basic challenge with the realm \"FTP\"; "
+                + (explanation.route.upgrade == nil ? "by TLS if the server offers it" : "not without TLS (upgrade)")
+            : "of ftp URLs only GET, HEAD and PUT are carried out; the client gets a 405"
     }
 
     private var routeWords: String {

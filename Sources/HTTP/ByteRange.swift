@@ -1,0 +1,27 @@
+import Bytes
+
+/// What a `Range` field wants of a representation (RFC 9110 section 14.2).
+public enum ByteRange: Equatable, Sendable {
+    /// All: the field says nothing that is understood, or wants several parts.
+    case whole
+    /// Not empty.
+    case part(Range<Int>)
+    /// Nothing that there is.
+    case none
+
+    /// - Parameter size: bytes of the representation.
+    public init(_ field: String, of size: Int) {
+        self = .whole
+        guard let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return }
+        let ends = field[field.index(after: equals)...].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }) else { return }
+        switch (Int(ends[0]), Int(ends[1])) {
+        case (let first?, let last?) where first <= last:
+            self = first < size ? .part(first..<min(last, size - 1) + 1) : .none
+        case (let first?, nil) where ends[1].isEmpty: self = first < size ? .part(first..<size) : .none
+        case (nil, let count?) where ends[0].isEmpty:
+            self = count > 0 && size > 0 ? .part(max(0, size - count)..<size) : .none
+        default: return
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import FTP
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Leads an exchange with an ftp origin to a thread that speaks FTP: what it gets is a connection over which HTTP is
+/// spoken as with any origin, so that challenges, bodies and time limits are nothing of their own.
+struct GatewayConnector {
+    let session: ClientSession
+    let exchange: Exchange
+    let destination: Destination
+
+    /// FTP's transfers block, for as long as they take: threads of their own, which start when they are needed.
+    private static let threads = GatewayThreads(limit: 64)
+
+    /// - Throws: the refusal that the client is to be told.
+    func connect() async throws(Refusal) -> OriginConnection {
+        let (origin, policy) = (destination.origin, exchange.policy)
+        let started = session.worker.loop.now
+        let addresses = try await session.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
+        let trust = try GatewayTrust(
+            policy: policy, origin: origin,
+            client: ClientIdentity(address: session.address, user: exchange.record.user), tls: destination.route.tls)
+        guard let (near, far) = try? BlockingSocket.pair(on: session.worker.loop) else {
+            throw Refusal(
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+        }
+        let outcome = GatewayOutcome()
+        let visit = GatewayVisit(
+            client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
+            trust: trust, outcome: outcome, policy: policy, minimum: minimum,
+            requiresTLS: destination.route.upgrade != nil)
+        guard Self.threads.run({ visit.run() }) else {
+            near.close()
+            throw Refusal(
+                .serviceUnavailable, .connectionLimitReached,
+                "this proxy carries \(Self.threads.limit) ftp transfers at once, and that many are under way; try again"
+            )
+        }
+        exchange.record.upstream = .opened
+        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+        let stream = ByteStream(near)
+        stream.wakeup = session.wakeup
+        return OriginConnection(stream: stream, terms: .plain, gateway: outcome)
+    }
+
+    private var minimum: FTPSecurity.Version {
+        switch destination.route.tls?.minimum {
+        case .tls10: .v10
+        case .tls11: .v11
+        case .tls12, nil: .v12
+        case .tls13: .v13
+        }
+    }
+}

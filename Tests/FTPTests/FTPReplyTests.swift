@@ -1,0 +1,30 @@
+import Bytes
+import Crypto
+import Testing
+
+@testable import FTP
+
+struct FTPReplyTests {
+    @Test(arguments: [
+        ("530 Login incorrect.\r\n", 530, "Login incorrect."), ("220 \r\n", 220, ""),
+        ("550 a\u{1B}[2Jb\r\n", 550, "a?[2Jb"), ("226 done", 226, "done"),
+    ])
+    func `a reply's last line is code and text`(line: String, code: Int, text: String) {
+        #expect(FTPReply(line: Array(line.utf8).span) == FTPReply(code: code, text: text))
+    }
+
+    @Test(arguments: ["220-welcome\r\n", " 220 x\r\n", "22 x\r\n", "999 x\r\n", "2x0 y\r\n", "", "220"])
+    func `other lines are none`(line: String) {
+        #expect(FTPReply(line: Array(line.utf8).span) == nil)
+    }
+
+    @Test func `a text is not longer than an answer can hold`() {
+        let line = Array(("550 " + String(repeating: "x", count: 5000)).utf8)
+        #expect(FTPReply(line: line.span)?.text.count == 200)
+    }
+
+    @Test(arguments: [("user", "password", true), ("us\ner", "x", false), ("u", "p\rDELE x", false), ("", "x", false)])
+    func `a login that would end its command is none`(user: String, password: String, isLogin: Bool) {
+        #expect((FTPLogin(user: Array(user.utf8), password: Secret(password)) != nil) == isLogin)
+    }
+}

@@ -31,7 +31,7 @@ final class Parent {
 
     /// Whether a challenge of it could be answered at all.
     func mayBeAnswered(by policy: Policy, in shared: SharedState) -> Bool {
-        origin.mayAnswer(by: policy.rules) || origin.isKnown(to: shared.storedOrigins)
+        origin.mayAnswer(by: policy.rules) || origin.isServed(by: shared)
     }
 
     /// No connection to it could be made.

@@ -3,7 +3,16 @@
 public enum Base64 {
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        text.reserveCapacity(count(encoding: bytes.count))
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Characters that so many bytes take.
+    public static func count(encoding count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Appends the text of `bytes`. Where there is room for it no copy is left behind: for what is secret.
+    public static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         var offset = 0
         while offset < bytes.count {
             let first = bytes[offset]
@@ -15,7 +24,6 @@ public enum Base64 {
             text.append(offset + 2 < bytes.count ? symbol(third & 0x3F) : .equals)
             offset += 3
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil when a character is outside the alphabet, the padding is wrong, or unused bits are not zero.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 __thread void *linux_current_loop = NULL;
@@ -62,3 +63,7 @@ void linux_error_text(int error, char *room, size_t size) {
 }
 
 int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+int linux_set_dumpable(bool dumpable) {
+    return prctl(PR_SET_DUMPABLE, dumpable ? 1L : 0L, 0L, 0L, 0L) == 0 ? 0 : -errno;
+}

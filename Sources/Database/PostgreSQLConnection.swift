@@ -55,6 +55,7 @@ public final class PostgreSQLConnection: SQLConnection {
     }
 
     public static var transactionStart: String { "BEGIN" }
+    public static var snapshotStart: String { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
 
     public func forEachRow(
         _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void

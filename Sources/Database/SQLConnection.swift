@@ -2,6 +2,8 @@
 public protocol SQLConnection: AnyObject {
     /// What begins a transaction that is to write.
     static var transactionStart: String { get }
+    /// What begins a transaction that only reads, and sees none of what others write meanwhile.
+    static var snapshotStart: String { get }
 
     /// Carries a statement out and returns its rows. Parameters stand as `$1`, `$2` … in it, in their order.
     @discardableResult
@@ -20,7 +22,18 @@ extension SQLConnection {
 
     /// Carries `body` out as a whole or not at all.
     public func transaction<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
-        try rows(Self.transactionStart)
+        try transaction(Self.transactionStart, body)
+    }
+
+    /// What `body` reads is as of one moment.
+    public func snapshot<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
+        try transaction(Self.snapshotStart, body)
+    }
+
+    private func transaction<Value>(
+        _ start: String, _ body: () throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try rows(start)
         do throws(DatabaseError) {
             let value = try body()
             try rows("COMMIT")

@@ -37,6 +37,7 @@ public final class SQLiteDatabase: SQLConnection {
     }
 
     public static var transactionStart: String { "BEGIN IMMEDIATE" }
+    public static var snapshotStart: String { "BEGIN" }
 
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {

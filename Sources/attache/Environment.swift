@@ -1,11 +1,8 @@
 import Glibc
 
-/// The process's environment.
+/// The process's environment, as it was at the start.
 enum Environment {
-    static func value(of name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
-    }
+    static func value(of name: String) -> String? { all[name] }
 
     /// This machine's name as it knows it itself; in a container, the container's.
     static var hostName: String {
@@ -14,7 +11,7 @@ enum Environment {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    static var all: [String: String] {
+    static let all: [String: String] = {
         var all: [String: String] = [:]
         var place = unsafe environ
         while let entry = unsafe place.pointee {
@@ -25,5 +22,5 @@ enum Environment {
             unsafe place += 1
         }
         return all
-    }
+    }()
 }

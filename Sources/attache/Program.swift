@@ -1,4 +1,5 @@
 import Glibc
+import IO
 
 /// The program as the shell calls it: finds the command, runs it, and tells what went wrong.
 enum Program {
@@ -48,6 +49,8 @@ enum Program {
             Console.print(command.syntax.help)
             return ExitStatus.success
         }
+        // Before any secret is read.
+        if !rest.has(RunCommand.allowsCoreDumps) { ProcessMemory.hide() }
         return try command.init(rest).run()
     }
 

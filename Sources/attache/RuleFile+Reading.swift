@@ -2,9 +2,11 @@ import Rules
 
 extension RuleFile {
     /// Reads a rule file of this machine.
-    static func read(_ path: String) throws(CommandError) -> RuleFile {
+    static func read(_ path: String) throws(CommandError) -> RuleFile { try read(path, from: FileSource()) }
+
+    static func read(_ path: String, from source: some SourceReader) throws(CommandError) -> RuleFile {
         do throws(SourceError) {
-            return try RuleFile(path, from: FileSource())
+            return try RuleFile(path, from: source)
         } catch { throw .configuration("cannot read the rule file \(path): \(error)") }
     }
 

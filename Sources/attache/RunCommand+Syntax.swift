@@ -4,13 +4,18 @@ extension RunCommand: Command {
         options: [
             CommandOption(
                 name: "config", value: "FILE",
-                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"])
+                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(
+                name: allowsCoreDumps,
+                summary: ["let a crash leave a core dump and a debugger look in: both show passwords"]),
         ],
         details: """
             SIGHUP reads the rule file again; a file with errors changes nothing. SIGTERM and SIGINT stop:
             requests in flight are finished first, for as long as 'timeouts { drain }' says. The access log
             goes where 'log' says, everything else to standard error.
             """)
+
+    static let allowsCoreDumps = "allow-core-dumps"
 
     init(_ arguments: Arguments) throws(CommandError) {
         self.init(configuration: try RuleFilePath.choose(arguments.value(of: "config")))

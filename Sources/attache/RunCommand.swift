@@ -16,6 +16,7 @@ struct RunCommand {
     func run() -> Int32 {
         Signals.block()
         guard let loaded = Setup.load(configuration) else { return ExitStatus.usage }
+        ProcessMemory.hideVariables(loaded.rules.configuration.secretVariables)
         do throws(StartError) {
             return try serve(loaded)
         } catch {

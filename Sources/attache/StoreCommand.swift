@@ -4,45 +4,94 @@ import Rules
 /// `attache store`: what is done with the credential store as a whole.
 struct StoreCommand: Command {
     static let syntax = CommandSyntax(
-        name: "store", summary: "seal the credential store under another key",
-        operands: [CommandOperand(name: "ACTION"), CommandOperand(name: "NAME", isOptional: true)],
+        name: "store", summary: "seal the credential store under another key, or copy it to another place",
+        operands: [
+            CommandOperand(name: "ACTION"), CommandOperand(name: "NAME|SOURCE", isOptional: true),
+            CommandOperand(name: "DESTINATION", isOptional: true),
+        ],
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(name: "to", value: "file|env", summary: ["where the new key is: 'file NAME' or 'env NAME'"]),
+            CommandOption(name: "replace", summary: ["what 'migrate' copies takes the place of all that is there"]),
         ],
         details: """
-            ACTION is 'rekey': the store's secrets are sealed under the key that NAME holds, 32 bytes as 64
-            hexadecimal digits or 44 characters of base64, and no longer under the key of the rule file. A
+            ACTION is 'rekey' or 'migrate'.
+
+            'rekey --to file NAME': the store's secrets are sealed under the key that NAME holds, 32 bytes as
+            64 hexadecimal digits or 44 characters of base64, and no longer under the key of the rule file. A
             running proxy goes on. Say the new key in the rule file before the proxy is started again.
+
+            'migrate SOURCE DESTINATION' copies all that one store holds into another, seals it under the key
+            of that one, and reads it back; where anything differs, nothing was copied. Each of the two is a
+            rule file, whose store is meant, or what a rule file says behind 'store', as one argument. A
+            proxy that has the destination open is to be started again.
 
                 openssl rand -base64 32 > /run/secrets/store.key && chmod 600 /run/secrets/store.key
                 attache store rekey --to file /run/secrets/store.key
+                attache store migrate 'sqlite /var/lib/attache/credentials.db' \\
+                    'postgresql "host=db dbname=attache" { key env STORE_KEY }'
             """)
 
-    private let place: CredentialStorePlace
-    private let key: Credentials.ValueSource
+    private enum Work {
+        case rekey(CredentialStorePlace, to: Credentials.ValueSource)
+        case migrate(CredentialStorePlace, to: CredentialStorePlace, replacing: Bool)
+    }
+
+    private let work: Work
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let action = arguments.operand(0) ?? ""
-        guard action == "rekey" else {
-            throw arguments.error(Arguments.unknown("action", action, among: ["rekey"]))
+        switch arguments.operand(0) ?? "" {
+        case "rekey":
+            if arguments.has("replace") { throw arguments.error("'rekey' has no use for '--replace'") }
+            if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
+            let key = try Credentials.ValueSource(arguments, option: "to", operand: 1)
+            let path = try RuleFilePath.choose(arguments.value(of: "config"))
+            guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
+                throw .configuration(StatePath.unknown(for: "credentials"))
+            }
+            work = .rekey(place, to: key)
+        case "migrate":
+            for option in ["to", "config"] where arguments.has(option) {
+                throw arguments.error("'migrate' has no use for '--\(option)'")
+            }
+            guard let source = arguments.operand(1), let destination = arguments.operand(2) else {
+                throw arguments.error(
+                    "\(arguments.operand(1) == nil ? "SOURCE and DESTINATION are" : "DESTINATION is") missing")
+            }
+            work = .migrate(
+                try CredentialStorePlace(saying: source, as: "SOURCE"),
+                to: try CredentialStorePlace(saying: destination, as: "DESTINATION"),
+                replacing: arguments.has("replace"))
+        case let action: throw arguments.error(Arguments.unknown("action", action, among: ["rekey", "migrate"]))
         }
-        key = try .init(arguments, option: "to", operand: 1)
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
-            throw .configuration(StatePath.unknown(for: "credentials"))
-        }
-        self.place = place
     }
 
     func run() throws(CommandError) -> Int32 {
         do throws(CredentialStoreError) {
-            let id = try place.rewrap(to: key, environment: Environment.all)
-            Console.print("the store is sealed under the key \(id)")
+            switch work {
+            case .rekey(let place, let key):
+                let id = try place.rewrap(to: key, environment: Environment.all)
+                Console.print("the store is sealed under the key \(id)")
+                Console.error(
+                    "say the new key in the rule file before the proxy is started again: store … { key … }")
+            case .migrate(let source, let destination, let replacing):
+                let copied = try source.migrate(
+                    to: destination, replacing: replacing, environment: Environment.all,
+                    report: { Console.error($0) })
+                Console.print(Self.words(for: copied))
+            }
         } catch { throw .failed("\(error)") }
-        Console.error("say the new key in the rule file before the proxy is started again: store … { key … }")
         return ExitStatus.success
+    }
+
+    private static func words(for copied: StoreMigration) -> String {
+        let counts = [
+            (copied.credentials, "credential"), (copied.refusals, "refusal"), (copied.spaces, "learned space"),
+            (copied.tokens, "token"),
+        ]
+        let words = counts.map { count, noun in "\(count) \(noun)\(count == 1 ? "" : "s")" }
+        return "copied and read back: \(words.joined(separator: ", "))"
     }
 }

@@ -18,7 +18,10 @@ public struct BasicScheme: AuthenticationScheme {
         guard let user = credential.user, let password = credential.password else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
-        var text = Array(user.utf8)
+        var text: [UInt8] = []
+        // An array that grows leaves what it held where it stood.
+        text.reserveCapacity(user.utf8.count + 1 + password.count)
+        text += user.utf8
         text.append(.colon)
         password.withBytes { bytes in
             for offset in 0..<bytes.count { text.append(bytes[offset]) }
@@ -28,8 +31,11 @@ public struct BasicScheme: AuthenticationScheme {
             throw .controlCharacter(credential: credential.version.name)
         }
         guard !user.utf8.contains(.colon) else { throw .userContainsColon(credential: credential.version.name) }
-        let value = Secret("Basic \(Base64.encode(text))")
+        var value: [UInt8] = []
+        value.reserveCapacity(6 + Base64.count(encoding: text.count))
+        value += "Basic ".utf8
+        Base64.append(text, to: &value)
         return BasicAuthenticator(
-            value: value, realm: challenge["realm"], extent: space.isProxy ? .origin : .directory(of: target))
+            value: Secret(wiping: &value), realm: challenge["realm"], extent: space.isProxy ? .origin : .directory(of: target))
     }
 }

@@ -28,5 +28,7 @@ int linux_open_spare(void);
 /// The processors that this process may run on, by its affinity mask; 0 when the system does not say.
 int linux_processor_count(void);
 void linux_name_thread(const char *name);
+/// Whether the process may be dumped and looked into by others of its user.
+int linux_set_dumpable(bool dumpable);
 /// The system's words for an errno, in `room`.
 void linux_error_text(int error, char *room, size_t size);

@@ -20,6 +20,8 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
     /// A row does not open with the store's own key: it was changed, or moved here from elsewhere.
     case foreignRow(user: String, host: String)
     case cannotSeal(String)
+    /// Something is to be copied into it, and it holds something already.
+    case notEmpty(credentials: Int)
 
     public var description: String {
         switch self {
@@ -40,6 +42,9 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
         case .foreignRow(let user, let host):
             "the credential of \(user) for \(host) in the store was changed or moved outside of this program; remove it "
                 + "with attache credential remove"
+        case .notEmpty(let count):
+            "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace has what is "
+                + "copied take the place of all that it holds"
         case .cannotSeal(let cause): "the credential store cannot seal: \(cause)"
         }
     }

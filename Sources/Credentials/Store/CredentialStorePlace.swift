@@ -83,6 +83,46 @@ public struct CredentialStorePlace: Sendable, Hashable {
         return new.id
     }
 
+    /// Copies all that is kept here to another place, in one transaction there, and reads it back. Blocks.
+    ///
+    /// - Parameters:
+    ///   - replacing: whether what the other place holds may go.
+    ///   - report: told, a sentence at a time, what an operator has to know.
+    public func migrate(
+        to destination: CredentialStorePlace, replacing: Bool, environment: [String: String],
+        report: (String) -> Void
+    ) throws(CredentialStoreError) -> StoreMigration {
+        if case .sqlite(let path) = database, isMissing { throw .missing(path: path) }
+        let key = try sealingKey(environment)
+        let source = try connected(environment)
+        // Only now is anything made there.
+        if case .sqlite(let path) = destination.database {
+            do throws(IOError) {
+                try DurableFile.makeDirectory(StoreKeyFile.folder(of: path))
+            } catch { throw .unwritable("\(error)") }
+            if let made = try destination.generatedKey?.makeIfMissing() { report(made) }
+        }
+        let destinationKey = try destination.sealingKey(environment)
+        return try StoreMigration.run(
+            from: source, key, to: try destination.connected(environment), destinationKey, replacing: replacing)
+    }
+
+    private func connected(
+        _ environment: [String: String]
+    ) throws(CredentialStoreError) -> any CredentialDatabase {
+        switch database {
+        case .sqlite(let path):
+            return try CredentialStoreError.asking { () throws(DatabaseError) in
+                try SQLiteCredentialDatabase(path: path)
+            }
+        case .postgresql(let info):
+            let text = try Self.text(of: info, environment)
+            return try CredentialStoreError.asking { () throws(DatabaseError) in
+                try PostgreSQLCredentialDatabase(text, name: "migrate")
+            }
+        }
+    }
+
     private func sealingKey(_ environment: [String: String]) throws(CredentialStoreError) -> SealingKey {
         try SealingKey(
             reading: key, environment: environment, forbidding: namedKey == nil ? 0o077 : StoreKeyFile.strangers)

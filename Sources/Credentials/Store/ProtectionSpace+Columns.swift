@@ -44,4 +44,11 @@ extension StoredCredential {
         else { return nil }
         self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
     }
+
+    init?(columns: [DatabaseValue]) {
+        guard columns.count == 9, let space = ProtectionSpace(columns: columns[..<6]), let user = columns[6].text,
+            let isDefault = columns[7].integer, let sealed = columns[8].bytes
+        else { return nil }
+        self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
+    }
 }

@@ -15,7 +15,7 @@ struct StoreKey: Sendable, Hashable {
         self.wrapped = wrapped
     }
 
-    private init(_ dataKey: SealingKey, wrappedBy key: SealingKey) throws(CredentialStoreError) {
+    init(_ dataKey: SealingKey, wrappedBy key: SealingKey) throws(CredentialStoreError) {
         do throws(CryptoError) {
             wrapped = try dataKey.withSecret { secret throws(CryptoError) in
                 try key.seal(secret, for: Self.context.span)
@@ -24,7 +24,7 @@ struct StoreKey: Sendable, Hashable {
         wrappingKeyID = key.id
     }
 
-    private func dataKey(unwrappedWith key: SealingKey) throws(CredentialStoreError) -> SealingKey {
+    func dataKey(unwrappedWith key: SealingKey) throws(CredentialStoreError) -> SealingKey {
         guard wrappingKeyID == key.id else { throw .wrongKey(needed: wrappingKeyID, given: key.id) }
         let dataKey = try? key.open(wrapped.span, for: Self.context.span)
         guard let dataKey, let key = SealingKey(dataKey) else {

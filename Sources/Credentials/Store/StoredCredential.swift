@@ -25,7 +25,13 @@ struct StoredCredential: Sendable, Hashable {
         _ credential: Credential, for space: ProtectionSpace, isDefault: Bool, sealedWith key: SealingKey
     ) throws(CryptoError) {
         guard let user = credential.user, let password = credential.password else { return nil }
-        var content = [Self.password] + password.withBytes { $0.array }
+        var content: [UInt8] = []
+        // An array that grows leaves what it held where it stood.
+        content.reserveCapacity(1 + password.count)
+        content.append(Self.password)
+        password.withBytes { bytes in
+            for offset in 0..<bytes.count { content.append(bytes[offset]) }
+        }
         let context = Self.context(space, user: user)
         sealed = try key.seal(Secret(wiping: &content), for: context.span)
         self.space = space

@@ -6,12 +6,22 @@ import Telemetry
 
 /// What is kept of a request's answer, and found for a later one.
 extension ChallengeLoop {
-    /// What is kept for the space: from this client's session, else the storage's default.
+    /// A `401` may show that a client's own answer is needed.
+    func noteChallenges(_ challenges: [HeaderChallenge]) {
+        guard origin.mayLearn(by: policy.rules) else { return }
+        learning.sawChallenges(challenges, to: Lesson.request(exchange, to: origin))
+    }
+
+    private var learning: Learning { Learning(worker: worker, policy: policy, origin: origin, delegate: delegate) }
+
+    /// What is kept for the space: from this client's session, else what this response has just proven that the client
+    /// knows, else the storage's default.
     func kept(for space: ProtectionSpace) -> Credential? {
         let limit = policy.rules.configuration.timeouts.session.milliseconds
         let ofSession = shared.sessionCredentials.credential(
             for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
         if let ofSession { return ofSession }
+        if origin.mayLearn(by: policy.rules), let proven = learning.proven(for: space, in: exchange) { return proven }
         return shared.storage.defaultCredential(for: space) ?? space.general.flatMap(shared.storage.defaultCredential)
     }
 

@@ -169,6 +169,7 @@ struct ChallengeLoop: ~Copyable {
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
         shared.spaces.markProtected(origin.authority, target: target.readable)
+        noteChallenges(challenges)
         var action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
         if let trouble { action = task.unanswerable(.unanswerable(trouble)) }
         while true {

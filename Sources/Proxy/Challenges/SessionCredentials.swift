@@ -3,25 +3,16 @@ import Bytes
 import Rules
 import Synchronization
 
-/// The credentials that clients brought in URLs, each for its own client's later requests. A client is a user that the
-/// proxy has authenticated, else an address; its session ends when it was quiet for a while.
+/// The credentials that clients brought in URLs, or in answers of their own that a rule says to learn, each for its own
+/// client's later requests. Its session ends when it was quiet for a while.
 final class SessionCredentials: Sendable {
-    private enum Client: Hashable {
-        case user(String)
-        case address(IPAddress)
-
-        init(_ identity: ClientIdentity) {
-            self = identity.user.map { .user($0) } ?? .address(identity.address)
-        }
-    }
-
     private struct Session {
         var credentials: [ProtectionSpace: Credential] = [:]
         /// Milliseconds.
         var lastUse: Int
     }
 
-    private let sessions = Mutex<[Client: Session]>([:])
+    private let sessions = Mutex<[SessionClient: Session]>([:])
     private let capacity: Int
 
     private static let spaceLimit = 64
@@ -35,7 +26,7 @@ final class SessionCredentials: Sendable {
     func put(
         _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int
     ) {
-        let client = Client(client)
+        let client = SessionClient(client)
         sessions.withLock { sessions in
             if sessions[client] == nil { Self.makeRoom(in: &sessions, capacity, at: now, limit: limit) }
             var session = sessions[client] ?? Session(lastUse: now)
@@ -49,7 +40,7 @@ final class SessionCredentials: Sendable {
 
     /// As above.
     func credential(for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int) -> Credential? {
-        let client = Client(client)
+        let client = SessionClient(client)
         return sessions.withLock { sessions in
             guard let session = sessions[client] else { return nil }
             guard now - session.lastUse <= limit else {
@@ -63,13 +54,14 @@ final class SessionCredentials: Sendable {
 
     /// A version that was refused answers nothing any more.
     func remove(_ version: CredentialVersion, for space: ProtectionSpace, of client: ClientIdentity) {
-        let client = Client(client)
+        let client = SessionClient(client)
         sessions.withLock { sessions in
             if sessions[client]?.credentials[space]?.version == version { sessions[client]?.credentials[space] = nil }
         }
     }
 
-    private static func makeRoom(in sessions: inout [Client: Session], _ capacity: Int, at now: Int, limit: Int) {
+    private static func makeRoom(in sessions: inout [SessionClient: Session], _ capacity: Int, at now: Int, limit: Int)
+    {
         guard sessions.count >= capacity else { return }
         sessions = sessions.filter { now - $0.value.lastUse <= limit }
         guard sessions.count >= capacity, let oldest = sessions.min(by: { $0.value.lastUse < $1.value.lastUse })

@@ -217,6 +217,10 @@ final class ClientSession: ChannelObserver {
         guard exchange.outbound.isEmpty, exchange.upstream.receiveHeadAtOnce(answering: exchange.request.method) else {
             return serve(exchange, from: .sent(destination))
         }
+        if let lesson = exchange.lesson {
+            lesson.judge(exchange, by: Learning(session: self, exchange: exchange, origin: destination.origin))
+            exchange.lesson = nil
+        }
         if exchange.challenges != nil || exchange.way.relay != nil {
             switch exchange.judgeAtOnce() {
             case .pass(note: nil):

@@ -31,6 +31,8 @@ final class Exchange {
     var parentChallenges: ChallengeLoop?
     /// The request target as that parent sees it.
     let parentTarget = ByteBuffer(capacity: 16)
+    /// What the client's own answer may teach; nil where nothing does.
+    var lesson: Lesson?
     /// What signs the request; nil where nothing does.
     var signing: RequestSigning?
     let record: ExchangeRecord
@@ -63,6 +65,7 @@ final class Exchange {
         way = .direct
         challenges = nil
         parentChallenges = nil
+        lesson = nil
         signing = nil
         headBytes.clear()
         target.clear()

@@ -50,6 +50,7 @@ struct Forwarding: ~Copyable {
             sending.prepareForChallenge(isAnswered: true)
             exchange.challenges = consume challenges
         }
+        beginLesson()
         // Of a login, only what has come to its end needs no waiting.
         guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin else {
             exchange.challenges = nil
@@ -73,6 +74,7 @@ struct Forwarding: ~Copyable {
                 do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
                 if exchange.signing == nil { await beginChallenges() }
             }
+            beginLesson()
         } else if exchange.challenges != nil {
             // Should it go out again, then as it went out at first.
             sending.prepareForChallenge(isAnswered: true)
@@ -80,6 +82,7 @@ struct Forwarding: ~Copyable {
         while true {
             try await send(isSent: isSent)
             isSent = false
+            learn()
             switch await exchange.judge() {
             case .pass(let note): return try await relay(note: note)
             case .cancel(let refusal): throw .refused(refusal)
@@ -103,7 +106,7 @@ struct Forwarding: ~Copyable {
         let origin = destination.origin
         guard
             origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil
-                || origin.isServed(by: session.worker.shared)
+                || origin.isServed(by: session.worker.shared) || origin.mayLearn(by: policy.rules)
         else { return false }
         guard request.method != .trace else { return false }
         guard request.fields.present.contains(.authorization) else { return true }
@@ -112,6 +115,19 @@ struct Forwarding: ~Copyable {
             host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
             isSecure: origin.isSecure,
             client: ClientIdentity(address: session.address, user: exchange.record.user)) == .replace
+    }
+
+    /// The client's own answer goes to the origin, and a rule wants to know what becomes of it.
+    private func beginLesson() {
+        guard exchange.request.fields.present.contains(.authorization), exchange.challenges == nil,
+            exchange.signing == nil, destination.origin.mayLearn(by: policy.rules)
+        else { return }
+        exchange.lesson = Lesson(exchange, to: destination.origin)
+    }
+
+    private func learn() {
+        guard let lesson = exchange.lesson else { return }
+        lesson.judge(exchange, by: Learning(session: session, exchange: exchange, origin: destination.origin))
     }
 
     private mutating func beginSigning() throws(Refusal) {

@@ -16,6 +16,7 @@ public final class SharedState: Sendable {
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
+    let sightings = AnswerSightings<SessionClient>()
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
 

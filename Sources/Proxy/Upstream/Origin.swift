@@ -25,6 +25,7 @@ final class Origin: ChannelObserver {
     /// What these rules say of this origin.
     private var judge: RuleSet?
     private var mayAnswer = false
+    private var mayLearn = false
     private var dependsOnClient = false
     private var maySeeIdentity = false
     private var answersDependOnClient = false
@@ -71,6 +72,12 @@ final class Origin: ChannelObserver {
         return mayAnswer
     }
 
+    /// Whether a rule keeps what a client's own answer to this origin teaches.
+    func mayLearn(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return mayLearn
+    }
+
     /// Whether a credential is kept for it, in the storage or in a session.
     func isServed(by shared: SharedState) -> Bool {
         let generation = shared.storage.originGeneration &+ shared.sessionOrigins.generation
@@ -101,6 +108,7 @@ final class Origin: ChannelObserver {
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
         mayAnswer = rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
+        mayLearn = !isProxy && rules.mayLearn(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
         answersDependOnClient = isProxy && rules.answerDependsOnClient(host: host.span, port: port, isProxy: true)

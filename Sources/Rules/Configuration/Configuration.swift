@@ -21,6 +21,8 @@ public struct Configuration: Sendable, Equatable {
     public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [Challenge] = []
+    /// Environment variables that are named where a secret may stand.
+    public var secretVariables: Set<String> = []
 
     public init() {}
 

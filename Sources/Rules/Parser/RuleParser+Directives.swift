@@ -157,7 +157,10 @@ extension RuleParser {
         }
         if kind.text == "env" {
             let origin = Value.Origin.environment(target.text)
-            if when == .atUse { return Value(text: "", isQuoted: true, range: range, origin: origin) }
+            if when == .atUse {
+                configuration.secretVariables.insert(target.text)
+                return Value(text: "", isQuoted: true, range: range, origin: origin)
+            }
             guard let text = reader.environment(target.text) else {
                 log.report(at: target.range, "the environment has no variable \(target.shown)")
                 return nil

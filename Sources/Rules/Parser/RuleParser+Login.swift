@@ -54,8 +54,23 @@ extension RuleParser {
         if let token, rule.isUse, source.said(.form) == nil, supports(.htmlForm) {
             log.report(at: token.range, "'html-form' needs a 'form' beside it")
         }
-        if let node = source.said(.learn), rule.answer != .performDefault {
-            log.report(at: node.name.range, "'learn' goes with 'default': it is the client's own answer that is kept")
+        if let node = source.said(.learn), rule.learns || rule.answer != .performDefault {
+            checkLearning(rule, node)
+        }
+    }
+
+    private func checkLearning(_ rule: Configuration.Challenge, _ node: SyntaxNode) {
+        let report = { (sentence: String) in self.log.report(at: node.name.range, sentence) }
+        if rule.answer != .performDefault {
+            report("'learn' goes with 'default': it is the client's own answer that is kept")
+        } else if !rule.effectiveMethods.contains(.basic) {
+            report("'learn' goes with 'basic': a client's answer to other methods does not have the password in it")
+        } else if rule.persistence == .none {
+            report("'persistence none' keeps nothing of what is learned: say 'session' or 'permanent'")
+        } else if rule.authorization == .replace {
+            report("'authorization replace' lets no answer of a client's through from which something could be learned")
+        } else if rule.isProxy == true {
+            report("'learn' goes with origins: a client does not answer a parent proxy")
         }
     }
 }

@@ -7,6 +7,7 @@ extension RuleParser {
             let source = challengeSources[index]
             warnOfWideAnswer(rule, source)
             if index < 1024 { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
+            if rule.learns, rule.persistence == .permanent { warnOfSharedLesson(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
             warnOfEnd(terms, source)
@@ -44,6 +45,23 @@ extension RuleParser {
         log.report(
             .warning, at: source.answer,
             "over http, \(exposed.words) in clear: say 'secure yes', or 'protocol' if it may")
+    }
+
+    /// What one client has shown answers for every other that the rule speaks of.
+    private func warnOfSharedLesson(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+        guard let node = source.said(.learn) else { return }
+        let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
+            AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
+        }
+        if rule.clients.isEmpty, !isOneMachine || !configuration.clients.methods.isEmpty {
+            log.report(
+                .warning, at: node.name.range,
+                "every client is answered for by what one of them knows: say 'client', or 'persistence session'")
+        }
+        guard rule.isSecure == nil, rule.protocols.isEmpty, !rule.staysOnThisMachine, !isUpgraded(rule) else { return }
+        log.report(
+            .warning, at: node.name.range,
+            "over http, Basic sends a password that is learned in clear: say 'secure yes', or 'protocol' if it may")
     }
 
     private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {

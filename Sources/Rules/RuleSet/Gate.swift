@@ -2,6 +2,7 @@
 /// counted, so looking at one costs no retain.
 struct Gate: Sendable {
     let actsOnChallenge: Bool
+    let learns: Bool
     let authorization: Configuration.Challenge.Authorization?
     private let isForOrigins: Bool
     private let isForProxies: Bool
@@ -11,6 +12,7 @@ struct Gate: Sendable {
 
     init(_ rule: Configuration.Challenge, ports list: inout [ClosedRange<UInt16>]) {
         actsOnChallenge = rule.actsOnChallenge
+        learns = rule.learns
         authorization = rule.authorization
         isForOrigins = rule.isProxy != true
         isForProxies = rule.isProxy != false

@@ -18,6 +18,8 @@ public final class RuleSet: Sendable {
     /// this.
     private let canAnswer: Bool
     private let canReplace: Bool
+    /// Whether any rule keeps what clients' own answers teach.
+    private let canLearn: Bool
     /// Whether any rule speaks of a server's trust; of a certificate to show to a server. Where none does, there is
     /// nothing to ask.
     public let speaksOfTrust: Bool
@@ -49,6 +51,7 @@ public final class RuleSet: Sendable {
         speaksOfSignatures = configuration.challenges.contains { challenge in
             if case .use(let name) = challenge.answer { signing.contains(name) } else { false }
         }
+        canLearn = configuration.challenges.contains { $0.learns }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }
 
@@ -90,6 +93,12 @@ public final class RuleSet: Sendable {
     public func answerDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
         guard canAnswer else { return false }
         return firstBeforeChallenge(host, port, isProxy: isProxy) { !matchers[$0].rule.clients.isEmpty } != nil
+    }
+
+    /// Whether some rule keeps what a client's own answer to an origin at that host and port teaches.
+    public func mayLearn(host: Span<UInt8>, port: UInt16) -> Bool {
+        guard canLearn else { return false }
+        return firstBeforeChallenge(host, port) { gates[$0].learns } != nil
     }
 
     /// What becomes of a client's own `Authorization` in a request to an origin, before anything was challenged: what

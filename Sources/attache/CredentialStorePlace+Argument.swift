@@ -1,0 +1,53 @@
+import Credentials
+import Rules
+
+extension CredentialStorePlace {
+    /// A rule file, whose store is meant, or what one says behind `store`.
+    ///
+    /// - Parameter name: what complaints call it.
+    init(saying text: String, as name: String) throws(CommandError) {
+        let isDirective = ["sqlite", "postgresql"].contains { text == $0 || text.hasPrefix($0 + " ") }
+        let file =
+            isDirective
+            ? try RuleFile.read(name, from: ArgumentSource(name: name, text: "store \(text)\n"))
+            : try RuleFile.read(text, from: FileSource())
+        let configuration = try file.valid()
+        if isDirective, case .postgresql(let source)? = configuration.store?.place,
+            case .literal(let info) = Credentials.ValueSource(source), Self.showsPassword(info)
+        {
+            throw .configuration(
+                "the password in \(name) can be seen by every user of this machine: say 'postgresql file PATH' or "
+                    + "'postgresql env NAME', or leave it to libpq's password file")
+        }
+        guard let place = CredentialStorePlace(configuration) else {
+            throw .configuration(StatePath.unknown(for: "credentials"))
+        }
+        self = place
+    }
+
+    /// As a keyword or in a URI (libpq, section Connection Strings).
+    private static func showsPassword(_ info: String) -> Bool {
+        if info.lowercased().contains("password") { return true }
+        guard let start = info.firstRange(of: "://")?.upperBound else { return false }
+        let authority = info[start...].prefix { $0 != "/" && $0 != "?" }
+        return authority.lastIndex(of: "@").map { authority[..<$0].contains(":") } ?? false
+    }
+}
+
+/// A directive of the command line, read as a rule file that holds nothing else.
+private struct ArgumentSource: SourceReader {
+    let name: String
+    let text: String
+    private let files = FileSource()
+
+    init(name: String, text: String) {
+        self.name = name
+        self.text = text
+    }
+
+    func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
+        path == name ? Array(text.utf8) : try files.bytes(at: path, limit: limit)
+    }
+
+    func environment(_ name: String) -> String? { files.environment(name) }
+}

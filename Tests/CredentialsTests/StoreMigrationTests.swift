@@ -1,0 +1,128 @@
+import Authentication
+import Bytes
+import Crypto
+import Database
+import Foundation
+import IO
+import Testing
+
+@testable import Credentials
+
+/// A store that is copied into another.
+struct StoreMigrationTests {
+    private static let space = ProtectionSpace(
+        origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
+
+    enum Kind: CaseIterable {
+        case sqlite, postgresql
+
+        func make() throws -> any CredentialDatabase {
+            switch self {
+            case .sqlite: try SQLiteCredentialDatabase(path: StoreFile.temporary())
+            case .postgresql:
+                try PostgreSQLCredentialDatabase(PostgreSQLServer.shared.newDatabase(), name: "test")
+            }
+        }
+    }
+
+    static let directions: [(Kind, Kind)] = Kind.allCases.flatMap { from in Kind.allCases.map { (from, $0) } }
+
+    private func open(_ database: any CredentialDatabase, _ key: SealingKey) throws -> CredentialStore {
+        try CredentialStore(
+            database, key: key, pool: .shared, fingerprintKey: { _ in }, report: { Issue.record("\($0)") })
+    }
+
+    private func credential(_ user: String, _ password: String) -> Credential {
+        Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
+    }
+
+    /// Two credentials, one of them refused, and a row in each of the other tables.
+    private func filled(_ kind: Kind, _ key: SealingKey) throws -> any CredentialDatabase {
+        let database = try kind.make()
+        let store = try open(database, key)
+        try store.put(credential("ann", "one"), for: Self.space, asDefault: true)
+        try store.put(credential("bób", "two \u{1}"), for: Self.space, asDefault: false)
+        let refused = try #require(store.credential(of: "ann", for: Self.space)).version
+        try database.write { connection, revision throws(DatabaseError) in
+            try CredentialTables.add(.init(space: Self.space, version: refused), at: revision, connection)
+            try connection.rows(
+                "INSERT INTO attache_spaces (\(StoreTable.spaces.columns), revision) VALUES "
+                    + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
+            try connection.rows(
+                "INSERT INTO attache_tokens (\(StoreTable.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, $2)",
+                [.bytes([0, 255]), .integer(revision)])
+        }
+        return database
+    }
+
+    private func answers(_ store: CredentialStore) -> [String] {
+        store.credentials.map { kept in
+            let password = kept.credential.password?.withBytes { $0.text } ?? ""
+            return "\(kept.credential.version) \(password) \(kept.isDefault)"
+        }.sorted()
+    }
+
+    @Test(arguments: directions)
+    func `all of it is there, under the other's key`(from: Kind, to: Kind) throws {
+        let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
+        let source = try filled(from, ours)
+        let destination = try to.make()
+        let copied = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
+        #expect(copied == StoreMigration(credentials: 2, refusals: 1, spaces: 1, tokens: 1))
+        let (before, after) = (try open(source, ours), try open(destination, theirs))
+        #expect(answers(after) == answers(before))
+        #expect(after.storage.defaultCredential(for: Self.space)?.user == "ann")
+        // The refusal is that of the value that was refused.
+        let refused = try #require(after.credential(of: "ann", for: Self.space)).version
+        #expect(after.parked.contains(refused, for: Self.space))
+        #expect(throws: CredentialStoreError.wrongKey(needed: theirs.id, given: ours.id)) {
+            try open(destination, ours)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a store that holds something is left alone, unless it is told to be replaced`(kind: Kind) throws {
+        let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
+        let source = try filled(.sqlite, ours)
+        let destination = try kind.make()
+        try open(destination, theirs).put(credential("eve", "x"), for: Self.space, asDefault: true)
+        #expect(throws: CredentialStoreError.notEmpty(credentials: 1)) {
+            try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
+        }
+        #expect(answers(try open(destination, theirs)).count == 1)
+        _ = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: true)
+        #expect(answers(try open(destination, theirs)) == answers(try open(source, ours)))
+    }
+
+    @Test func `a row that does not open, or a wrong key, and nothing is copied`() throws {
+        let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
+        let source = try filled(.sqlite, ours)
+        let destination = try Kind.sqlite.make()
+        #expect(throws: CredentialStoreError.wrongKey(needed: ours.id, given: theirs.id)) {
+            try StoreMigration.run(from: source, theirs, to: destination, theirs, replacing: false)
+        }
+        try source.write { connection, _ throws(DatabaseError) in
+            _ = try connection.rows("UPDATE attache_credentials SET host = 'elsewhere' WHERE \"user\" = 'ann'")
+        }
+        #expect(throws: CredentialStoreError.foreignRow(user: "ann", host: "elsewhere")) {
+            try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
+        }
+        #expect(try destination.read { connection throws(DatabaseError) in try StoreContents(connection) }.isEmpty)
+    }
+
+    /// A table that somebody adds is to be copied as well.
+    @Test func `no table is forgotten`() throws {
+        let own: Set<String> = ["attache_store_key", "attache_revision", "attache_removals"]
+        let names = try Kind.sqlite.make().read { connection throws(DatabaseError) in
+            try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'attache%'")
+        }.compactMap { $0.first?.text }
+        #expect(Set(names).subtracting(own) == Set(StoreTable.allCases.map(\.rawValue)))
+        for table in StoreTable.allCases {
+            let columns = try Kind.sqlite.make().read { connection throws(DatabaseError) in
+                try connection.rows("SELECT name FROM pragma_table_info('\(table.rawValue)')")
+            }.compactMap { $0.first?.text }
+            let copied = table.columns.split(separator: ", ").map { String($0).replacing("\"", with: "") }
+            #expect(Set(columns).subtracting(["revision", "number"]) == Set(copied), "\(table)")
+        }
+    }
+}

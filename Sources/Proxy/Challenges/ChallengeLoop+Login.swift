@@ -19,7 +19,8 @@ extension ChallengeLoop {
         let login =
             upstream.login
             ?? ConnectionLogin(
-                to: origin, with: answered.credential, in: connections.makeContext(over: upstream.channel),
+                to: origin, with: answered.credential,
+                in: connections.makeContext(over: upstream.channel, under: loginTerms(for: answered.space)),
                 heldBy: logins)
         if upstream.login == nil { upstream.claim(for: login) }
         guard let context = login.context, !context.isEstablished else { return }

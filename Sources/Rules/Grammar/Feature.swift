@@ -31,7 +31,7 @@ public enum Feature: Sendable, CaseIterable {
     case asking
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
-    public static let landed: Set<Feature> = [.bearer, .oauth, .signatures, .storage]
+    public static let landed: Set<Feature> = [.bearer, .kerberos, .oauth, .signatures, .storage]
 }
 
 extension ChallengeMethod {

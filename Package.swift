@@ -128,7 +128,8 @@ let package = Package(
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
         .target(
-            name: "Credentials", dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS"],
+            name: "Credentials",
+            dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS"],
             swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.

@@ -6,6 +6,7 @@ public struct ConfiguredCredential: Sendable, Hashable {
         case token(ValueSource)
         case signingKey(ConfiguredSigningKey)
         case grant(ConfiguredGrant)
+        case kerberos(ConfiguredKerberos)
     }
 
     public let name: String

@@ -60,6 +60,7 @@ public final class ConfiguredCredentials: Sendable {
                 let credential = try read(entry)
                 if take(credential) { changed.append(credential) }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
+                warnings += renew(entry.name, at: now).map { [$0] } ?? []
             } catch {
                 errors.append(error)
                 state.withLock { $0.errors[entry.name] = error }
@@ -78,15 +79,17 @@ public final class ConfiguredCredentials: Sendable {
     private func read(_ entry: ConfiguredCredential) throws(CredentialError) -> Credential {
         switch entry.content {
         case .password(let user, let password):
+            let name = try reader.text(of: user, for: entry.name)
+            let secret = try reader.secret(of: password, for: entry.name)
             return Credential(
-                name: entry.name, user: try reader.text(of: user, for: entry.name),
-                password: try reader.secret(of: password, for: entry.name))
+                name: entry.name, user: name, password: secret, principal: KerberosTickets(name, .password(secret)))
         case .identity(let identity):
             return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
         case .token(let token):
             return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
         case .grant(let grant):
             return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
+        case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
         case .signingKey(let key):
             return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
         }
@@ -101,6 +104,35 @@ public final class ConfiguredCredentials: Sendable {
             region: key.region, service: key.service, accessKey: try reader.text(of: key.accessKey, for: name),
             secretKey: try reader.secret(of: key.secretKey, for: name), sessionToken: token,
             signsPayload: key.signsPayload)
+    }
+
+    private func principal(_ kerberos: ConfiguredKerberos, for name: String) throws(CredentialError) -> Credential {
+        let proof: TicketProof
+        let fingerprint: UInt128
+        switch kerberos.proof {
+        case .keytab(let path):
+            proof = .keytab(path)
+            let keys = try reader.file(path, limit: 1 << 20, for: name)
+            fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal], secrets: [keys])
+        case .cache(let path):
+            // Tickets come and go there, and may be late: they are looked for when they are needed.
+            proof = .cache(path)
+            fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, path], secrets: [])
+        case .password(let source):
+            let password = try reader.secret(of: source, for: name)
+            proof = .password(password)
+            fingerprint = CredentialFingerprint.of(["kerberos", kerberos.principal], secrets: [password])
+        }
+        return Credential(
+            name: name, principal: KerberosTickets(kerberos.principal, proof), fingerprint: fingerprint)
+    }
+
+    /// Has the tickets of a principal renewed that was used, and says what is in the way.
+    private func renew(_ name: String, at now: Int) -> CredentialWarning? {
+        let present = state.withLock { $0.credentials[name] }
+        guard let tickets = present?.principal as? KerberosTickets else { return nil }
+        tickets.refresh(at: now)
+        return tickets.trouble.map { .noTicket(credential: name, $0) }
     }
 
     private func warning(about credential: Credential, at now: Int) -> CredentialWarning? {

@@ -3,6 +3,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case basic
     case digest
     case ntlm
+    case negotiate
     case bearer
     /// AWS Signature Version 4.
     case signature
@@ -12,6 +13,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
         case .basic: "basic"
         case .digest: "digest"
         case .ntlm: "ntlm"
+        case .negotiate: "negotiate"
         case .bearer: "bearer"
         case .signature: "aws"
         }

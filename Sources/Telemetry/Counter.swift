@@ -10,6 +10,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case answeredBasic
     case answeredDigest
     case answeredNTLM
+    case answeredNegotiate
     case answeredBearer
     case signed
     case answeredClientCertificate

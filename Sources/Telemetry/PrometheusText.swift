@@ -24,6 +24,7 @@ public enum PrometheusText {
         text += "attache_challenges_answered_total{scheme=\"basic\"} \(sum(.answeredBasic))\n"
         text += "attache_challenges_answered_total{scheme=\"digest\"} \(sum(.answeredDigest))\n"
         text += "attache_challenges_answered_total{scheme=\"ntlm\"} \(sum(.answeredNTLM))\n"
+        text += "attache_challenges_answered_total{scheme=\"negotiate\"} \(sum(.answeredNegotiate))\n"
         text += "attache_challenges_answered_total{scheme=\"bearer\"} \(sum(.answeredBearer))\n"
         text += "attache_challenges_answered_total{scheme=\"aws\"} \(sum(.signed))\n"
         text +=

@@ -41,6 +41,14 @@ struct Setup {
             let file = try RuleFile(path, from: FileSource())
             if !file.report.isEmpty { Console.write(file.report) }
             guard let configuration = file.configuration else { return nil }
+            if let name = configuration.credentials.first(where: { $0.content.isKerberos })?.name,
+                !ConfiguredKerberos.isSupported
+            {
+                Console.error(
+                    "credential \(name) needs MIT Kerberos, which is not installed here (libgssapi_krb5.so.2, Debian's "
+                        + "libgssapi-krb5-2)")
+                return nil
+            }
             return make(configuration, since: running)
         } catch {
             Console.error("cannot read the rule file \(path): \(error)")
@@ -142,7 +150,7 @@ extension ConfiguredCredential.Content {
         case .oauth(let source):
             guard let grant = ConfiguredGrant(source) else { return nil }
             self = .grant(grant)
-        case .kerberos: return nil
+        case .kerberos(let source): self = .kerberos(.init(source))
         }
     }
 }
@@ -170,6 +178,24 @@ extension ConfiguredGrant {
         self.init(
             endpoint: endpoint, clientID: source.clientID, proof: proof, kind: kind, scopes: source.scopes,
             audience: source.audience)
+    }
+}
+
+extension Configuration.Credential.Content {
+    fileprivate var isKerberos: Bool {
+        if case .kerberos = self { true } else { false }
+    }
+}
+
+extension ConfiguredKerberos {
+    fileprivate init(_ source: KerberosSource) {
+        let proof: Proof =
+            switch source.proof {
+            case .keytab(let path): .keytab(path)
+            case .cache(let path): .cache(path)
+            case .password(let password): .password(.init(password))
+            }
+        self.init(principal: source.principal, proof: proof)
     }
 }
 

@@ -185,7 +185,7 @@ import Testing
 
     @Test func `a response with nothing to answer passes`() {
         var task = ChallengeTask(urlCredential: ci)
-        #expect(challenged(&task, by: "Unheard-of, Negotiate") == "pass: no challenge that can be answered")
+        #expect(challenged(&task, by: "Unheard-of, Concealed") == "pass: no challenge that can be answered")
     }
 
     @Test func `a parked or unusable credential passes the response`() {

@@ -17,7 +17,7 @@ import Testing
         guard case .connection(let connections) = authenticator.binding else {
             throw AuthenticationError.unusableChallenge(method: .ntlm)
         }
-        return connections.makeContext(over: channel)
+        return connections.makeContext(over: channel, under: LoginTerms())
     }
 
     /// The message that goes out.

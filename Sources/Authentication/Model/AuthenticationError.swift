@@ -15,6 +15,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     case noRandomness
     /// What the method needs of the libraries is missing on this machine.
     case unavailable(method: AuthenticationMethod, CryptoError)
+    /// There is no ticket to log in with.
+    case noTicket(credential: String, service: String, TicketError)
 
     public var description: String {
         switch self {
@@ -29,6 +31,15 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .bodyDigestNeeded: "the challenge wants the digest of the whole body"
         case .noRandomness: "the system gave no random bytes"
         case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
+        case .noTicket(let credential, let service, let error):
+            "credential \(credential) has no ticket for \(service): \(error)"
         }
+    }
+
+    /// What it means for the credential, where the challenge's other schemes may do better; nil: the request ends with it.
+    public var refusal: Refusal? {
+        guard case .noTicket(_, _, let error) = self else { return nil }
+        if case .refused = error { return .refused }
+        return .aborted
     }
 }

@@ -20,15 +20,25 @@ public struct Credential: Sendable {
         case signingKey(SigningKey)
         /// To be exchanged for a token first.
         case grant(TokenGrant)
+        /// A Kerberos principal with its proof.
+        case principal
     }
 
     public let content: Content
     public let persistence: Persistence
     public let version: CredentialVersion
+    /// As whom Kerberos logins are made: the principal itself, or the one that a user's name and password belong to.
+    public let principal: (any KerberosPrincipal)?
 
     /// A user and a password. `name` is what logs and explanations call it.
-    public init(name: String, user: String, password: Secret, persistence: Persistence = .session) {
+    ///
+    /// - Parameter principal: who the user is to a KDC; nil where none is asked.
+    public init(
+        name: String, user: String, password: Secret, persistence: Persistence = .session,
+        principal: (any KerberosPrincipal)? = nil
+    ) {
         content = .password(user: user, password: password)
+        self.principal = principal
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
@@ -44,6 +54,7 @@ public struct Credential: Sendable {
     /// A certificate with its key. `name` is what logs and explanations call it.
     public init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
         content = .identity(identity)
+        principal = nil
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
     }
@@ -51,6 +62,7 @@ public struct Credential: Sendable {
     /// A bearer token. `name` is what logs and explanations call it.
     public init(name: String, token: Secret, persistence: Persistence = .session) {
         content = .token(token)
+        principal = nil
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
     }
@@ -58,6 +70,7 @@ public struct Credential: Sendable {
     /// A key that signs. `name` is what logs and explanations call it.
     public init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
         content = .signingKey(key)
+        principal = nil
         self.persistence = persistence
         let fingerprint = CredentialFingerprint.of(
             ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
@@ -68,8 +81,21 @@ public struct Credential: Sendable {
     /// What a token is given for. `name` is what logs and explanations call it.
     public init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
         content = .grant(grant)
+        principal = nil
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: grant.fingerprint)
+    }
+
+    /// A Kerberos principal. `name` is what logs and explanations call it.
+    ///
+    /// - Parameter fingerprint: equal for equal proof of who it is.
+    public init(
+        name: String, principal: any KerberosPrincipal, fingerprint: UInt128, persistence: Persistence = .session
+    ) {
+        content = .principal
+        self.principal = principal
+        self.persistence = persistence
+        version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
     public var user: String? {
@@ -101,21 +127,24 @@ public struct Credential: Sendable {
         switch (content, space.authenticationMethod) {
         case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .negotiate),
             (.password, .htmlForm), (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer),
-            (.signingKey, .default):
+            (.signingKey, .default), (.principal, .negotiate):
             true
-        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _): false
+        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _), (.principal, _): false
         }
     }
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        Credential(content: content, persistence: persistence, version: version)
+        Credential(content: content, persistence: persistence, version: version, principal: principal)
     }
 
-    private init(content: Content, persistence: Persistence, version: CredentialVersion) {
+    private init(
+        content: Content, persistence: Persistence, version: CredentialVersion, principal: (any KerberosPrincipal)?
+    ) {
         self.content = content
         self.persistence = persistence
         self.version = version
+        self.principal = principal
     }
 }
 

@@ -19,7 +19,7 @@ public enum CredentialFingerprint {
     }
 
     /// Of what is more than a user and a password; the first word tells the kinds apart.
-    static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
+    public static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
         let keyed = keyed.withLock { $0 }
         var message = keyed.begin()
         for word in words {

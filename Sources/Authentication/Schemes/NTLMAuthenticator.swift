@@ -22,7 +22,9 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
 
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "ntlm" }
 
-    func makeContext(over channel: ChannelBinding?) -> any SecurityContext { NTLMContext(self, over: channel) }
+    func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
+        NTLMContext(self, over: channel)
+    }
 
     /// The third message.
     ///

@@ -7,6 +7,9 @@ public enum Refusal: Sendable, Hashable {
     case proceed
     /// The handshake broke off before the credential was judged: the server does not go along, or ends the connection.
     case aborted
+    /// The server knows who asks, or could know, and does not let him in. Nothing speaks against the credential: a ticket
+    /// is no password, and the next may be taken.
+    case denied
     /// The credential was refused.
     case refused
     /// The response does not challenge for the answer's space: one that was sent unasked was never judged, one that was

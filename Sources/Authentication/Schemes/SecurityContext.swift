@@ -6,6 +6,9 @@ public protocol SecurityContext: AnyObject {
     /// Whether the connection's requests go without an answer now.
     var isEstablished: Bool { get }
 
+    /// Whether other requests may follow on the connection: not in the middle of a handshake, nor behind a failed one.
+    var isAtRest: Bool { get }
+
     /// Whether the next token can only bring another challenge: the request that carries it goes without its body.
     var isOpening: Bool { get }
 
@@ -29,5 +32,7 @@ public protocol SecurityContext: AnyObject {
 }
 
 extension SecurityContext {
+    public var isAtRest: Bool { isEstablished || isOpening }
+
     public func prepare() async throws(AuthenticationError) {}
 }

@@ -5,7 +5,9 @@ public struct ChallengeOrder: Sendable {
     public let schemes: [any AuthenticationScheme]
 
     public init(
-        schemes: [any AuthenticationScheme] = [NTLMScheme(), DigestScheme(), BearerScheme(), BasicScheme()]
+        schemes: [any AuthenticationScheme] = [
+            NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), BasicScheme(),
+        ]
     ) {
         self.schemes = schemes
     }

@@ -66,8 +66,8 @@ public enum ChallengeTask: Sendable {
         var answers = 0
         var questions = 0
         var lastReason = "no rule"
-        /// Methods whose handshake this request could not bring to its end.
-        var aborted: [AuthenticationMethod] = []
+        /// Methods that this request has done with, and how.
+        var ended: [(method: AuthenticationMethod, reason: PassReason)] = []
         var isIgnored = false
 
         func hasRefused(_ credential: Credential) -> Bool {
@@ -96,17 +96,25 @@ public enum ChallengeTask: Sendable {
         _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: Refusal?
     ) -> Action {
         guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
-        if case .aborted = refusal, let answer { history.aborted.append(answer.space.authenticationMethod) }
+        if let method = answer?.space.authenticationMethod {
+            switch refusal {
+            case .aborted?: history.ended.append((method, .aborted(method)))
+            case .denied?: history.ended.append((method, .denied(method)))
+            default: break
+            }
+        }
         let round = Round(
             response: response,
-            offers: offers.filter { !history.aborted.contains($0.space.authenticationMethod) })
+            offers: offers.filter { offer in
+                !history.ended.contains { $0.method == offer.space.authenticationMethod }
+            })
         switch (answer, refusal) {
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             self = .awaitingResponse(history, answer)
             return .resend(answer)
-        case (_?, .aborted): return consider(round, history)
+        case (_?, .aborted), (_?, .denied): return consider(round, history)
         case (let answer?, .unrelated) where answer.challenge == nil:
             return consider(round, history)
         case (let answer?, .refused), (let answer?, .unrelated):
@@ -145,7 +153,8 @@ public enum ChallengeTask: Sendable {
             return consider(round, history)
         case .performDefaultHandling:
             guard let proposed, !history.hasRefused(proposed) else {
-                return finish(.pass(.defaultHandling(reason: decision.reason)))
+                // What nobody meant to answer explains nothing where another method was tried.
+                return finish(.pass(history.ended.last?.reason ?? .defaultHandling(reason: decision.reason)))
             }
             return answer(round, history, with: decision.persistence.map(proposed.with) ?? proposed)
         case .useCredential(let credential):
@@ -200,7 +209,7 @@ public enum ChallengeTask: Sendable {
     /// else the storage's.
     private mutating func consider(_ round: Round, _ history: History) -> Action {
         guard round.index < round.offers.count else {
-            if let method = history.aborted.last { return finish(.pass(.aborted(method))) }
+            if let end = history.ended.last { return finish(.pass(end.reason)) }
             return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
         if let proposed = history.refused.last ?? history.urlCredential {

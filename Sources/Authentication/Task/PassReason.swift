@@ -14,6 +14,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     case unanswerable(AuthenticationError)
     /// The server did not go through with the handshake of this method, and has asked for no other that helps.
     case aborted(AuthenticationMethod)
+    /// The server did not take the login by this method, and has asked for no other that helps.
+    case denied(AuthenticationMethod)
     /// The server calls every nonce stale, or never ends its handshake or its challenges.
     case endless
 
@@ -27,6 +29,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .parked(let credential): "credential \(credential) is parked until its value changes"
         case .unanswerable(let error): error.description
         case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
+        case .denied(let method): "the server did not accept the \(method.rawValue) login"
         case .endless: "the server challenges without end"
         }
     }

@@ -8,8 +8,9 @@ extension AnsweredScheme {
         case .basic: self = .basic
         case .digest: self = .digest
         case .ntlm: self = .ntlm
+        case .negotiate: self = .negotiate
         case .bearer: self = .bearer
-        case .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: return nil
+        case .htmlForm, .clientCertificate, .serverTrust, .default: return nil
         }
     }
 }

@@ -22,7 +22,8 @@ extension ChallengeLoop {
             // The TLS of a connection ends at who it was made to.
             let channel = origin.isSecure ? upstream.channel : nil
             login = ConnectionLogin(
-                to: origin, with: answered.credential, in: connections.makeContext(over: channel), heldBy: logins)
+                to: origin, with: answered.credential,
+                in: connections.makeContext(over: channel, under: loginTerms(for: answered.space)), heldBy: logins)
             upstream.claim(for: login)
         }
         guard let context = login.context, !context.isEstablished else { return }

@@ -49,6 +49,8 @@ struct ChallengeLoop: ~Copyable {
     var omitsBody = false
     /// Why the login of a connection could not go on.
     var trouble: AuthenticationError?
+    /// Why there was no ticket to answer with.
+    var setback: AuthenticationError?
     /// Why there is no token to answer with, for the client.
     var explanation: String?
     /// Dropping a lease unsettled lets the next request that waits go ahead.
@@ -165,7 +167,7 @@ struct ChallengeLoop: ~Copyable {
     mutating func judge() async -> Verdict {
         guard upstream.head.status == fields.status else { return await judgeWithBody() }
         let challenges = upstream.challenges(in: fields.challenge)
-        let refusal = refusal(by: challenges)
+        let refusal = takeSetback() ?? refusal(by: challenges)
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
         shared.spaces.markProtected(origin.authority, target: target.readable)
@@ -180,16 +182,18 @@ struct ChallengeLoop: ~Copyable {
                 action = await ask(challenge)
             case .park(let answer):
                 if shared.spaces.refuse(answer.credential.version, for: answer.space) {
-                    shared.report(
-                        "\(answer.credential) was refused by \(origin.hostText):\(origin.port) and is not sent again "
-                            + "until its value changes")
+                    shared.report("\(answer.credential) \(whoRefused) and is not sent again until its value changes")
                 }
                 shared.sessionCredentials.remove(answer.credential.version, for: answer.space, of: delegate.client)
                 metrics.add(to: .credentialsRefused)
                 action = task.parked()
             case .answer(let answer):
                 guard let reason = await begin(answer, at: target) else { return .again }
-                action = task.unanswerable(reason)
+                if let refusal = takeSetback() {
+                    action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
+                } else {
+                    action = task.unanswerable(reason)
+                }
             case .resend(let answer):
                 guard let reason = parked(answer) else { return .again }
                 action = task.unanswerable(reason)
@@ -198,7 +202,8 @@ struct ChallengeLoop: ~Copyable {
                 return .again
             case .pass(let reason):
                 settle(.unanswered)
-                return .pass(note: reason.note)
+                if let refusal = lackOfTicket(after: reason) { return .cancel(refusal) }
+                return .pass(note: note(on: reason))
             case .cancel(let reason):
                 settle(.unanswered)
                 let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason) says no"
@@ -260,8 +265,13 @@ struct ChallengeLoop: ~Copyable {
             } else {
                 take(try policy.order.authenticator(for: answer, at: target.readable), for: answer)
             }
+            try await prepareConnections(for: answer.space)
             return nil
-        } catch { return .unanswerable(error) }
+        } catch {
+            trouble = error
+            drop()
+            return .unanswerable(error)
+        }
     }
 
     /// What the response says in proof that the server knows the credential; nil when it was not given one, or is in
@@ -324,8 +334,7 @@ struct ChallengeLoop: ~Copyable {
             return .cancel(
                 Refusal(
                     .badGateway, .httpProtocolError,
-                    "\(origin.title) could not prove that it knows the password (rspauth): "
-                        + "it is not the one that was asked"))
+                    "\(origin.title) could not prove \(missingProof): it is not the one that was asked"))
         }
         if answer.challenge != nil {
             shared.spaces.remember(authenticator, for: answer)

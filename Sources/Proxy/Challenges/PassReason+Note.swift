@@ -5,7 +5,7 @@ extension PassReason {
     var note: String? {
         switch self {
         case .nothingToAnswer, .defaultHandling, .rejected: nil
-        case .attemptsUsed, .alreadyRefused, .parked, .unanswerable, .aborted, .endless: description
+        case .attemptsUsed, .alreadyRefused, .parked, .unanswerable, .aborted, .denied, .endless: description
         }
     }
 }

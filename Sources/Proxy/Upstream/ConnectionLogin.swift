@@ -46,10 +46,7 @@ final class ConnectionLogin {
     }
 
     /// Whether requests may follow on the connection: not in the middle of a handshake of ours, nor behind a failed one.
-    var isAtRest: Bool {
-        guard let context else { return true }
-        return context.isEstablished || context.isOpening
-    }
+    var isAtRest: Bool { context?.isAtRest ?? true }
 
     /// Keeps the connection for the client's next request, or closes it.
     func rest(_ held: HeldConnections.Held, for limit: Int) { holder.keep(held, for: limit) }

@@ -60,7 +60,7 @@ extension Configuration {
             switch answer {
             case .use:
                 let isOpen = methods == nil && answerTerms?.form == nil
-                effective = isOpen ? answerable : effective.intersection(answerable)
+                effective = isOpen ? answerable.unnamed : effective.intersection(answerable)
             case .trust: effective = MethodSet(.serverTrust)
             case .performDefault, .reject, .cancel: break
             }

@@ -11,9 +11,11 @@ extension Configuration.Challenge {
             isSecure == true ? "the credential would travel in clear" : "the credential would not travel in clear"
         case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
         case .method:
-            methods == nil && isUse
-                ? "\(answerable == .password ? "a user and a password" : "its credential") cannot answer \(query.method)"
-                : "method is \(query.method), not \(Self.list(effectiveMethods.methods))"
+            methods == nil && isUse && answerable.contains(query.method)
+                ? "it does not name \(query.method)"
+                : methods == nil && isUse
+                    ? "\(answerable == .password ? "a user and a password" : "its credential") cannot answer \(query.method)"
+                    : "method is \(query.method), not \(Self.list(effectiveMethods.methods))"
         case .realm:
             query.realm.map { "realm is \"\($0)\", not \(Self.quoted(realms))" } ?? "the challenge names no realm"
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"

@@ -129,7 +129,7 @@ struct ExplanationText {
         guard let rule = decision.rule else { return "default: \(defaultWords), for no rule matches" }
         switch decision.answer {
         case .use(let name):
-            return "use \(name) with \(challenge.scheme), attempts \(decision.attempts), "
+            return "use \(name) with \(challenge.scheme)\(serviceWords(challenge)), attempts \(decision.attempts), "
                 + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
                 + "authorization \(decision.authorization.rawValue), by \(rule)"
         case .performDefault: return "default: \(defaultWords), by \(rule)"
@@ -137,6 +137,16 @@ struct ExplanationText {
         case .cancel: return "cancel: the client gets a 502 that names this rule, by \(rule)"
         case .trust: return "trust, by \(rule)"
         }
+    }
+
+    /// The service that a ticket is got for, and how far it goes.
+    private func serviceWords(_ challenge: Explanation.Challenge) -> String {
+        guard challenge.query.method == .negotiate else { return "" }
+        let terms = challenge.decision.terms
+        var words = " for \(terms?.servicePrincipal ?? "HTTP/\(challenge.query.host)")"
+        if terms?.canonicalises == true { words += " (under the host's name in the DNS)" }
+        if terms?.delegates == true { words += ", delegated" }
+        return words
     }
 
     private var defaultWords: String {

@@ -32,7 +32,8 @@ public enum Feature: Sendable, CaseIterable {
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
     public static let landed: Set<Feature> = [
-        .bearer, .oauth, .signatures, .parents, .clientDigest, .clientNegotiate, .clientBearer, .learning, .storage,
+        .kerberos, .bearer, .oauth, .signatures, .parents, .clientDigest, .clientNegotiate, .clientBearer, .learning,
+        .storage,
     ]
 }
 

@@ -1,0 +1,9 @@
+/// What a token of the server comes to.
+public enum KerberosStep: Sendable, Equatable {
+    /// The server wants this too.
+    case `continue`([UInt8])
+    /// The server has proved itself, and nothing is left to say.
+    case established
+    /// It proves nothing: the server is not the one that the ticket is for, or did not take it.
+    case failed
+}

@@ -1,0 +1,133 @@
+import Authentication
+import Crypto
+import GSSAPI
+import IO
+import Synchronization
+
+/// The tickets of one principal with one proof: got when first needed, each once for all who ask, and renewed ahead of
+/// their end. What asks a KDC runs on threads of its own.
+final class KerberosTickets: KerberosPrincipal {
+    private let principal: String
+    private let proof: TicketProof
+    private let shelf = Mutex(TicketShelf())
+    /// Of the cache file that was looked at last.
+    private let stamp = Mutex<FileStamp?>(nil)
+    private let firstTickets = SharedWork<Bool, Result<TicketCache, TicketError>>(on: KerberosTickets.pool)
+    private let serviceTickets = SharedWork<ServiceName, Result<TicketShelf.Supply, TicketError>>(
+        on: KerberosTickets.pool)
+
+    /// Apart from the pool that files are read on: a KDC that says nothing may keep a thread for half a minute.
+    static let pool = BlockingPool(threads: 4)
+
+    init(_ principal: String, _ proof: TicketProof) {
+        self.principal = principal
+        self.proof = proof
+    }
+
+    // MARK: - Logins
+
+    func prepare(for service: KerberosService) async throws(TicketError) { _ = try await supply(for: service) }
+
+    func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
+        TicketLogin(with: self, at: service, over: channel)
+    }
+
+    /// What a login at the service is made with.
+    func supply(for service: KerberosService) async throws(TicketError) -> TicketShelf.Supply {
+        guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
+            throw .unavailable("that is no service")
+        }
+        let now = Self.now
+        if let supply = shelf.withLock({ $0.supply(for: name, at: now) }) {
+            renewIfDue(at: now)
+            return supply
+        }
+        let cache = try await firstTicket(at: now)
+        if let error = shelf.withLock({ $0.reasonToWait(for: name, at: now) }) { throw error }
+        return try await serviceTickets.run(name) { [self] in fetch(name, with: cache) }.get()
+    }
+
+    /// Drops a ticket that a service does not take, unless it is new.
+    ///
+    /// - Returns: whether it did.
+    func renounce(_ service: KerberosService) -> Bool {
+        guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else { return false }
+        let now = Self.now
+        guard let dropped = shelf.withLock({ $0.renounce(name, at: now) }) else { return false }
+        dropped.cache.forget(dropped.ticket)
+        return true
+    }
+
+    // MARK: - The first ticket
+
+    /// Has the first ticket renewed in time, if there is one, and looks whether a cache's file is another. Blocks.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func refresh(at now: Int) {
+        guard case .cache(let path) = proof else { return renewIfDue(at: now) }
+        guard shelf.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
+            present != stamp.withLock({ $0 })
+        else { return }
+        firstTickets.start(true) { [self] in acquire() }
+    }
+
+    private func renewIfDue(at now: Int) {
+        // Those of a cache are somebody else's to renew.
+        if case .cache = proof { return }
+        guard shelf.withLock({ $0.isRenewalDue(at: now) }) else { return }
+        firstTickets.start(true) { [self] in acquire() }
+    }
+
+    /// Why there is no first ticket, or no other in time; nil when all is well.
+    var trouble: TicketError? { shelf.withLock { $0.trouble } }
+
+    private func firstTicket(at now: Int) async throws(TicketError) -> TicketCache {
+        let (cache, reason) = shelf.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
+        if let cache { return cache }
+        if let reason { throw reason }
+        return try await firstTickets.run(true) { [self] in acquire() }.get()
+    }
+
+    /// Blocks.
+    private func acquire() -> Result<TicketCache, TicketError> {
+        let now = Self.now
+        if case .cache(let path) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
+        do throws(GSSAPIError) {
+            let cache = try proof.acquire(principal, at: now)
+            // With a KDC that goes away now, what was at hand still is.
+            var tickets: [ServiceName: ServiceTicket] = [:]
+            for service in shelf.withLock({ $0.servicesInUse(at: now) }) {
+                tickets[service] = try? cache.ticket(for: service)
+            }
+            shelf.withLock { $0.replace(with: cache, tickets, at: now) }
+            return .success(cache)
+        } catch {
+            let error = TicketError(error)
+            shelf.withLock { $0.lack(error, at: now) }
+            return .failure(error)
+        }
+    }
+
+    // MARK: - The services' tickets
+
+    /// Blocks.
+    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<TicketShelf.Supply, TicketError> {
+        do throws(GSSAPIError) {
+            let ticket = try cache.ticket(for: service)
+            shelf.withLock { $0.put(ticket, for: service, of: cache, at: Self.now) }
+            return .success(TicketShelf.Supply(cache: cache, ticket: ticket))
+        } catch {
+            let error = TicketError.unavailable(error.description)
+            shelf.withLock { $0.lack(error, for: service, at: Self.now) }
+            return .failure(error)
+        }
+    }
+
+    private static var now: Int { SystemClock.epochMilliseconds / 1000 }
+}
+
+extension TicketError {
+    init(_ error: GSSAPIError) {
+        self = error.fault == .refused ? .refused(error.description) : .unavailable(error.description)
+    }
+}

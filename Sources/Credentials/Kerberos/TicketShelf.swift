@@ -1,0 +1,103 @@
+import Authentication
+import GSSAPI
+
+/// The tickets of a principal that are at hand, and why others are not. A value without I/O; times are seconds since 1970.
+struct TicketShelf {
+    struct Held {
+        let ticket: ServiceTicket
+        let since: Int
+    }
+
+    /// What a login is made with.
+    struct Supply {
+        let cache: TicketCache
+        let ticket: ServiceTicket
+    }
+
+    private struct Setback {
+        let error: TicketError
+        let until: Int
+    }
+
+    private(set) var cache: TicketCache?
+    private var services: [ServiceName: Held] = [:]
+    /// Why there is no first ticket, and none is asked for before that time.
+    private var setback: Setback?
+    private var missing: [ServiceName: Setback] = [:]
+
+    /// Between questions that nobody answered.
+    private static let pause = 2
+    /// A ticket that just came is not the cause of what goes wrong with it.
+    private static let newness = 2
+    private static let capacity = 1024
+
+    /// What is to be known of, if the first ticket cannot be got, or not again.
+    var trouble: TicketError? { setback?.error }
+
+    /// Whether the ticket can be used for a while yet.
+    private static func isUsable(_ validity: Range<Int>, at now: Int) -> Bool {
+        now < validity.upperBound - min(30, validity.count / 10)
+    }
+
+    func supply(for service: ServiceName, at now: Int) -> Supply? {
+        guard let cache, let held = services[service], Self.isUsable(held.ticket.validity, at: now) else { return nil }
+        return Supply(cache: cache, ticket: held.ticket)
+    }
+
+    func usableCache(at now: Int) -> TicketCache? {
+        cache.flatMap { Self.isUsable($0.validity, at: now) ? $0 : nil }
+    }
+
+    /// Why there is no use in asking for a first ticket now.
+    func reasonToWait(at now: Int) -> TicketError? { setback.flatMap { now < $0.until ? $0.error : nil } }
+
+    func reasonToWait(for service: ServiceName, at now: Int) -> TicketError? {
+        missing[service].flatMap { now < $0.until ? $0.error : nil }
+    }
+
+    /// Whether another first ticket is to be got while this one holds.
+    func isRenewalDue(at now: Int) -> Bool {
+        guard let cache, reasonToWait(at: now) == nil else { return false }
+        return now >= cache.validity.lowerBound + cache.validity.count * 3 / 4
+    }
+
+    /// The services whose tickets are used, which a new first ticket is to bring along.
+    func servicesInUse(at now: Int) -> [ServiceName] {
+        services.filter { Self.isUsable($0.value.ticket.validity, at: now) }.map(\.key)
+    }
+
+    mutating func replace(with cache: TicketCache, _ tickets: [ServiceName: ServiceTicket], at now: Int) {
+        self.cache = cache
+        services = tickets.mapValues { Held(ticket: $0, since: now) }
+        setback = nil
+        missing = [:]
+    }
+
+    /// - Parameter error: a refusal holds for good, anything else for a moment.
+    mutating func lack(_ error: TicketError, at now: Int) {
+        if case .refused = error {
+            setback = Setback(error: error, until: .max)
+        } else {
+            setback = Setback(error: error, until: now + Self.pause)
+        }
+    }
+
+    mutating func put(_ ticket: ServiceTicket, for service: ServiceName, of cache: TicketCache, at now: Int) {
+        guard cache === self.cache else { return }
+        if services.count >= Self.capacity { services = [:] }
+        services[service] = Held(ticket: ticket, since: now)
+        missing[service] = nil
+    }
+
+    mutating func lack(_ error: TicketError, for service: ServiceName, at now: Int) {
+        if missing.count >= Self.capacity { missing = [:] }
+        missing[service] = Setback(error: error, until: now + Self.pause)
+    }
+
+    /// Drops a ticket that a service does not take, unless it is new.
+    mutating func renounce(_ service: ServiceName, at now: Int) -> Supply? {
+        guard let cache, let held = services[service], now >= held.since + Self.newness else { return nil }
+        services[service] = nil
+        return Supply(cache: cache, ticket: held.ticket)
+    }
+}

@@ -1,0 +1,54 @@
+import Authentication
+import HTTP
+import Rules
+import Telemetry
+
+/// Answers that need a ticket, which may be late: then the response's other challenges are turned to, and nothing is held
+/// against the credential.
+extension ChallengeLoop {
+    /// How the rule that answers the space wants connections logged in.
+    func loginTerms(for space: ProtectionSpace) -> LoginTerms {
+        guard let terms = delegate.rule(for: space, failures: task.failureCount).terms else { return LoginTerms() }
+        return LoginTerms(
+            servicePrincipal: terms.servicePrincipal, delegates: terms.delegates, canonicalises: terms.canonicalises)
+    }
+
+    /// Gets what a login needs before a connection is spent on it.
+    func prepareConnections(for space: ProtectionSpace) async throws(AuthenticationError) {
+        guard case .connection(let connections)? = authenticator?.binding else { return }
+        try await connections.prepare(under: loginTerms(for: space))
+    }
+
+    /// What the lack of a ticket means for the task; nil without one.
+    mutating func takeSetback() -> Authentication.Refusal? {
+        guard let refusal = trouble?.refusal else { return nil }
+        setback = trouble
+        trouble = nil
+        exchange.record.details = setback.map { "\($0)" }
+        return refusal
+    }
+
+    /// Who would not have the credential, for the operator.
+    var whoRefused: String {
+        if case .noTicket(_, _, .refused(let sentence))? = setback { return "was refused (\(sentence))" }
+        return "was refused by \(origin.hostText):\(origin.port)"
+    }
+
+    /// What the client is told instead of a challenge that would be answered if there was a ticket.
+    func lackOfTicket(after reason: PassReason) -> Refusal? {
+        guard let setback, case .aborted = reason else { return nil }
+        return Refusal(.badGateway, .httpRequestDenied, "the origin wants a login, and \(setback)")
+    }
+
+    /// What `Proxy-Status` says of a challenge that the client gets.
+    func note(on reason: PassReason) -> String? {
+        if case .attemptsUsed = reason, let setback { return "\(setback)" }
+        return reason.note
+    }
+
+    /// What a server did not prove that should have.
+    var missingProof: String {
+        answered?.space.authenticationMethod == .negotiate
+            ? "that it is the service of the ticket (its last token)" : "that it knows the password (rspauth)"
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// Negotiate while keys change and the KDC comes and goes. Each test has a realm and a server of its own.
+struct KerberosFaultTests {
+    private func logging(
+        in realm: KerberosRealm, _ more: String = "", _ body: (AttacheProcess, KerberosServer) throws -> Void
+    ) throws {
+        let server = try KerberosServer(in: realm)
+        let rules = """
+            credential svc { kerberos \(realm.principal("alice")); keytab \(realm.keytab("alice")) }
+            challenge { host localhost; method negotiate; use svc }
+            \(more)
+            """
+        try AttacheProcess.running(rules, setting: .init(environment: realm.environment)) { try body($0, server) }
+    }
+
+    @Test func `with the KDC away held tickets go on, others fail with one sentence, and all recovers by itself`()
+        throws
+    {
+        let realm = try KerberosRealm()
+        let more = """
+            credential other { kerberos \(realm.principal("bob")); keytab \(realm.keytab("bob")) }
+            challenge { host 127.0.0.1; spn HTTP/localhost; use other }
+            """
+        try logging(in: realm, more) { proxy, server throws in
+            #expect(try proxy.get(server.url("/request/")).status == 200, "\(proxy.errorOutput)")
+            realm.stopKDC()
+            let others = "http://127.0.0.1:\(server.port)/request/"
+            for _ in 1...3 {
+                #expect(
+                    try Parallel.fetch(8, server.url("/request/"), through: proxy) == Array(repeating: 200, count: 8))
+                let fetched = try proxy.get(others)
+                #expect(fetched.status == 502)
+                let sentence =
+                    "credential other has no ticket for HTTP/localhost: no KDC of ATTACHE.TEST can be reached"
+                #expect(fetched.text.contains(sentence), "\(fetched)")
+            }
+            #expect(proxy.awaitErrorOutput("credential other gets no ticket: no KDC of ATTACHE.TEST can be reached"))
+            try realm.startKDC()
+            let recovers = try Wait.until { try proxy.get(others).status == 200 }
+            #expect(recovers, "\(proxy.errorOutput)")
+            #expect(!proxy.errorOutput.contains("was refused"))
+        }
+    }
+
+    @Test func `a keytab that the KDC refuses is shown once, and one that replaces it is picked up`() throws {
+        let realm = try KerberosRealm()
+        let old = Scratch.bytes(realm.keytab("alice"))
+        unlink(realm.keytab("alice"))
+        try realm.administer("ktadd -k \(realm.keytab("alice")) alice")
+        let new = Scratch.bytes(realm.keytab("alice"))
+        let replace = { (bytes: [UInt8]) throws in
+            let path = realm.keytab("alice")
+            try Data(bytes).write(to: URL(fileURLWithPath: path + ".new"))
+            rename(path + ".new", path)
+        }
+        try replace(old)
+        try logging(in: realm) { proxy, server throws in
+            for _ in 1...3 { #expect(try proxy.get(server.url("/request/")).status == 401) }
+            #expect(realm.requests("PREAUTH_FAILED", of: "alice").count == 1)
+            #expect(proxy.awaitErrorOutput("the KDC refused the key of alice@ATTACHE.TEST"), "\(proxy.errorOutput)")
+            try replace(new)
+            let isUnparked = try Wait.until { try proxy.get(server.url("/request/")).status == 200 }
+            #expect(isUnparked, "\(proxy.errorOutput)")
+        }
+    }
+
+    @Test func `a service with a new key is met with a new ticket`() throws {
+        let realm = try KerberosRealm()
+        try logging(in: realm) { proxy, server throws in
+            #expect(try proxy.get(server.url("/request/")).status == 200)
+            unlink(realm.serviceKeytab)
+            try realm.administer("ktadd -k \(realm.serviceKeytab) HTTP/localhost")
+            chmod(realm.serviceKeytab, 0o644)
+            let recovers = try Wait.until { try proxy.get(server.url("/request/")).status == 200 }
+            #expect(recovers, "\(proxy.errorOutput)")
+        }
+    }
+
+    @Test func `tickets are renewed ahead of their end`() throws {
+        let realm = try KerberosRealm(life: "12s")
+        try logging(in: realm) { proxy, server throws in
+            let before = realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count
+            #expect(try proxy.get(server.url("/request/")).status == 200)
+            // Nobody asks meanwhile.
+            let isRenewed = Wait.until(seconds: 30) {
+                realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count >= before + 2
+            }
+            #expect(isRenewed)
+            realm.stopKDC()
+            #expect(try proxy.get(server.url("/request/")).status == 200, "\(proxy.errorOutput)")
+        }
+    }
+}

@@ -1,8 +1,8 @@
 import Crypto
 import IO
 
-/// The key that nonces are made with, where several processes share it: 32 bytes as 64 hexadecimal digits or 44 characters
-/// of base64, as the key of a store.
+/// The key that nonces are made with, where several processes share it: 32 bytes as 64 hexadecimal digits or 44
+/// characters of base64, as the key of a store.
 public struct NonceKey: Sendable {
     private let source: ValueSource
     private let values: ValueReader

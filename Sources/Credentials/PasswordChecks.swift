@@ -1,8 +1,8 @@
 import IO
 import Synchronization
 
-/// What became of passwords that were checked, by the keyed codes of user and password: a hash takes tens of milliseconds
-/// on purpose, and is computed once. A pair that is being checked is not checked again beside that.
+/// What became of passwords that were checked, by the keyed codes of user and password: a hash takes tens of
+/// milliseconds on purpose, and is computed once. A pair that is being checked is not checked again beside that.
 final class PasswordChecks: Sendable {
     fileprivate struct State {
         var proven: Set<UInt128> = []

@@ -1,9 +1,10 @@
+import Authentication
 import GSSAPI
 import IO
 import Synchronization
 
-/// The keys of this proxy as a Kerberos service, for all principals that the keytab has keys of; read again when the file
-/// changes. What cannot be used leaves what was there.
+/// The keys of this proxy as a Kerberos service, for all principals that the keytab has keys of; read again when the
+/// file changes. What cannot be used leaves what was there.
 public final class ServiceKeytab: Sendable {
     public let path: String
     private let state = Mutex(State())
@@ -43,10 +44,13 @@ public final class ServiceKeytab: Sendable {
     }
 
     /// A new login of a client's.
-    public func login() throws(LoginError) -> ServiceLogin {
+    /// - Parameter channel: the TLS connection that it comes over; nil: it comes in clear.
+    public func login(over channel: ChannelBinding?) throws(LoginError) -> ServiceLogin {
         let (credential, problem) = state.withLock { ($0.credential, $0.problem) }
         guard let credential else { throw problem ?? LoginError(.unavailable, "the keytab \(path) was not read yet") }
-        do throws(GSSAPIError) { return ServiceLogin(try AcceptingContext(credential)) } catch {
+        do throws(GSSAPIError) {
+            return ServiceLogin(try AcceptingContext(credential, channel: channel?.applicationData))
+        } catch {
             throw LoginError(error)
         }
     }

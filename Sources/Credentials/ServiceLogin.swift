@@ -7,8 +7,8 @@ public final class ServiceLogin: Sendable {
     public enum Step: Sendable {
         /// The token goes to the client, whose answer is the next step's.
         case goesOn([UInt8])
-        /// The client is this principal.
-        case proved(String)
+        /// The client is this principal. The token, if there is one, proves the proxy to it.
+        case proved(String, token: [UInt8]?)
     }
 
     private let context: AcceptingContext
@@ -22,7 +22,7 @@ public final class ServiceLogin: Sendable {
             do throws(GSSAPIError) {
                 switch try context.step(token) {
                 case .continue(let answer): return .success(.goesOn(answer))
-                case .established(let principal, _): return .success(.proved(principal))
+                case .established(let principal, let token): return .success(.proved(principal, token: token))
                 }
             } catch { return .failure(LoginError(error)) }
         }

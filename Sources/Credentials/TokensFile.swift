@@ -3,8 +3,8 @@ import Crypto
 import IO
 import Synchronization
 
-/// The tokens of the proxy's own users: `user:SHA-256` lines. A token is long and random, so that a plain hash of it gives
-/// nothing away; a user may have several, as when one takes the place of another.
+/// The tokens of the proxy's own users: `user:SHA-256` lines. A token is long and random, so that a plain hash of it
+/// gives nothing away; a user may have several, as when one takes the place of another.
 public final class TokensFile: Sendable {
     public let path: String
     private let code: MessageAuthenticationCode

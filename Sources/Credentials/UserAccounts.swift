@@ -1,8 +1,8 @@
 import Bytes
 import Crypto
 
-/// What the lines of a users file say, looked up by a name's bytes: strings that differ in their bytes can be equal, and
-/// rules compare bytes.
+/// What the lines of a users file say, looked up by a name's bytes: strings that differ in their bytes can be equal,
+/// and rules compare bytes.
 struct UserAccounts: Sendable {
     struct Account: Sendable {
         let name: String

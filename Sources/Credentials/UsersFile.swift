@@ -4,8 +4,9 @@ import Crypto
 import IO
 import Synchronization
 
-/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest` lines
-/// as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two passwords.
+/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest`
+/// lines as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two
+/// passwords.
 ///
 /// A password is hashed once; after that its keyed code is remembered, never the password. The memory is emptied
 /// whenever the file changes.
@@ -72,8 +73,8 @@ public final class UsersFile: Sendable {
 
     // MARK: - Passwords
 
-    /// Whether this password was found to be the user's, or not, since the file last changed; nil when it was not looked
-    /// at: ask `authenticate`. Neither blocks nor allocates.
+    /// Whether this password was found to be the user's, or not, since the file last changed; nil when it was not
+    /// looked at: ask `authenticate`. Neither blocks nor allocates.
     public func outcome(user: Span<UInt8>, password: Span<UInt8>) -> Bool? {
         checks.outcome(of: code(user: user, password: password))
     }

@@ -11,8 +11,8 @@ public enum PasswordHash {
         case sha256 = "$5$"
     }
 
-    /// Whether `hash` names a method that is worth its name and that libcrypt can compute here, or is Apache's `$apr1$`,
-    /// which `htpasswd` made for decades. DES, MD5 (`$1$`) and unsalted SHA-1 are not.
+    /// Whether `hash` names a method that is worth its name and that libcrypt can compute here, or is Apache's
+    /// `$apr1$`, which `htpasswd` made for decades. DES, MD5 (`$1$`) and unsalted SHA-1 are not.
     public static func isSupported(_ hash: String) -> Bool {
         if ApacheHash.isSupported(hash) { return true }
         let prefixes = ["$y$", "$gy$", "$7$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$"]

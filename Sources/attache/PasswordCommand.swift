@@ -47,7 +47,7 @@ struct PasswordCommand: Command {
         let name = arguments.value(of: "method")
         if let realm = arguments.value(of: "digest") {
             guard name == nil else { throw arguments.error("'--digest' stands without '--method'") }
-            guard let user else { throw arguments.error("'--digest' needs a USER, whose name is a part of what it makes") }
+            guard let user else { throw arguments.error("'--digest' needs a USER, who is a part of what it makes") }
             guard Console.printable(realm) == realm else {
                 throw arguments.error("a realm cannot have control characters in it")
             }
@@ -81,7 +81,8 @@ struct PasswordCommand: Command {
         case .token:
             let token = try PasswordEntry.read(for: nil)
             guard token.count >= Self.shortestToken else {
-                throw .failed("a token has \(Self.shortestToken) characters or more; make one with: openssl rand -hex 32")
+                throw .failed(
+                    "a token has \(Self.shortestToken) characters or more; make one with: openssl rand -hex 32")
             }
             let digest = token.withBytes { MessageDigest.digest(.sha256, of: $0) }
             show(digest.withHexadecimal { $0.text })

@@ -49,7 +49,7 @@ struct ClientDigestTests {
     @Test func `a wrong password, and a user without a line for Digest, are refused`() throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: try setting()) { proxy throws in
-            #expect(proxy.errorOutput.contains("Digest lets nobody in: bob;"))
+            #expect(proxy.awaitErrorOutput("Digest lets nobody in: bob;"))
             for account in [
                 "alice:\(Account.wrongPassword)", "bob:\(Account.clientPassword)", "nobody:\(Account.clientPassword)",
             ] {
@@ -140,6 +140,54 @@ struct ClientDigestTests {
         }
     }
 
+    @Test func `a reload that leaves clients as they are costs nobody a new login`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running(setting: try setting()) { proxy throws in
+            let challenge = try challenge(of: proxy, for: origin)
+            try proxy.reload("route nothing.test { deny }")
+            #expect(proxy.awaitErrorOutput("the rule file was reloaded"))
+            let proof = try challenge.value("alice", target: origin.url("/a"))
+            #expect(try proxy.exchange(request(origin, "/a", proof: proof)).status == 200)
+        }
+    }
+
+    @Test(.enabled(if: (try? Spawn.executable("javac")) != nil))
+    func `Java takes MD5 of what is offered, for requests and tunnels`() throws {
+        let origin = try RecordingOrigin.answering()
+        let folder = Scratch.folder("java")
+        let source = """
+            import java.net.*;
+            public class Fetch {
+                public static void main(String[] words) throws Exception {
+                    Authenticator.setDefault(new Authenticator() {
+                        protected PasswordAuthentication getPasswordAuthentication() {
+                            return new PasswordAuthentication("alice", words[0].toCharArray());
+                        }
+                    });
+                    for (int i = 1; i < words.length; i++) try {
+                        URLConnection made = new URL(words[i]).openConnection();
+                        System.out.println(((HttpURLConnection) made).getResponseCode());
+                    } catch (javax.net.ssl.SSLException error) { System.out.println("tunnel"); }
+                }
+            }
+            """
+        try Scratch.write(source, to: folder + "/Fetch.java")
+        let plain = "https://127.0.0.1:\(origin.port)/"
+        for methods in ["digest basic", "basic"] {
+            try AttacheProcess.running(setting: try setting(methods)) { proxy throws in
+                let options = ["http", "https"].flatMap {
+                    ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]
+                } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes="]
+                let run = try Finished.run(
+                    "java", options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],
+                    directory: folder)
+                #expect(run.output == "200\n200\ntunnel\n", "\(run)")
+                let tunnels = try proxy.records(atLeast: 4).filter { $0["method"] == "CONNECT" }
+                #expect(tunnels.contains { $0["status"] == "200" && $0["user"] == "alice" })
+            }
+        }
+    }
+
     @Test func `proxies that share a key take each other's nonces, others do not`() throws {
         let origin = try RecordingOrigin.answering()
         let key = String(repeating: "5a", count: 32) + "\n"
@@ -184,30 +232,21 @@ struct ClientDigestTests {
         #expect(!run.errorOutput.contains(key))
     }
 
-    /// urllib knows MD5 only, and looks at no challenge but the first; requests does Basic for proxies.
-    @Test func `Python's clients log in`() throws {
+    /// It knows MD5 only, and looks at no challenge but the first.
+    @Test func `Python's urllib logs in where all lines are of MD5`() throws {
         let origin = try RecordingOrigin.answering()
-        let urllib = """
+        let script = """
             import sys, urllib.request as u
             m = u.HTTPPasswordMgrWithDefaultRealm()
-            m.add_password(None, sys.argv[2], "alice", sys.argv[3])
+            m.add_password(None, sys.argv[1:3], "alice", sys.argv[3])
             o = u.build_opener(u.ProxyHandler({"http": sys.argv[2]}), u.ProxyDigestAuthHandler(m))
             print(o.open(sys.argv[1]).status)
             """
-        let requests = """
-            import sys, requests
-            s = requests.Session()
-            s.trust_env = False
-            s.proxies = {"http": sys.argv[2].replace("://", "://alice:%s@" % sys.argv[3])}
-            print(s.get(sys.argv[1]).status_code)
-            """
-        let md5 = try setting(users: UsersLines.digest("alice", realm: Self.realm, onlyMD5: true))
-        for (script, setting) in [(urllib, md5), (requests, try setting("basic"))] {
-            try AttacheProcess.running(setting: setting) { proxy throws in
-                let run = try Finished.run(
-                    "python3", ["-c", script, origin.url(), proxy.address, Account.clientPassword])
-                #expect(run.output == "200\n", "\(run)")
-            }
+        let users = try UsersLines.digest("alice", realm: Self.realm, onlyMD5: true)
+        try AttacheProcess.running(setting: try setting(users: users)) { proxy throws in
+            let run = try Finished.run(
+                "python3", ["-c", script, origin.url(), proxy.address, Account.clientPassword])
+            #expect(run.output == "200\n", "\(run)")
         }
     }
 }

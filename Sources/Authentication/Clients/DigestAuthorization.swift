@@ -4,9 +4,10 @@ import Crypto
 /// What a client answers to a Digest challenge (RFC 7616 section 3.4), read from the field's value behind the scheme.
 /// Nothing in it is believed yet.
 ///
-/// The values are offsets into what was read, so that nothing is allocated. It refuses what two readers could understand
-/// differently: a parameter that comes twice, an open quote, a control character, text behind a closed quote. `nc`, `qop`
-/// and `algorithm` may be quoted, as some clients have it. Parameters that nobody knows are passed over (section 3.4).
+/// The values are offsets into what was read, so that nothing is allocated. It refuses what two readers could
+/// understand differently: a parameter that comes twice, an open quote, a control character, text behind a closed
+/// quote. `nc`, `qop` and `algorithm` may be quoted, as some clients have it. Parameters that nobody knows are passed
+/// over (section 3.4).
 public struct DigestAuthorization: Sendable {
     enum Parameter: Int, CaseIterable {
         case username

@@ -1,8 +1,8 @@
 import Bytes
 import Crypto
 
-/// A nonce of ours: when it was made, a number that no other has, and a code over both. Whoever has the key can tell that
-/// it is ours and how old it is, without having kept it.
+/// A nonce of ours: when it was made, a number that no other has, and a code over both. Whoever has the key can tell
+/// that it is ours and how old it is, without having kept it.
 struct DigestNonce: Sendable, Hashable {
     /// Milliseconds since 1970.
     let time: UInt64

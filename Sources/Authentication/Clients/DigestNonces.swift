@@ -4,8 +4,8 @@ import Synchronization
 
 /// Makes the nonces of our own Digest challenges, and tells which of them may be used (RFC 7616 section 3.3 and 5.4).
 ///
-/// They are not kept, so any process with the same key takes the nonces of any other. Which counts were used is known in
-/// each process alone: what one of them has seen, another would take once more while the nonce lives.
+/// They are not kept, so any process with the same key takes the nonces of any other. Which counts were used is known
+/// in each process alone: what one of them has seen, another would take once more while the nonce lives.
 public final class DigestNonces: Sendable {
     /// Milliseconds that a nonce lives.
     public static let lifetime = 300_000
@@ -46,8 +46,8 @@ public final class DigestNonces: Sendable {
         return key.withLock { nonce.text($0) }
     }
 
-    /// Whether the nonce is ours and lives, and the count is used for the first time; then it is used. To be asked when all
-    /// else is proved: false is what `stale=true` says.
+    /// Whether the nonce is ours and lives, and the count is used for the first time; then it is used. To be asked when
+    /// all else is proved: false is what `stale=true` says.
     public func use(_ nonce: Span<UInt8>, count: UInt32, at now: Int) -> Bool {
         guard let nonce = key.withLock({ DigestNonce(nonce, code: $0) }) else { return false }
         let now = UInt64(clamping: now)

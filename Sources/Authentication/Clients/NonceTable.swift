@@ -1,8 +1,7 @@
-/// The nonces that were used, each with its window of counts; no more than there is room for, and none for longer than it
-/// lives. Without I/O and clock.
+/// The nonces that were used, each with its window of counts; no more than there is room for. Without I/O and clock.
 ///
-/// What has to go to make room would be new again if it came back. So everything of its age and older that is not in the
-/// table is refused from then on: a client gets a new nonce then, and nothing is ever taken twice.
+/// What has to go to make room would be new again if it came back. So everything of its age and older that is not in
+/// the table is refused from then on: a client gets a new nonce then, and nothing is ever taken twice.
 struct NonceTable: Sendable {
     private var windows: [DigestNonce: NonceWindow] = [:]
     /// In the order in which they were first used: a ring, whose oldest stands at `oldest` when it is full.

@@ -1,5 +1,6 @@
 /// The counts of one nonce that were used: the highest, and which of those just below it. A client with many requests
-/// under way has them arrive in any order, so each count that was not seen is good, as long as it is not too far behind.
+/// under way has them arrive in any order, so each count that was not seen is good, as long as it is not too far
+/// behind.
 struct NonceWindow: Sendable, Equatable {
     /// How far behind the highest a count may come in.
     static let width: UInt32 = 128

@@ -1,7 +1,8 @@
 import Crypto
 
 /// The `Proxy-Authorization` that was accepted last on a connection: a client sends the same with every request, and it
-/// need not be looked into again as long as nothing changes about the users. Only of schemes whose answer may be repeated.
+/// need not be looked into again as long as nothing changes about the users. Only of schemes whose answer may be
+/// repeated.
 struct AcceptedAuthorization {
     let user: String
     private let value: Secret

@@ -4,8 +4,8 @@ import Crypto
 import Rules
 import Synchronization
 
-/// What the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody has to log
-/// in again.
+/// What the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody has to
+/// log in again.
 public final class ClientAccounts: Sendable {
     let users: UsersFile?
     let tokens: TokensFile?

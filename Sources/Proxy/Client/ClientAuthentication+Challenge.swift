@@ -33,9 +33,9 @@ extension ClientAuthentication {
     /// The answer to credentials that could be no client's.
     func malformed(_ sentence: String) -> Refusal { Refusal(.badRequest, .httpRequestError, sentence) }
 
-    /// The strongest first, as a client that knows several takes the first that it knows (RFC 7616 section 3.7). There is
-    /// no SHA-512-256 among them: curl gives up where that comes first, and htdigest lines of it could not be told from
-    /// those of SHA-256. The charset says that names and passwords are meant in UTF-8 (section 4).
+    /// The strongest first, as a client that knows several takes the first that it knows (RFC 7616 section 3.7). There
+    /// is no SHA-512-256 among them: curl gives up where that comes first, and htdigest lines of it could not be told
+    /// from those of SHA-256. The charset says that names and passwords are meant in UTF-8 (section 4).
     private func digestChallenges(isStale: Bool) -> [String] {
         guard let nonces = accounts.nonces, let users = accounts.users else { return [] }
         return users.digestAlgorithms.compactMap { algorithm in

@@ -10,7 +10,7 @@ import Telemetry
 /// Digest (RFC 7616), against the users file's htdigest lines.
 extension ClientAuthentication {
     /// Uses up the count of what is proved.
-    func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange) -> Judgement {
+    func judgeDigest(_ credentials: Range<Int>, _ exchange: Exchange, of session: ClientSession) -> Judgement {
         guard let users = accounts.users, let nonces = accounts.nonces else { return .undecided }
         let (head, texts) = (exchange.headBytes, exchange.outbound)
         texts.clear()
@@ -44,7 +44,7 @@ extension ClientAuthentication {
         else {
             return .refused(challenge("the nonce of the Digest credentials is used up: take another", isStale: true))
         }
-        exchange.record.user = account.name
+        note(account.name, exchange, of: session)
         return .proved
     }
 

@@ -1,8 +1,11 @@
+import Authentication
 import Bytes
 import Credentials
 import HTTP
 import Rules
+import TLS
 import Telemetry
+import Transport
 
 /// Negotiate (RFC 4559) with the keys of a keytab: SPNEGO with Kerberos.
 extension ClientAuthentication {
@@ -18,9 +21,10 @@ extension ClientAuthentication {
             let login = try begunLogin(of: session)
             session.negotiation = nil
             switch try await login.step(token) {
-            case .proved(let principal):
+            case .proved(let principal, let answer):
                 session.negotiation = .established(user: principal)
-                exchange.record.user = principal
+                note(principal, exchange, of: session)
+                exchange.loginAnswer = answer.map { Self.field($0) }
                 return
             case .goesOn(let answer):
                 session.negotiation = .awaitingToken(login)
@@ -29,22 +33,26 @@ extension ClientAuthentication {
         } catch { throw .refused(unable(error, exchange)) }
         var refusal = Refusal(
             .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
-        refusal.fields = [(name: "Proxy-Authenticate", value: "Negotiate \(Base64.encode(goesOn))")]
+        refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(goesOn))]
         throw .refused(refusal)
     }
 
     private func begunLogin(of session: ClientSession) throws(LoginError) -> ServiceLogin {
         if case .awaitingToken(let login) = session.negotiation { return login }
         guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
-        return try keytab.login()
+        // A ticket that a client has bound to its connection with another server is no good here.
+        let binding = session.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+        return try keytab.login(over: binding)
     }
+
+    private static func field(_ token: [UInt8]) -> String { "Negotiate \(Base64.encode(token))" }
 
     /// The library's words are for the operator: a client that is not known is told no more than that.
     private func unable(_ error: LoginError, _ exchange: Exchange) -> Refusal {
         exchange.record.details = "\(error)"
         switch error.fault {
         case .refused: return challenge("the Kerberos ticket was refused; get another")
-        case .notKerberos: return challenge("the client negotiates something else than Kerberos, which this proxy takes")
+        case .notKerberos: return challenge("the client negotiates something else than Kerberos")
         case .unavailable:
             return Refusal(
                 .internalServerError, .proxyInternalError,

@@ -38,7 +38,7 @@ final class ClientAuthentication: Sendable {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
             if case .established(let user) = session.negotiation, methods.contains(.negotiate) {
-                exchange.record.user = user
+                note(user, exchange, of: session)
                 return .proved
             }
             session.negotiation = nil
@@ -49,7 +49,7 @@ final class ClientAuthentication: Sendable {
         if let accepted = session.acceptedAuthorization, accepted.covers(value, by: self),
             !fields.repeated.contains(.proxyAuthorization)
         {
-            exchange.record.user = accepted.user
+            note(accepted.user, exchange, of: session)
             return .proved
         }
         guard !fields.repeated.contains(.proxyAuthorization) else {
@@ -61,7 +61,7 @@ final class ClientAuthentication: Sendable {
         }
         switch method {
         case .basic: return judgeBasic(credentials, exchange, of: session)
-        case .digest: return judgeDigest(credentials, exchange)
+        case .digest: return judgeDigest(credentials, exchange, of: session)
         case .bearer: return judgeBearer(credentials, exchange, of: session)
         case .negotiate: return .undecided
         }
@@ -94,9 +94,15 @@ final class ClientAuthentication: Sendable {
         return (method, field.value.lowerBound + start..<field.value.upperBound)
     }
 
+    /// Notes who it is.
+    func note(_ user: String, _ exchange: Exchange, of session: ClientSession) {
+        session.isUsed(by: user)
+        exchange.record.user = user
+    }
+
     /// Notes who it is, and keeps that in mind for the session's next request.
     func accept(_ user: String, version: Int, in exchange: Exchange, of session: ClientSession) {
-        exchange.record.user = user
+        note(user, exchange, of: session)
         guard let field = exchange.request.fields.first(.proxyAuthorization) else { return }
         let head = exchange.headBytes
         session.acceptedAuthorization = AcceptedAuthorization(

@@ -42,6 +42,8 @@ final class ClientSession: ChannelObserver {
     let wakeup = Wakeup()
     let address: IPAddress
     private var phase = Phase.idle
+    /// Who asked last, where each request says so itself.
+    private var lastUser: String?
     /// The connections that this client is logged in on.
     let logins = HeldConnections()
 
@@ -92,6 +94,13 @@ final class ClientSession: ChannelObserver {
 
     /// The client has proved by a certificate who it is.
     func recognise(_ user: String) { self.user = user }
+
+    /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
+    /// this one, and none of them is to go out on a connection on which another is logged in.
+    func isUsed(by user: String) {
+        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeAll() }
+        lastUser = user
+    }
 
     /// Whether the client knows that it speaks to a proxy.
     var isProxy: Bool {

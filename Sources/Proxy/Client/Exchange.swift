@@ -35,6 +35,8 @@ final class Exchange {
     var lesson: Lesson?
     /// What signs the request; nil where nothing does.
     var signing: RequestSigning?
+    /// What the client's own login is answered with, when it has come to its end; goes with the response.
+    var loginAnswer: String?
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -67,6 +69,7 @@ final class Exchange {
         parentChallenges = nil
         lesson = nil
         signing = nil
+        loginAnswer = nil
         headBytes.clear()
         target.clear()
         parentTarget.clear()

@@ -74,7 +74,13 @@ struct TunnelOpening {
     func greet() async throws(ExchangeFailure) {
         let buffer = exchange.outbound
         buffer.clear()
-        buffer.append("HTTP/1.1 200 Connection established\r\n\r\n" as StaticString)
+        buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
+        if let answer = exchange.loginAnswer {
+            buffer.append("Proxy-Authenticate: " as StaticString)
+            buffer.append(answer)
+            buffer.append("\r\n" as StaticString)
+        }
+        buffer.append("\r\n" as StaticString)
         exchange.record.status = Int(Status.ok.rawValue)
         try await session.write(buffer)
     }

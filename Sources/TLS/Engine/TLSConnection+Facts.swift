@@ -47,11 +47,13 @@ extension TLSConnection {
             others: (0..<count).compactMap { tls_certificate(others, $0).map { Certificate(borrowing: $0) } })
     }
 
-    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1) of the server that this client talks to: its
+    /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1), the same on both sides: the server's
     /// certificate, hashed as its signature is, but never weaker than by SHA-256. Nil where the signature has no hash
     /// of its own, for which the RFC defines none.
     public var serverEndPointBinding: [UInt8]? {
-        guard client != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
+        guard let leaf = client == nil ? SSL_get_certificate(handle) : SSL_get0_peer_certificate(handle) else {
+            return nil
+        }
         var hash: Int32 = 0
         guard X509_get_signature_info(leaf, &hash, nil, nil, nil) == 1, hash != NID_undef else { return nil }
         let isWeak = hash == NID_md5 || hash == NID_sha1

@@ -35,5 +35,6 @@ import Testing
         #expect(
             binding.map { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
                 == expected.map(String.init))
+        #expect(talk.server.serverEndPointBinding == binding)
     }
 }

@@ -6,20 +6,26 @@ import COpenSSL
 /// what makes an answer to a Digest challenge free of allocations, and a begun digest worth keeping.
 public struct MessageDigest: Sendable {
     private let algorithm: DigestAlgorithm
-    private var md5 = MD5_CTX()
-    private var sha256 = SHA256_CTX()
-    private var sha512 = SHA512_CTX()
+    /// The room of the largest structure, in which the algorithm's own stands.
+    private var state = SHA512_CTX()
 
     public init(_ algorithm: DigestAlgorithm) {
         self.algorithm = algorithm
         switch algorithm {
-        case .md5: MD5_Init(&md5)
-        case .sha256: SHA256_Init(&sha256)
+        case .md5: with(MD5_CTX.self) { MD5_Init($0) }
+        case .sha256: with(SHA256_CTX.self) { SHA256_Init($0) }
         case .sha512t256:
-            SHA512_Init(&sha512)
-            sha512.h = Self.initialValues
-            sha512.md_len = UInt32(SHA256_DIGEST_LENGTH)
+            SHA512_Init(&state)
+            state.h = Self.initialValues
+            state.md_len = UInt32(SHA256_DIGEST_LENGTH)
         }
+    }
+
+    @discardableResult
+    private mutating func with<Context>(
+        _ context: Context.Type, _ body: (UnsafeMutablePointer<Context>) -> Int32
+    ) -> Int32 {
+        withUnsafeMutablePointer(to: &state) { body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: context)) }
     }
 
     public mutating func update(_ bytes: Span<UInt8>) {
@@ -46,9 +52,9 @@ public struct MessageDigest: Sendable {
     private mutating func update(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
         switch algorithm {
-        case .md5: MD5_Update(&md5, start, bytes.count)
-        case .sha256: SHA256_Update(&sha256, start, bytes.count)
-        case .sha512t256: SHA512_Update(&sha512, start, bytes.count)
+        case .md5: with(MD5_CTX.self) { MD5_Update($0, start, bytes.count) }
+        case .sha256: with(SHA256_CTX.self) { SHA256_Update($0, start, bytes.count) }
+        case .sha512t256: SHA512_Update(&state, start, bytes.count)
         }
     }
 
@@ -58,9 +64,9 @@ public struct MessageDigest: Sendable {
         var bytes = storage.mutableSpan
         _ = bytes.withUnsafeMutableBufferPointer { out in
             switch algorithm {
-            case .md5: MD5_Final(out.baseAddress, &md5)
-            case .sha256: SHA256_Final(out.baseAddress, &sha256)
-            case .sha512t256: SHA512_Final(out.baseAddress, &sha512)
+            case .md5: with(MD5_CTX.self) { MD5_Final(out.baseAddress, $0) }
+            case .sha256: with(SHA256_CTX.self) { SHA256_Final(out.baseAddress, $0) }
+            case .sha512t256: SHA512_Final(out.baseAddress, &state)
             }
         }
         return DigestValue(storage: storage, count: algorithm.length)

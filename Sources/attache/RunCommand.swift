@@ -4,11 +4,15 @@ import Credentials
 import IO
 import Proxy
 import Rules
+import Synchronization
 import Telemetry
 
 /// `attache run`: serves until it is told to stop.
 struct RunCommand {
     let configuration: String
+
+    /// What the loops work with. They run until the process has ended, and nothing is taken apart under them.
+    private static let served = Mutex<[any Sendable]>([])
 
     /// How often changed files are looked for, in milliseconds.
     private static let refreshInterval = 1000
@@ -39,9 +43,11 @@ struct RunCommand {
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
         let admin = try startAdmin(setup, server: server, store: store)
+        let adminAddress = admin?.unstarted.address
+        Self.served.withLock { $0 = [server, shared, admin] }
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
-        if let admin { Console.error("the admin listener is on \(admin)") }
+        if let adminAddress { Console.error("the admin listener is on \(adminAddress)") }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared, identities)
@@ -52,10 +58,10 @@ struct RunCommand {
     }
 
     /// The administrator's listener lives on the first loop, and as long as the process.
-    /// - Returns: its address, if there is one.
+    /// - Returns: nil where the rule file wants none.
     private func startAdmin(
         _ setup: Setup, server: ProxyServer, store: RunningStore?
-    ) throws(StartError) -> SocketAddress? {
+    ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
             version: Program.version,
@@ -66,7 +72,7 @@ struct RunCommand {
             metrics: { PrometheusText.render(server.metrics, storeIsUp: store.map { $0.follower.problem == nil }) })
         do throws(IOError) {
             try Listener.probe(address)
-            return try AdminServer(address: address, on: loop, sources: sources).address
+            return LoopBound(try AdminServer(address: address, on: loop, sources: sources), to: loop)
         } catch { throw StartError("\(error)") }
     }
 

@@ -6,6 +6,10 @@ struct Options {
     var haproxy = "/usr/sbin/haproxy"
     /// Where the package squid-openssl is unpacked.
     var squid = ".build/bench-squid"
+    /// Where the package cntlm is unpacked.
+    var cntlm = ".build/bench-cntlm"
+    /// Where pip puts px-proxy.
+    var px = ".build/bench-px"
     /// The library of `allocations.c`, to be loaded into a contestant.
     var allocations = ".build/bench-allocations.so"
     var thresholds = "Tests/Benchmarks/thresholds.txt"
@@ -17,8 +21,8 @@ struct Options {
     var only: [String] = []
 
     static let usage = """
-        usage: bench [--attache PATH] [--haproxy PATH] [--squid FOLDER] [--allocations LIBRARY]
-                     [--thresholds FILE] [--rounds N] [--duration MILLISECONDS] [--only MEASURE[,MEASURE…]]
+        usage: bench [--attache PATH] [--haproxy PATH] [--squid FOLDER] [--cntlm FOLDER] [--px FOLDER]
+                     [--allocations LIBRARY] [--thresholds FILE] [--rounds N] [--duration MILLISECONDS] [--only MEASURE[,MEASURE…]]
         measures: \(Measure.allCases.map(\.rawValue).joined(separator: " "))
         """
 
@@ -30,6 +34,8 @@ struct Options {
             case "--attache": attache = value
             case "--haproxy": haproxy = value
             case "--squid": squid = value
+            case "--cntlm": cntlm = value
+            case "--px": px = value
             case "--allocations": allocations = value
             case "--thresholds": thresholds = value
             case "--rounds": rounds = try Self.count(value, for: option)

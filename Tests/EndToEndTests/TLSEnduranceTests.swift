@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Many handshakes and many requests leave nothing behind.
+/// Many handshakes and many requests leave nothing behind: here no growth, and under `make sanitize` no lost memory.
 struct TLSEnduranceTests {
     /// Resident memory in KiB.
     private func memory(of proxy: AttacheProcess) -> Int {
@@ -9,6 +9,12 @@ struct TLSEnduranceTests {
             $0.hasPrefix("VmRSS:")
         }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    /// Under AddressSanitizer, which keeps what was freed, its own report at the end of the process says more.
+    private func expectMemory(of proxy: AttacheProcess, toStayAt before: Int) {
+        guard !Sanitizer.isPresent else { return }
+        #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
     }
 
     private func fetch(_ count: Int, _ options: [String], _ url: String, through proxy: AttacheProcess) throws -> Int {
@@ -29,7 +35,7 @@ struct TLSEnduranceTests {
             #expect(try fetch(300, options, url, through: proxy) == 300)
             let before = memory(of: proxy)
             #expect(try fetch(1_000, options, url, through: proxy) == 1_000)
-            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+            expectMemory(of: proxy, toStayAt: before)
         }
     }
 
@@ -39,7 +45,7 @@ struct TLSEnduranceTests {
             #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
             let before = memory(of: proxy)
             #expect(try fetch(10_000, [], url, through: proxy) == 10_000)
-            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+            expectMemory(of: proxy, toStayAt: before)
         }
     }
 
@@ -49,7 +55,7 @@ struct TLSEnduranceTests {
             #expect(try fetch(300, [], url, through: proxy) == 300)
             let before = memory(of: proxy)
             #expect(try fetch(1_000, [], url, through: proxy) == 1_000)
-            #expect(memory(of: proxy) < before + 4_096, "\(before) KiB grew to \(memory(of: proxy))")
+            expectMemory(of: proxy, toStayAt: before)
         }
     }
 }

@@ -1,7 +1,7 @@
 import Crypto
 
-/// What opens a protection space.
-public struct Credential: Sendable {
+/// What opens a protection space. Never changed; an object, since each request passes it on a dozen times.
+public final class Credential: Sendable {
     /// How long a credential is kept once it was accepted.
     public enum Persistence: String, Sendable, Hashable {
         /// For this request.
@@ -135,7 +135,9 @@ public struct Credential: Sendable {
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        Credential(content: content, persistence: persistence, version: version, principal: principal)
+        persistence == self.persistence
+            ? self
+            : Credential(content: content, persistence: persistence, version: version, principal: principal)
     }
 
     private init(

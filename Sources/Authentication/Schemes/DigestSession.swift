@@ -107,7 +107,10 @@ final class DigestSession: Sendable {
         value.append(head)
         Self.append(escaping: target, to: value)
         value.append(beforeCount)
-        if challenge.protection != .none { value.append(hexadecimal: Int(count), digits: 8) }
+        if challenge.protection != .none {
+            let digits = Self.hexadecimal(count)
+            value.append(digits.span)
+        }
         value.append(beforeResponse)
         response.withHexadecimal { value.append($0) }
         value.append(tail)

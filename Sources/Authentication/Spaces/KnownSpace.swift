@@ -9,6 +9,8 @@ public final class KnownSpace: Sendable {
     private struct State {
         var extents: [Extent] = []
         var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
+        /// Made once, and given again and again.
+        var unasked: [Answer] = []
     }
 
     /// More than any rule file uses; credentials in URLs could be without number.
@@ -25,6 +27,21 @@ public final class KnownSpace: Sendable {
         state.withLock { state in
             for entry in state.entries where entry.version == version { return entry.authenticator }
             return nil
+        }
+    }
+
+    /// The answer to give unasked. Allocates nothing once it was asked for.
+    public func answer(with credential: Credential, kept persistence: Credential.Persistence) -> Answer {
+        state.withLock { state in
+            for answer in state.unasked
+            where answer.credential.version == credential.version && answer.credential.persistence == persistence {
+                return answer
+            }
+            state.unasked.removeAll { $0.credential.version.name == credential.version.name }
+            if state.unasked.count >= Self.entryLimit { state.unasked.removeFirst() }
+            let answer = Answer(space: space, challenge: nil, credential: credential.with(persistence))
+            state.unasked.append(answer)
+            return answer
         }
     }
 

@@ -1,5 +1,5 @@
 /// A challenge answered with a credential.
-public struct Answer: Sendable {
+public final class Answer: Sendable {
     public let space: ProtectionSpace
     /// Nil when the answer was sent before it was asked for.
     public let challenge: HeaderChallenge?

@@ -42,8 +42,7 @@ extension ChallengeLoop {
         if case .connection = authenticator.binding, isLeftOpen(target, in: known, to: credential) {
             return false
         }
-        let kept = credential.with(Credential.Persistence(rule.persistence))
-        let answer = Authentication.Answer(space: space.space, challenge: nil, credential: kept)
+        let answer = space.answer(with: credential, kept: Credential.Persistence(rule.persistence))
         task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
         take(authenticator, for: answer)
         note(rule)

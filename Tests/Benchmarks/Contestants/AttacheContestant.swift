@@ -7,6 +7,8 @@ enum AttacheContestant {
         case full(digestPort: UInt16)
         /// TLS to the origin, which the root `anchor` vouches for.
         case originating(anchor: String)
+        /// Everything through a parent proxy that wants a login.
+        case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
     }
@@ -60,6 +62,17 @@ enum AttacheContestant {
                 egress { allow 127.0.0.0/8; connect-ports any }
                 route 127.0.0.1 { upgrade }
                 challenge { host 127.0.0.1; method server-trust; anchor \(anchor) only; trust }
+
+                """
+        case .loggingIn(let scheme, let parent):
+            let domain = scheme == .ntlm ? "\(SquidParent.domain)\\\\" : ""
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                credential bench { user "\(domain)\(SquidParent.user)"; password \(SquidParent.password) }
+                parent squid { http 127.0.0.1:\(parent) }
+                route * { via squid }
+                challenge { proxy yes; method \(scheme.rawValue); use bench }
 
                 """
         case .intercepting(let certificates):

@@ -5,6 +5,8 @@ import IO
 enum Route {
     /// Absolute-form requests to the proxy on a port.
     case forward(proxy: UInt16)
+    /// The same with the field by which old proxies tell that the connection is kept (RFC 9112 appendix C.2.2).
+    case oldForward(proxy: UInt16)
     /// CONNECT to the proxy on a port, then requests to the origin inside the tunnel.
     case tunnel(proxy: UInt16)
     /// Origin-form requests to a port that leads to the origin by itself.
@@ -16,7 +18,8 @@ enum Route {
 
     var port: UInt16 {
         switch self {
-        case .forward(let port), .tunnel(let port), .relay(let port), .secureForward(let port), .intercepted(let port):
+        case .forward(let port), .oldForward(let port), .tunnel(let port), .relay(let port), .secureForward(let port),
+            .intercepted(let port):
             port
         }
     }
@@ -24,14 +27,14 @@ enum Route {
     var opensTunnel: Bool {
         switch self {
         case .tunnel, .intercepted: true
-        case .forward, .relay, .secureForward: false
+        case .forward, .oldForward, .relay, .secureForward: false
         }
     }
 
     var isSecure: Bool {
         switch self {
         case .secureForward, .intercepted: true
-        case .forward, .relay, .tunnel: false
+        case .forward, .oldForward, .relay, .tunnel: false
         }
     }
 
@@ -40,10 +43,10 @@ enum Route {
         let authority = "127.0.0.1:\(origin)"
         let target =
             switch self {
-            case .forward, .secureForward: "http://\(authority)\(path)"
+            case .forward, .oldForward, .secureForward: "http://\(authority)\(path)"
             case .tunnel, .relay, .intercepted: path
             }
-        let lines = [
+        var lines = [
             "GET \(target) HTTP/1.1",
             "Host: \(authority)",
             "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
@@ -54,6 +57,7 @@ enum Route {
             "Cookie: session=4f1c2b7a9d3e; theme=dark",
             "Connection: keep-alive",
         ]
+        if case .oldForward = self { lines.append("Proxy-Connection: keep-alive") }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 

@@ -15,6 +15,7 @@ enum Measure: String, CaseIterable {
     case clientHandshakes = "client-handshakes"
     case interception
     case interceptionMemory = "interception-memory"
+    case parents
     case start
     case binary
 
@@ -35,6 +36,7 @@ enum Measure: String, CaseIterable {
         case .clientHandshakes: try await HandshakeMeasure.takeClients(in: setting)
         case .interception: try await InterceptionMeasure.take(in: setting)
         case .interceptionMemory: try await InterceptionMeasure.takeMemory(in: setting)
+        case .parents: try await ParentMeasure.take(in: setting)
         case .start: try await StartMeasure.take(in: setting)
         case .binary: try BinaryMeasure.take(in: setting)
         }

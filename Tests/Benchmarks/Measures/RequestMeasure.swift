@@ -15,6 +15,11 @@ enum RequestMeasure {
             try await rounds.add(
                 haproxy, connections: connections, to: workload.rivalPath, warmup: warmup, origin: origin)
         }
+        if case .digest = workload {
+            try await rounds.add(
+                AttacheContestant.forward(setting.options.attache), connections: connections, to: Workload.plain.path,
+                warmup: warmup, origin: origin)
+        }
         let challenges = setting.origin.challenges.load(ordering: .relaxed)
         try await rounds.run(.milliseconds(setting.options.duration), per: .request)
         let met = setting.origin.challenges.load(ordering: .relaxed) - challenges
@@ -29,6 +34,10 @@ enum RequestMeasure {
         ]
         if case .digest = workload {
             let each = Double(met) / Double(max(1, rounds.requests(0)))
+            findings.append(
+                Finding(
+                    "digest-plain-cpu", "  beside our own plain GET", "µs", rounds.cost(0) / 1000,
+                    rounds.cost(isCompared ? 2 : 1) / 1000, of: "plain"))
             findings.append(Finding("digest-challenges", "  401s met per request", "", each))
         }
         return findings

@@ -22,6 +22,7 @@ final class Subprocess: Sendable {
         )
         defer { for stream in [streams.0, streams.1, streams.2] { close(stream) } }
         var clean = ["PATH": Spawn.path, "HOME": Scratch.root, "LC_ALL": "C.UTF-8"]
+        clean.merge(Sanitizer.environment) { $1 }
         clean.merge(environment) { $1 }
         identifier = try Spawn.start(name, arguments, environment: clean, directory: directory, streams: streams)
         LastWill.shared.started(identifier)

@@ -64,8 +64,8 @@ LABEL org.opencontainers.image.title="attache" \
     org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
     org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 libpq5 libsqlite3-0 \
-        libssl3 libstdc++6 zlib1g \
+    && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 libpacparser1 libpq5 \
+        libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets \
     && install -d -o 65532 -g 65532 -m 700 /var/lib/attache

@@ -37,6 +37,7 @@ let tests: [Target] = [
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(
         name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+    .testTarget(name: "PACTests", dependencies: ["PAC"], swiftSettings: house),
     .testTarget(name: "FTPTests", dependencies: ["FTP", "Bytes", "Crypto"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
@@ -103,6 +104,7 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
         .systemLibrary(name: "CGSSAPI", providers: [.apt(["libkrb5-dev"])]),
+        .systemLibrary(name: "CPacparser", providers: [.apt(["libpacparser-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Layer 1: buffers, cursors, encodings.
@@ -124,6 +126,7 @@ let package = Package(
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+        .target(name: "PAC", dependencies: ["Bytes", "CPacparser", "IO"], swiftSettings: house),
         .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
@@ -137,7 +140,8 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "Rules",
+                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "PAC",
+                "Rules",
                 "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),
@@ -150,7 +154,7 @@ let package = Package(
         .executableTarget(
             name: "attache",
             dependencies: [
-                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Proxy", "Rules",
+                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "PAC", "Proxy", "Rules",
                 "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),

@@ -1,5 +1,6 @@
 import Glibc
 import IO
+import PAC
 
 /// The program as the shell calls it: finds the command, runs it, and tells what went wrong.
 enum Program {
@@ -30,6 +31,11 @@ enum Program {
 
     private static func status(of arguments: [String]) throws(CommandError) -> Int32 {
         guard let name = arguments.first else { throw .usage("a command is missing", hint: hint) }
+        // Not for people, and so not among the commands.
+        if name == PACWorker.command, arguments.count == 2 {
+            PACWorker.serve(path: arguments[1])
+            return ExitStatus.success
+        }
         switch name {
         case "--help":
             Console.print(help)

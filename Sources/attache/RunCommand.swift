@@ -42,6 +42,7 @@ struct RunCommand {
             shared: shared)
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
+        try setup.requireAutomaticParents()
         let admin = try startAdmin(setup, server: server, store: store)
         let adminAddress = admin?.unstarted.address
         Self.served.withLock { $0 = [server, shared, admin] }
@@ -89,6 +90,7 @@ struct RunCommand {
             fresh.credentials.keep(valuesOf: running.credentials)
             fresh.refresh(into: shared, identities)
             try fresh.requireIdentities()
+            try fresh.requireAutomaticParents()
             server.adopt(try fresh.policy(identities))
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")

@@ -4,6 +4,7 @@ import Credentials
 import Crypto
 import Glibc
 import IO
+import PAC
 import Proxy
 import Rules
 import Synchronization
@@ -14,6 +15,8 @@ struct Setup {
     let credentials: ConfiguredCredentials
     let clients: ClientAccounts
     let trust: TrustSources
+    /// By the parent's name.
+    private let automaticParents: [String: PACFile]
     /// What was said of the files already: a file that stays unreadable is news once.
     private let reported: Reported
 
@@ -77,7 +80,12 @@ struct Setup {
         }
         let rules = RuleSet(configuration)
         guard let trust = try? TrustSources(rules) else { return nil }
-        return Setup(rules: rules, credentials: credentials, clients: clients, trust: trust, reported: Reported())
+        let automatic = configuration.parents.compactMap { parent in
+            parent.automatic.map { (parent.name, PACFile(path: $0)) }
+        }
+        return Setup(
+            rules: rules, credentials: credentials, clients: clients, trust: trust,
+            automaticParents: Dictionary(automatic) { $1 }, reported: Reported())
     }
 
     /// Opens the log, and puts together what the proxy decides by.
@@ -90,7 +98,8 @@ struct Setup {
         }
         return Policy(
             rules: rules, credentials: credentials, clients: clients, trust: trust, log: log,
-            interception: try identities.interception(for: rules.configuration))
+            interception: try identities.interception(for: rules.configuration),
+            automaticParents: automaticParents)
     }
 
     private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
@@ -124,6 +133,13 @@ struct Setup {
             if (try? credentials.credential(named: credential.name)) == nil {
                 throw StartError("a certificate that the rule file names cannot be used")
             }
+        }
+    }
+
+    /// A rule file with a PAC file that cannot be used is not put to use: its routes would lead nowhere.
+    func requireAutomaticParents() throws(StartError) {
+        for (name, file) in automaticParents.sorted(by: { $0.key < $1.key }) {
+            if let error = file.check() { throw StartError("the PAC file of the parent \(name): \(error)") }
         }
     }
 

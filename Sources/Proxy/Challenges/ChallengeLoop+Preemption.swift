@@ -20,6 +20,12 @@ extension ChallengeLoop {
         return preempt(space, of: known, by: rule, with: await credential(rule, for: space.space))
     }
 
+    /// The request goes out again, which this server has let pass: what it was answered with then is given unasked.
+    mutating func renew() {
+        answered = answered.map { Authentication.Answer(space: $0.space, challenge: nil, credential: $0.credential) }
+        task = ChallengeTask(urlCredential: urlCredential, preempted: answered)
+    }
+
     private var knownOrigin: KnownOrigin? {
         let host = origin.host
         return shared.spaces.known(

@@ -43,7 +43,7 @@ struct ChallengeLoop: ~Copyable {
     var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
-    private(set) var answered: Authentication.Answer?
+    var answered: Authentication.Answer?
     private var ticket: AuthorizationTicket?
     /// Whether the request goes out without its body, since its answer can only bring the next challenge.
     var omitsBody = false
@@ -181,11 +181,8 @@ struct ChallengeLoop: ~Copyable {
             case .ask(let challenge):
                 action = await ask(challenge)
             case .park(let answer):
-                if shared.spaces.refuse(answer.credential.version, for: answer.space) {
-                    shared.report("\(answer.credential) \(whoRefused) and is not sent again until its value changes")
-                }
-                shared.sessionCredentials.remove(answer.credential.version, for: answer.space, of: delegate.client)
-                metrics.add(to: .credentialsRefused)
+                shared.refuse(
+                    answer.credential, for: answer.space, of: delegate.client, countedBy: metrics, because: whoRefused)
                 action = task.parked()
             case .answer(let answer):
                 guard let reason = await begin(answer, at: target) else { return .again }

@@ -38,6 +38,8 @@ extension Exchange {
             guard case .pass(let note) = verdict else { return verdict }
             if isChallenged { return .cancel(.unanswered(by: parent, challenges: wanted, note: note)) }
         }
-        return await challenges?.judge() ?? .pass(note: nil)
+        let verdict = await challenges?.judge() ?? .pass(note: nil)
+        if case .again = verdict { parentChallenges?.renew() }
+        return verdict
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import HTTP
 import Rules
 
@@ -10,7 +11,12 @@ final class Destination {
     /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
     let upgrade: UpgradedOrigin?
     /// The ways there, the first that works first. Empty: directly.
-    let hops: [Hop]
+    private(set) var hops: [Hop]
+    /// Until when they are known, on the loop's clock.
+    private var hopsEnd: UInt64
+    /// Whether it is an address that the rules do not let anybody connect to. Where a name leads that a parent looks up,
+    /// nobody here knows; an address is judged all the same.
+    let isProhibited: Bool
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
 
@@ -20,12 +26,27 @@ final class Destination {
         self.route = route
         self.upgrade = upgrade
         self.hops = hops
+        let isAutomatic = route.detour?.isAutomatic ?? false
+        hopsEnd = isAutomatic ? 0 : .max
+        isProhibited =
+            (!hops.isEmpty || isAutomatic)
+            && (IPAddress(origin.hostText).map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false)
+    }
+
+    /// Whether the ways are known; else `Worker.renewWays` finds them.
+    func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }
+
+    /// - Parameters:
+    ///   - hops: not empty.
+    ///   - end: on the loop's clock.
+    func take(_ hops: [Hop], until end: UInt64) {
+        self.hops = hops
+        hopsEnd = end
     }
 
     /// The ways that are worth trying now, and all of them where none is.
-    /// - Parameter now: the loop's clock.
-    func hops(worthTryingAt now: UInt64) -> [Hop] {
-        let worth = hops.filter { $0.isWorthTrying(at: now) }
+    var hopsWorthTrying: [Hop] {
+        let worth = hops.filter { $0.isWorthTrying }
         return worth.isEmpty ? hops : worth
     }
 
@@ -34,9 +55,9 @@ final class Destination {
     /// - Parameter connect: makes a connection that passes bytes through as they are.
     /// - Throws: what the last one said, or one that no other way makes better.
     func byFirstWay<Connection>(
-        at now: UInt64, _ connect: (Way) async throws(Refusal) -> Connection
+        _ connect: (Way) async throws(Refusal) -> Connection
     ) async throws(Refusal) -> Connection {
-        var left = hops(worthTryingAt: now)[...]
+        var left = hopsWorthTrying[...]
         while true {
             let way = left.popFirst()?.way(isRelayed: false) ?? .direct
             do throws(Refusal) { return try await connect(way) } catch {
@@ -46,8 +67,8 @@ final class Destination {
     }
 
     /// The way that a request takes which begins now.
-    func way(isRelayed: Bool, at now: UInt64) -> Way {
-        let hop = hops.first { $0.isWorthTrying(at: now) } ?? hops.first ?? .direct
+    func way(isRelayed: Bool) -> Way {
+        let hop = hops.first { $0.isWorthTrying } ?? hops.first ?? .direct
         return hop.way(isRelayed: isRelayed)
     }
 

@@ -112,6 +112,13 @@ struct RequestPlanning {
                     .forbidden, .httpRequestDenied,
                     "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
+        if destination.isProhibited {
+            let origin = destination.origin
+            throw .refused(
+                Refusal(
+                    .forbidden, .destinationIPProhibited,
+                    "the rules of this proxy do not let it connect to \(origin.hostText) port \(origin.port)"))
+        }
         return destination
     }
 

@@ -75,6 +75,13 @@ struct RequestService {
 
     private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Bool {
         switch plan {
+        case .forward(let destination), .tunnel(let destination):
+            do throws(Refusal) {
+                try await session.worker.renewWays(to: destination, by: exchange.policy)
+            } catch { throw .refused(error) }
+        case .answerOptions: break
+        }
+        switch plan {
         case .forward(let destination):
             var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
             return try await forwarding.run(isSent: false)

@@ -28,8 +28,7 @@ struct Forwarding: ~Copyable {
     /// Chooses the way, and takes note of what is asked for on it.
     private mutating func begin() {
         if !destination.hops.isEmpty {
-            let (isRelayed, now) = (mayBeRelayed, session.worker.loop.now)
-            take(destination.way(isRelayed: isRelayed, at: now))
+            take(destination.way(isRelayed: mayBeRelayed))
         }
         let head = exchange.headBytes
         exchange.target.clear()
@@ -39,7 +38,9 @@ struct Forwarding: ~Copyable {
     /// Sends a request that has no body on a kept connection, if that takes no waiting, not even for what answers its
     /// challenges. False: nothing was done.
     mutating func sendAtOnce() -> Bool {
-        guard exchange.body.isEmpty, exchange.request.upgrade == nil else { return false }
+        guard exchange.body.isEmpty, exchange.request.upgrade == nil,
+            destination.knowsWays(at: session.worker.loop.now)
+        else { return false }
         begin()
         if mayAnswer {
             do throws(Refusal) { try beginSigning() } catch { return false }
@@ -252,7 +253,7 @@ struct Forwarding: ~Copyable {
 
     /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
     private mutating func connect() async throws(ExchangeFailure) {
-        var ways = destination.hops(worthTryingAt: session.worker.loop.now)[...]
+        var ways = destination.hopsWorthTrying[...]
         let isRelayed = mayBeRelayed
         while true {
             if let hop = ways.popFirst(), take(hop.way(isRelayed: isRelayed)) { await beginParentChallenges() }

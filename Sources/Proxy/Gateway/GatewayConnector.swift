@@ -19,6 +19,12 @@ struct GatewayConnector {
     func connect() async throws(Refusal) -> OriginConnection {
         let (origin, policy) = (destination.origin, exchange.policy)
         let started = session.worker.loop.now
+        if let parent = exchange.way.parent {
+            throw Refusal(
+                .notImplemented, .httpRequestDenied,
+                "ftp cannot be spoken through the parent \(parent.label)"
+                    + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
+        }
         let addresses = try await session.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
         let trust = try GatewayTrust(
             policy: policy, origin: origin,

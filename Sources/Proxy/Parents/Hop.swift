@@ -3,10 +3,10 @@ enum Hop {
     case direct
     case parent(Parent)
 
-    func isWorthTrying(at now: UInt64) -> Bool {
+    var isWorthTrying: Bool {
         switch self {
         case .direct: true
-        case .parent(let parent): parent.health.isWorthTrying(at: now)
+        case .parent(let parent): parent.health == .working
         }
     }
 

@@ -1,4 +1,5 @@
 import Authentication
+import IO
 import Rules
 
 /// A parent proxy as one loop knows it. Belongs to its loop.
@@ -9,10 +10,21 @@ final class Parent {
     let origin: Origin
     /// Its name in the rule file, and where it is: for records.
     let label: String
+    /// Whether a PAC file names it.
+    let isFound: Bool
     private(set) var health = ParentHealth.working
+    /// The version of a credential that it took last, where it speaks SOCKS.
+    var accepted: CredentialVersion?
+    /// When it is looked at next.
+    var probe: Alarm?
 
-    init(_ server: Configuration.Parent.Server, named name: String, room: IdleRoom) {
+    /// - Parameter mayHaveCredentials: whether a challenge of it is answered at all.
+    init(
+        _ server: Configuration.Parent.Server, named name: String, mayHaveCredentials: Bool, isFound: Bool,
+        room: IdleRoom
+    ) {
         self.server = server
+        self.isFound = isFound
         label = "\(name) \(server.address)"
         let spoken: NetworkProtocol =
             switch server.scheme {
@@ -23,7 +35,7 @@ final class Parent {
         origin = Origin(
             Authentication.Origin(
                 host: server.address.host, port: server.address.port, protocol: spoken, isProxy: true),
-            title: "the parent \(name) (\(server.address))", room: room)
+            title: "the parent \(name) (\(server.address))", mayHaveCredentials: mayHaveCredentials, room: room)
     }
 
     /// Whether it makes requests itself, and opens tunnels by CONNECT.
@@ -35,8 +47,7 @@ final class Parent {
     }
 
     /// No connection to it could be made.
-    /// - Parameter now: the loop's clock.
-    func failed(at now: UInt64) { health.failed(at: now) }
+    func failed() { health.failed() }
 
     func worked() { health.worked() }
 }

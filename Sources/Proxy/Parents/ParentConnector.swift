@@ -21,7 +21,6 @@ struct ParentConnector {
 
     /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
     func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
-        let loop = session.worker.loop
         do throws(Refusal) {
             let stream = try await session.dialer(for: exchange.policy)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
@@ -41,7 +40,7 @@ struct ParentConnector {
             // What the rules forbid, or this machine lacks, no other parent changes.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
             default:
-                parent.failed(at: loop.now)
+                session.worker.failed(parent)
                 refusal.mayGoAnotherWay = true
             }
             throw refusal
@@ -51,21 +50,8 @@ struct ParentConnector {
     /// Opens a tunnel to an origin.
     func openTunnel(to origin: Origin, resuming: Bool) async throws(Refusal) -> Tunnel {
         exchange.record.parent = parent.label
-        try checkLiteral(origin)
-        guard parent.speaksHTTP else {
-            throw Refusal(.notImplemented, .proxyConfigurationError, "\(parent.origin.title) speaks SOCKS")
-        }
+        guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
         return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
-    }
-
-    /// Where a name leads that a parent looks up, nobody here knows. An address is judged all the same.
-    func checkLiteral(_ origin: Origin) throws(Refusal) {
-        guard let address = IPAddress(origin.hostText),
-            !exchange.policy.rules.egress.permits(address, port: origin.port).isPermitted
-        else { return }
-        throw Refusal(
-            .forbidden, .destinationIPProhibited,
-            "the rules of this proxy do not let it connect to \(origin.hostText) port \(origin.port)")
     }
 
     /// The terms of a connection to the parent that carries tunnels.

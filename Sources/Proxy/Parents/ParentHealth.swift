@@ -1,32 +1,22 @@
-/// Whether a parent is worth trying. A machine without clock and I/O.
+/// Whether a parent is worth trying. A machine without clock and I/O: who looks at the parent from time to time says what
+/// came of it.
 enum ParentHealth: Equatable {
     /// Becomes `.failing` when no connection can be made.
     case working
-    /// It is left alone until a moment of the loop's clock, for twice as long after each failure. Becomes `.working`
-    /// with the next connection.
-    case failing(until: UInt64, backOff: UInt64)
+    /// Nobody waits for it: it is looked at after a while, and after twice as long each time that it still fails. Becomes
+    /// `.working` with the next connection.
+    case failing(after: Int)
 
-    /// Milliseconds that a parent is left alone after its first failure, and at most.
-    static let firstBackOff: UInt64 = 1000
-    static let longestBackOff: UInt64 = 60_000
+    /// Milliseconds until a parent is looked at after its first failure, and at most.
+    static let firstPause = 1000
+    static let longestPause = 60_000
 
-    mutating func failed(at now: UInt64) {
+    mutating func failed() {
         switch self {
-        case .working: self = .failing(until: now &+ Self.firstBackOff, backOff: Self.firstBackOff)
-        case .failing(let until, let backOff):
-            // Others that were under way say nothing new.
-            guard now >= until else { return }
-            let next = min(backOff * 2, Self.longestBackOff)
-            self = .failing(until: now &+ next, backOff: next)
+        case .working: self = .failing(after: Self.firstPause)
+        case .failing(let pause): self = .failing(after: min(pause * 2, Self.longestPause))
         }
     }
 
     mutating func worked() { self = .working }
-
-    func isWorthTrying(at now: UInt64) -> Bool {
-        switch self {
-        case .working: true
-        case .failing(let until, _): now >= until
-        }
-    }
 }

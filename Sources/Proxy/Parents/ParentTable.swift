@@ -1,3 +1,4 @@
+import PAC
 import Rules
 
 /// The parents of one loop. They outlive a reload, with what is known of their health.
@@ -5,14 +6,19 @@ struct ParentTable {
     private struct Key: Hashable {
         let name: String
         let server: Configuration.Parent.Server
+        let mayHaveCredentials: Bool
     }
 
     private var parents: [Key: Parent] = [:]
     private let room: IdleRoom
 
+    /// A PAC file may name another one for every host.
+    private static let limit = 1024
+
     init(room: IdleRoom) { self.room = room }
 
-    /// The ways to a host that a route names, the first that works first. Empty: directly.
+    /// The ways to a host that a route names, the first that works first. Empty: directly. Those that a PAC file says are
+    /// missing.
     mutating func hops(of detour: Detour?, to host: Span<UInt8>) -> [Hop] {
         guard let detour else { return [] }
         var hops: [Hop] = []
@@ -26,10 +32,38 @@ struct ParentTable {
         return hops
     }
 
-    private mutating func parent(_ server: Configuration.Parent.Server, named name: String) -> Parent {
-        let key = Key(name: name, server: server)
+    /// All of them.
+    ///
+    /// - Parameter found: what PAC files say, by their parent's name.
+    mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+        var hops: [Hop] = []
+        for hop in detour.hops {
+            guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }
+            for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }
+            for way in found[group.name] ?? [] {
+                guard let server = Configuration.Parent.server(of: way) else {
+                    hops.append(.direct)
+                    continue
+                }
+                let isTrusted = group.trusted.contains(server.address)
+                hops.append(.parent(parent(server, named: group.name, mayHaveCredentials: isTrusted, isFound: true)))
+            }
+        }
+        return hops
+    }
+
+    private mutating func parent(
+        _ server: Configuration.Parent.Server, named name: String, mayHaveCredentials: Bool = true,
+        isFound: Bool = false
+    ) -> Parent {
+        let key = Key(name: name, server: server, mayHaveCredentials: mayHaveCredentials)
         if let known = parents[key] { return known }
-        let parent = Parent(server, named: name, room: room)
+        if parents.count >= Self.limit {
+            closeIdle()
+            parents.removeAll()
+        }
+        let parent = Parent(
+            server, named: name, mayHaveCredentials: mayHaveCredentials, isFound: isFound, room: room)
         parents[key] = parent
         return parent
     }

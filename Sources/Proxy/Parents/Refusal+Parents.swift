@@ -1,5 +1,6 @@
 import Authentication
 import HTTP
+import Rules
 import Telemetry
 
 extension Refusal {
@@ -50,6 +51,29 @@ extension Refusal {
         }
         refusal.receivedStatus = status
         return refusal
+    }
+
+    /// What a SOCKS server said.
+    static func refused(_ error: SOCKSError, by parent: Parent, to origin: Origin) -> Refusal {
+        let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
+        let words = "\(title) opened no way to \(place)"
+        switch error {
+        case .refused(2): return Refusal(.badGateway, .httpRequestDenied, "\(words): its rules do not allow it")
+        case .refused(3), .refused(4):
+            return Refusal(.badGateway, .destinationIPUnroutable, "\(words): there is no route to it, or no such host")
+        case .refused(5): return Refusal(.badGateway, .connectionRefused, "\(words): the connection was refused")
+        case .refused(6): return Refusal(.gatewayTimeout, .connectionTimeout, "\(words) in time")
+        case .refused(let code):
+            return Refusal(.badGateway, .destinationUnavailable, "\(words): it answered \(code)")
+        case .malformed, .noAcceptableMethod, .passwordRefused:
+            return Refusal(
+                .badGateway, .httpProtocolError, "\(title) does not speak \(parent.server.scheme.rawValue)")
+        case .unusableCredential:
+            return Refusal(
+                .badGateway, .proxyConfigurationError,
+                "\(title) takes a user and a password of 1 to 255 bytes each, and the credential is none such")
+        case .hostTooLong: return Refusal(.badGateway, .httpRequestError, "\(words): its name is too long")
+        }
     }
 
     private static func linesToAnswer(_ parent: Parent) -> String {

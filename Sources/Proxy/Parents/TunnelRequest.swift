@@ -48,7 +48,11 @@ struct TunnelRequest {
                 try await ask(upstream, for: target, &challenges)
             } catch {
                 guard case .died = error, upstream.isReused, redials > 0 else {
-                    throw Refusal(error, of: parent.origin.title)
+                    // Nothing has happened yet that another parent would repeat.
+                    var refusal = Refusal(error, of: parent.origin.title)
+                    refusal.mayGoAnotherWay = true
+                    session.worker.failed(parent)
+                    throw refusal
                 }
                 redials -= 1
                 upstream.reset()

@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import HTTP
+import PAC
 import Rules
 import Synchronization
 import TLS
@@ -36,6 +37,8 @@ public final class Policy: Sendable {
     let clientAuthentication: ClientAuthentication?
     /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
     let interception: InterceptionIdentity?
+    /// The PAC files of parents, by the parent's name.
+    let automaticParents: [String: PACFile]
     let timeouts: Timeouts
     let limits: Limits
     /// Nil when there is no access log.
@@ -47,8 +50,9 @@ public final class Policy: Sendable {
     public init(
         rules: RuleSet, credentials: ConfiguredCredentials, clients: ClientAccounts, trust: TrustSources,
         log: AccessLog?,
-        interception: InterceptionIdentity? = nil
+        interception: InterceptionIdentity? = nil, automaticParents: [String: PACFile] = [:]
     ) {
+        self.automaticParents = automaticParents
         let configuration = rules.configuration
         self.rules = rules
         self.credentials = credentials

@@ -3,6 +3,7 @@ import Bytes
 import DNS
 import HTTP
 import IO
+import PAC
 import Rules
 import Telemetry
 
@@ -81,6 +82,12 @@ final class Worker {
     /// Where requests for that scheme, host, in any case, and port go by these rules.
     func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet) -> Destination {
         origins.destination(scheme, host: host, port: port, by: rules)
+    }
+
+    /// As `ParentTable`.
+    func hops(of detour: Detour, to origin: Origin, found: [String: [PACWay]]) -> [Hop] {
+        let host = origin.host
+        return origins.hops(of: detour, to: host.span, found: found)
     }
 
     func takeExchange() -> Exchange {

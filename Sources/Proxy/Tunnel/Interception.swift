@@ -95,8 +95,7 @@ struct Interception {
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
         let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
-        let now = session.worker.loop.now
-        let connection = try await opening.destination.byFirstWay(at: now) { (way: Way) async throws(Refusal) in
+        let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.label
             return try await connector.connect()

@@ -40,7 +40,7 @@ struct TunnelOpening {
         let started = session.worker.loop.now
         let tunnel: OpenedTunnel
         do throws(Refusal) {
-            tunnel = try await destination.byFirstWay(at: started) { (way: Way) async throws(Refusal) in
+            tunnel = try await destination.byFirstWay { (way: Way) async throws(Refusal) in
                 try await connect(by: way)
             }
         } catch { throw .refused(error) }

@@ -21,6 +21,7 @@ final class Origin: ChannelObserver {
     let authority: Authentication.Origin
     /// What answers to the client call it.
     let title: String
+    private let mayHaveCredentials: Bool
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
@@ -45,8 +46,14 @@ final class Origin: ChannelObserver {
         self.init(Authentication.Origin(host: host.text, port: port, protocol: spoken), room: room)
     }
 
-    /// - Parameter title: what the client is told that it is.
-    init(_ authority: Authentication.Origin, title: String = "the origin", room: IdleRoom) {
+    /// - Parameters:
+    ///   - title: what the client is told that it is.
+    ///   - mayHaveCredentials: false for one that nobody vouches for.
+    init(
+        _ authority: Authentication.Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
+        room: IdleRoom
+    ) {
+        self.mayHaveCredentials = mayHaveCredentials
         self.room = room
         self.title = title
         self.authority = authority
@@ -82,7 +89,10 @@ final class Origin: ChannelObserver {
     func isServed(by shared: SharedState) -> Bool {
         let generation = shared.storage.originGeneration &+ shared.sessionOrigins.generation
         if stored.generation != generation {
-            stored = (shared.storage.serves(authority) || shared.sessionOrigins.contains(authority), generation)
+            stored = (
+                mayHaveCredentials
+                    && (shared.storage.serves(authority) || shared.sessionOrigins.contains(authority)), generation
+            )
         }
         return stored.isKnown
     }
@@ -107,10 +117,12 @@ final class Origin: ChannelObserver {
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
-        mayAnswer = rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
+        mayAnswer = mayHaveCredentials && rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
         mayLearn = !isProxy && rules.mayLearn(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
-        maySeeIdentity = isSecure && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
+        maySeeIdentity =
+            mayHaveCredentials && isSecure
+            && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
         answersDependOnClient = isProxy && rules.answerDependsOnClient(host: host.span, port: port, isProxy: true)
         judge = rules
     }

@@ -23,7 +23,7 @@ struct OriginConnector {
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     func connect() async throws(Refusal) -> OriginConnection {
-        if origin.scheme == .ftp {
+        if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             return try await GatewayConnector(session: session, exchange: exchange, destination: destination).connect()
         }
         let started = session.worker.loop.now

@@ -1,5 +1,6 @@
 import Bytes
 import HTTP
+import PAC
 import Rules
 
 /// The origins of one loop, and the ways to them, by scheme, host and port: open addressing over the host's bytes, so that a look-up makes no key.
@@ -49,6 +50,11 @@ struct OriginTable {
         }
         destinations[place(of: origin.scheme, host.span, origin.port)] = destination
         return destination
+    }
+
+    /// As `ParentTable`.
+    mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+        parents.hops(of: detour, to: host, found: found)
     }
 
     func closeIdle() {

@@ -14,12 +14,17 @@ extension Configuration {
         public struct Server: Sendable, Hashable {
             public let scheme: Scheme
             public let address: HostAndPort
+
+            public init(scheme: Scheme, address: HostAndPort) {
+                self.scheme = scheme
+                self.address = address
+            }
         }
 
         public let name: String
         /// In the order of the file. Empty when a PAC file says them.
         public let servers: [Server]
-        /// The path or URL of a PAC file.
+        /// The path of a PAC file.
         public let automatic: String?
         /// Those servers of a PAC file that a challenge may be answered for, whatever their scheme.
         public let trusted: [HostAndPort]

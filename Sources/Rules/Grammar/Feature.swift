@@ -32,8 +32,8 @@ public enum Feature: Sendable, CaseIterable {
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
     public static let landed: Set<Feature> = [
-        .kerberos, .bearer, .oauth, .signatures, .parents, .clientDigest, .clientNegotiate, .clientBearer, .learning,
-        .storage,
+        .kerberos, .bearer, .oauth, .signatures, .parents, .automaticParents, .clientDigest, .clientNegotiate,
+        .clientBearer, .learning, .storage,
     ]
 }
 

@@ -12,7 +12,7 @@ enum ParentDirective: String, DirectiveName {
     var grammar: DirectiveGrammar {
         switch self {
         case .http, .https, .socks5, .socks4a: .some("hosts and ports such as proxy.example.com:8080", repeats: true)
-        case .pac: .one("a path or a URL").later(.automaticParents)
+        case .pac: .one("a path").later(.automaticParents)
         case .credentials:
             .some("hosts and ports such as proxy.example.com:8080", repeats: true).later(.automaticParents)
         case .except: .some("host patterns, addresses or blocks", repeats: true)

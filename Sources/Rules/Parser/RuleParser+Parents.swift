@@ -68,7 +68,8 @@ extension RuleParser {
     }
 
     private func automaticPlace(_ value: Value) -> String {
-        value.text.hasPrefix("http://") || value.text.hasPrefix("https://") ? value.text : path(value)
+        if value.text.contains("://") { refuse(value, "a PAC file is read from a path: fetch it by other means") }
+        return path(value)
     }
 
     /// The parents of `via` may stand below the route.

@@ -22,6 +22,12 @@ final class NTLMGuard: Sendable {
         /// The SHA-256 of the certificate to which answers have to be bound, as hexadecimal text; nil where they are bound
         /// to none.
         var certificate: String?
+        /// Whether it is a parent proxy, which asks in words of its own.
+        var isParent = false
+
+        var status: String { isParent ? "407 Proxy Authentication Required" : "401 Unauthorized" }
+        var challengeField: String { isParent ? "Proxy-Authenticate" : "WWW-Authenticate" }
+        var answerField: String { isParent ? "Proxy-Authorization" : "Authorization" }
     }
 
     /// One connection's state.
@@ -60,7 +66,7 @@ final class NTLMGuard: Sendable {
             count += 1
             let closes = terms.closesEvery.map { count % $0 == 0 } ?? false
             let ending = closes ? ["Connection: close"] : []
-            let token = head["Authorization"].flatMap(Self.token)
+            let token = head[terms.answerField].flatMap(Self.token)
             if head.target == terms.openPath {
                 let request = try content(of: head, connection)
                 try connection.reply("200 OK", ending, "received \(request.body.count)")
@@ -74,9 +80,11 @@ final class NTLMGuard: Sendable {
                 } else {
                     login = .challenged
                     let isLast = closes || terms.closesOnChallenge
-                    let challenge = ["WWW-Authenticate: NTLM \(Self.challenge)", "WWW-Authenticate: Negotiate"]
+                    let challenge = [
+                        "\(terms.challengeField): NTLM \(Self.challenge)", "\(terms.challengeField): Negotiate",
+                    ]
                     try connection.reply(
-                        "401 Unauthorized", challenge + (isLast ? ["Connection: close"] : []), "in two legs")
+                        terms.status, challenge + (isLast ? ["Connection: close"] : []), "in two legs")
                     if isLast { return }
                     let isDropped = state.withLock { state in
                         state.drops -= 1
@@ -89,7 +97,7 @@ final class NTLMGuard: Sendable {
                 let request = try content(of: head, connection)
                 guard try isProof(token) else {
                     complain("a wrong password")
-                    try connection.reply("401 Unauthorized", ["WWW-Authenticate: NTLM"] + ending, "wrong")
+                    try connection.reply(terms.status, ["\(terms.challengeField): NTLM"] + ending, "wrong")
                     login = .none
                     if closes { return }
                     continue
@@ -104,8 +112,8 @@ final class NTLMGuard: Sendable {
             } else {
                 if login == .challenged { complain("another request in the middle of a handshake") }
                 _ = try head["Expect"] == nil ? connection.wire.readContent(of: head) : head
-                let fields = ["WWW-Authenticate: Negotiate", "WWW-Authenticate: NTLM"]
-                try connection.reply("401 Unauthorized", fields + ending, "who are you?")
+                let fields = ["\(terms.challengeField): Negotiate", "\(terms.challengeField): NTLM"]
+                try connection.reply(terms.status, fields + ending, "who are you?")
             }
             if closes { return }
         }

@@ -49,8 +49,8 @@ final class RecordingOrigin: Sendable {
     private let log = Log()
 
     /// - Parameter script: runs once per connection; the connection is closed when it returns or throws.
-    init(_ script: @escaping @Sendable (Connection) throws -> Void) throws {
-        port = FreePort.take()
+    init(on port: UInt16 = FreePort.take(), _ script: @escaping @Sendable (Connection) throws -> Void) throws {
+        self.port = port
         descriptor = try Socket.listen(on: port)
         let descriptor = descriptor
         let log = log

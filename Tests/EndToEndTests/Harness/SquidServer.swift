@@ -47,6 +47,8 @@ struct SquidServer: Sendable {
         let hash = try Hash.hex("md5", "\(Account.user):\(Self.realm):\(Account.password)")
         try Scratch.write("\(Account.user):\(Self.realm):\(hash)\n", to: folder + "/digests")
         try Scratch.write(try Self.configuration(demand, port, folder), to: folder + "/squid.conf")
+        let names = Set(["localhost", ApacheServer.secureHost, TLSFront.host])
+        try Scratch.write(names.map { "127.0.0.1 \($0)\n" }.joined(), to: folder + "/hosts")
         if getuid() == 0 {
             _ = try Finished.run("chown", ["-R", "proxy", folder])
         }

@@ -1,0 +1,108 @@
+import Bytes
+import IO
+import Synchronization
+
+/// A PAC file, and what it said lately. It is read again when it changes.
+public final class PACFile: Sendable {
+    private struct Question: Hashable {
+        let scheme: String
+        let host: String
+        let port: UInt16
+    }
+
+    private struct Known {
+        let answer: Result<[PACWay], PACError>
+        let until: ContinuousClock.Instant
+    }
+
+    /// What only the thread that evaluates touches.
+    private struct Engine {
+        var process: PACProcess?
+        var stamp: FileStamp?
+    }
+
+    public let path: String
+    private let program: String
+    private let known = Mutex<[Question: Known]>([:])
+    private let engine = Mutex<Engine>(Engine())
+    private let pool = BlockingPool(threads: 1)
+
+    private static let limit = Duration.seconds(5)
+    private static let keptFor = Duration.seconds(60)
+    private static let failureKeptFor = Duration.seconds(5)
+    private static let capacity = 4096
+
+    /// - Parameter program: what is started to evaluate it; see `PACWorker`.
+    public init(path: String, program: String = "/proc/self/exe") {
+        self.path = path
+        self.program = program
+    }
+
+    /// Why it cannot be used; nil: it can. Blocks.
+    public func check() -> PACError? {
+        engine.withLock { engine in
+            do throws(PACError) {
+                try start(&engine)
+                return nil
+            } catch { return error }
+        }
+    }
+
+    /// The ways to a server.
+    ///
+    /// - Parameters:
+    ///   - scheme: what is spoken with it.
+    ///   - host: a name, or an address without brackets.
+    public func ways(to scheme: String, host: String, port: UInt16) async throws(PACError) -> [PACWay] {
+        let question = Question(scheme: scheme, host: host, port: port)
+        if let known = lookUp(question) { return try known.get() }
+        let answer = await pool.run { [self] in lookUp(question) ?? evaluate(question) }
+        return try answer.get()
+    }
+
+    private func lookUp(_ question: Question) -> Result<[PACWay], PACError>? {
+        known.withLock { known in
+            guard let entry = known[question], entry.until > .now else { return nil }
+            return entry.answer
+        }
+    }
+
+    private func evaluate(_ question: Question) -> Result<[PACWay], PACError> {
+        let answer: Result<[PACWay], PACError> = engine.withLock { engine in
+            do throws(PACError) {
+                try start(&engine)
+                return .success(PACWay.list(try ask(&engine, question)))
+            } catch { return .failure(error) }
+        }
+        let isKnown = if case .success = answer { true } else { false }
+        known.withLock { known in
+            if known.count >= Self.capacity { known.removeAll(keepingCapacity: true) }
+            known[question] = Known(answer: answer, until: .now + (isKnown ? Self.keptFor : Self.failureKeptFor))
+        }
+        return answer
+    }
+
+    /// Sees to it that a process runs that has read the file as it is.
+    private func start(_ engine: inout Engine) throws(PACError) {
+        let stamp = FileStamp(path: path)
+        if engine.process != nil, engine.stamp == stamp { return }
+        engine.process = nil
+        engine.stamp = stamp
+        known.withLock { $0.removeAll() }
+        engine.process = try PACProcess(program: program, path: path, within: Self.limit)
+    }
+
+    private func ask(_ engine: inout Engine, _ question: Question) throws(PACError) -> String {
+        guard let process = engine.process else { throw .unavailable("the PAC file \(path) was not read") }
+        let host = question.host.utf8.contains(.colon) ? "[\(question.host)]" : question.host
+        do throws(PACError) {
+            return try process.ask(
+                url: "\(question.scheme)://\(host):\(question.port)/", host: question.host, within: Self.limit)
+        } catch {
+            // It may be still at it; the next question is for another.
+            if case .broken = error { throw error }
+            engine.process = nil
+            throw error
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CPacparser
+import Glibc
+
+/// The process that evaluates one PAC file. Its engine knows no time limit and is of a time when scripts were trusted, so
+/// it works where nothing else is: it can be killed, and there is nothing to be found.
+///
+/// It answers each line `URL HOST` of its input with one line of its output: `+` and what the script returned, or `-` and
+/// what went wrong. The first line comes unasked, and says whether the script can be used.
+public enum PACWorker {
+    /// The program's first argument, when it is to be this; the path follows.
+    public static let command = "pac-worker"
+
+    /// Bytes of memory that a script may have.
+    private static let memory: rlim_t = 512 << 20
+
+    /// - Returns: when the input ends.
+    public static func serve(path: String) {
+        libpacparser_end_with_parent()
+        var limit = rlimit(rlim_cur: memory, rlim_max: memory)
+        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        var library = libpacparser()
+        guard libpacparser_load(&library) else {
+            return answer("-", "!libpacparser is not installed here (libpacparser.so.1, Debian's libpacparser1)")
+        }
+        guard let script = content(of: path) else { return answer("-", "!the PAC file \(path) cannot be read") }
+        guard library.`init`() == 1, script.withCString({ library.parse_pac_string($0) }) == 1 else {
+            return answer("-", complaint)
+        }
+        answer("+", "")
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            libpacparser_complaint()?[0] = 0
+            guard words.count == 2, let found = library.find_proxy(String(words[0]), String(words[1])) else {
+                answer("-", complaint)
+                continue
+            }
+            answer("+", String(cString: found))
+            free(found)
+        }
+    }
+
+    private static func content(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            if count == 0 { return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil }
+            bytes += piece[..<count]
+            guard bytes.count <= PACProcess.longestScript else { return nil }
+        }
+    }
+
+    private static var complaint: String {
+        guard let room = libpacparser_complaint() else { return "" }
+        let text = String(cString: room)
+        return text.isEmpty ? "no reason is given" : text
+    }
+
+    /// One line, whatever is in the text.
+    private static func answer(_ sign: String, _ text: String) {
+        let visible = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
+        print(sign + String(String.UnicodeScalarView(visible)).prefix(PACProcess.longestAnswer))
+        fflush(nil)
+    }
+}

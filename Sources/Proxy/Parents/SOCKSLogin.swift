@@ -1,0 +1,108 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+
+/// The credential of one connection to a SOCKS server: which one, whether it may be sent, and what came of it. The server's
+/// protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
+struct SOCKSLogin: ~Copyable {
+    private let session: ClientSession
+    private let exchange: Exchange
+    private let parent: Parent
+    private let delegate: RuleDelegate
+    private let space: ProtectionSpace
+    /// Nil: none is offered.
+    private(set) var credential: Credential?
+    /// Why none is offered, where there is one.
+    private var reason: String?
+    /// The right to be the one that is judged for all.
+    private var lease: Lease?
+
+    private var shared: SharedState { session.worker.shared }
+
+    init(session: ClientSession, exchange: Exchange, parent: Parent) {
+        self.session = session
+        self.exchange = exchange
+        self.parent = parent
+        delegate = RuleDelegate(
+            policy: exchange.policy, shared: session.worker.shared,
+            client: ClientIdentity(address: session.address, user: exchange.record.user))
+        space = ProtectionSpace(origin: parent.origin.authority, realm: nil, authenticationMethod: .basic)
+    }
+
+    /// Asks the rules, and waits for the verdict on the same credential where another request is being judged.
+    mutating func prepare() async {
+        guard parent.mayBeAnswered(by: exchange.policy, in: shared) else { return }
+        let stored = try? await shared.storage.defaultCredential(for: space)
+        let answer = await delegate.decide(
+            AuthenticationChallenge(
+                protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil))
+        exchange.record.rule = answer.rule.rule?.label
+        exchange.record.ruleLine = answer.rule.rule?.line ?? 0
+        if let trouble = answer.trouble {
+            exchange.record.details = "\(trouble)"
+            shared.report("\(trouble)")
+        }
+        switch answer.decision.disposition {
+        case .useCredential(let credential): self.credential = credential
+        case .performDefaultHandling: credential = stored
+        case .rejectProtectionSpace: break
+        case .cancelAuthenticationChallenge: reason = "\(answer.decision.reason) says no"
+        }
+        guard let credential else { return }
+        guard credential.user != nil, credential.password != nil else {
+            reason = "credential \(credential.version.name) has no user and password"
+            self.credential = nil
+            return
+        }
+        if parent.accepted == credential.version { return }
+        switch shared.spaces.admit(to: space, version: credential.version) {
+        case .proceed: break
+        case .lead(let lease): self.lease = lease
+        case .wait(let waiter):
+            let timeouts = exchange.policy.timeouts
+            let alarm = Alarm(on: session.worker.loop) { waiter.expire() }
+            alarm.set(after: timeouts.connect + timeouts.response)
+            if case .lead(let lease) = await waiter.outcome() { self.lease = lease }
+        }
+        if shared.spaces.parked.contains(credential.version, for: space) {
+            session.worker.metrics.add(to: .credentialsParked)
+            reason = PassReason.parked(credential: credential.version.name).description
+            self.credential = nil
+        }
+    }
+
+    func append(to buffer: ByteBuffer) throws(SOCKSError) {
+        guard let credential, let user = credential.user, let password = credential.password else {
+            throw .unusableCredential
+        }
+        try SOCKS5Handshake.append(user: user, password: password, to: buffer)
+        exchange.record.parentScheme = .basic
+        exchange.record.parentCredential = credential.version.name
+    }
+
+    mutating func accepted() {
+        lease?.settle(.accepted)
+        lease = nil
+        parent.accepted = credential?.version
+    }
+
+    /// The server has judged, and nobody sends this version again.
+    mutating func refused() -> Refusal {
+        guard let credential else { return unanswered }
+        parent.accepted = nil
+        shared.refuse(credential, for: space, of: delegate.client, countedBy: session.worker.metrics)
+        lease?.settle(.unanswered)
+        lease = nil
+        return .unanswered(
+            by: parent, challenges: [HeaderChallenge(scheme: "password")],
+            note: PassReason.alreadyRefused(credential: credential.version.name).description)
+    }
+
+    /// The server wants a password that it does not get.
+    var unanswered: Refusal {
+        .unanswered(by: parent, challenges: [HeaderChallenge(scheme: "password")], note: reason)
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+/// Parents that a PAC file names.
+struct AutomaticParentTests {
+    /// A parent that wants a password, and says who it is.
+    private static func parent(_ name: String, wants credential: Bool = false) throws -> RecordingOrigin {
+        try RecordingOrigin.answering { request, connection in
+            if credential, request["Proxy-Authorization"] == nil {
+                try connection.reply("407 Proxy Authentication Required", ["Proxy-Authenticate: Basic realm=\"p\""])
+            } else {
+                try connection.reply("200 OK", [], "by \(name)")
+            }
+        }
+    }
+
+    private static func script(_ lines: String...) -> String {
+        "function FindProxyForURL(url, host) {\n\(lines.joined(separator: "\n"))\n}\n"
+    }
+
+    private func running(
+        _ script: String, parent: String = "", rules: String = "", _ body: (AttacheProcess) throws -> Void
+    ) throws {
+        var setting = AttacheProcess.Setting()
+        setting.files["proxy.pac"] = script
+        let rules = "parent corp { pac @/proxy.pac; \(parent) }\nroute * { via corp }\n\(rules)"
+        try AttacheProcess.running(rules, setting: setting, body)
+    }
+
+    @Test func `the script says by host and scheme where a request goes`() throws {
+        let (one, two) = (try Self.parent("one"), try Self.parent("two"))
+        let origin = try RecordingOrigin.answering { _, connection in try connection.reply("200 OK", [], "itself") }
+        let script = Self.script(
+            "if (shExpMatch(host, '*.one.test')) return 'PROXY 127.0.0.1:\(one.port)';",
+            "if (url.substring(0, 4) == 'ftp:') return 'PROXY 127.0.0.1:\(two.port)';", "return 'DIRECT';")
+        try running(script) { proxy throws in
+            #expect(try proxy.get("http://a.one.test/").text == "by one")
+            #expect(try proxy.get("ftp://a.two.test/x").text == "by two")
+            #expect(two.messages.first?.target == "ftp://a.two.test/x")
+            #expect(try proxy.get(origin.url("/")).text == "itself")
+            #expect(try proxy.get(origin.url("/again")).text == "itself")
+            let record = try #require(try proxy.records().first)
+            #expect(record["parent"] == "corp 127.0.0.1:\(one.port)")
+        }
+    }
+
+    @Test func `the next of a list is asked where the first does not answer`() throws {
+        let (dead, good) = (FreePort.take(), try Self.parent("good"))
+        let script = Self.script("return 'PROXY 127.0.0.1:\(dead); PROXY 127.0.0.1:\(good.port); DIRECT';")
+        try running(script) { proxy throws in
+            #expect(try proxy.get("http://a.test/").text == "by good")
+        }
+    }
+
+    @Test func `only a parent that the rule file names gets a credential`() throws {
+        let (named, other) = (try Self.parent("named", wants: true), try Self.parent("other", wants: true))
+        let script = Self.script(
+            "return host == 'named.test' ? 'PROXY 127.0.0.1:\(named.port)' : 'PROXY 127.0.0.1:\(other.port)';")
+        let rules = """
+            credential web { user \(Account.user); password file @/password }
+            challenge { proxy yes; use web }
+            """
+        try running(script, parent: "credentials 127.0.0.1:\(named.port)", rules: rules) { proxy throws in
+            #expect(try proxy.get("http://named.test/").text == "by named")
+            for _ in 1...3 {
+                let refused = try proxy.get("http://other.test/")
+                #expect(refused.status == 502)
+                #expect(refused["Proxy-Status"]?.contains("received-status=407") == true, "\(refused)")
+            }
+            #expect(!other.requests.isEmpty)
+            #expect(other.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
+        }
+    }
+
+    @Test func `a script that does not end, throws or says nothing useful fails its own requests only`() throws {
+        let good = try Self.parent("good")
+        let script = Self.script(
+            "if (host == 'endless.test') while (true) {}", "if (host == 'thrown.test') return nothing.there;",
+            "if (host == 'odd.test') return 'QUIC a:1';", "return 'PROXY 127.0.0.1:\(good.port)';")
+        try running(script) { proxy throws in
+            for (host, words) in [
+                ("odd", "it names none that is understood"), ("thrown", "its script fails"),
+                ("endless", "its script does not come to an end"),
+            ] {
+                let refused = try proxy.get("http://\(host).test/")
+                #expect(refused.status == 502)
+                #expect(refused.text.contains(words), "\(refused)")
+                #expect(refused["Proxy-Status"]?.contains("error=proxy_configuration_error") == true)
+            }
+            #expect(try proxy.get("http://good.test/").text == "by good")
+        }
+    }
+
+    @Test func `a file that changed is read again`() throws {
+        let (one, two) = (try Self.parent("one"), try Self.parent("two"))
+        try running(Self.script("return 'PROXY 127.0.0.1:\(one.port)';")) { proxy throws in
+            #expect(try proxy.get("http://a.test/").text == "by one")
+            try proxy.replace("proxy.pac", with: Self.script("return 'PROXY 127.0.0.1:\(two.port)';"))
+            #expect(try proxy.get("http://b.test/").text == "by two")
+        }
+    }
+
+    @Test func `what PAC files do not cover goes directly where the route says so`() throws {
+        let origin = try RecordingOrigin.answering { _, connection in try connection.reply("200 OK", [], "itself") }
+        try running(Self.script("while (true) {}"), parent: "except 127.0.0.1") { proxy throws in
+            #expect(try proxy.get(origin.url("/")).text == "itself")
+        }
+    }
+
+    @Test func `a file that is no script refuses the start, with its reason`() throws {
+        let folder = Scratch.folder("pac")
+        try Scratch.write("function FindProxyForURL(", to: folder + "/proxy.pac")
+        let text = "listen 127.0.0.1:\(FreePort.take())\nparent corp { pac proxy.pac }\nroute * { via corp }\n"
+        for (text, words) in [
+            (text, "the PAC file of the parent corp: its script fails ("),
+            (text.replacing("proxy.pac", with: "none.pac"), "none.pac cannot be read"),
+        ] {
+            try Scratch.write(text, to: folder + "/proxy.conf")
+            let run = try Finished.run(AttacheBinary.path, ["run", "--config", folder + "/proxy.conf"])
+            #expect(run.status == 1, "\(run)")
+            #expect(run.errorOutput.contains(words), "\(run)")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// Several ways to an origin: the first that works is taken.
+struct ParentFailoverTests {
+    @Test func `a parent that is down is passed over, and taken again when it is back`() throws {
+        let apache = try ApacheServer.shared()
+        let second = try SquidServer.shared(.basic)
+        let dead = FreePort.take()
+        let rules = """
+            credential corp { user \(Account.user); password file @/password }
+            parent corp { http 127.0.0.1:\(dead) \(second.address) }
+            challenge { proxy yes; use corp }
+            route * { via corp }
+            """
+        try AttacheProcess.running(rules, setting: .init(threads: 1)) { proxy throws in
+            for _ in 1...3 { #expect(try proxy.get(apache.url("/open/")).status == 200) }
+            #expect(try proxy.records(atLeast: 3).allSatisfy { $0["parent"] == "corp \(second.address)" })
+            let secure = try proxy.get("https://127.0.0.1:\(apache.securePorts.three)/open/", "-k")
+            #expect(secure.status == 200)
+            let first = try RecordingOrigin(on: dead) { connection in
+                while try connection.request() != nil { try connection.reply(body: "the first") }
+            }
+            let isBack = try Wait.until { try proxy.get(apache.url("/open/")).text == "the first" }
+            #expect(isBack)
+            #expect(!first.messages.isEmpty)
+        }
+    }
+
+    @Test func `where no parent works the client learns of the last`() throws {
+        let ports = [FreePort.take(), FreePort.take()]
+        let rules = """
+            parent one { http 127.0.0.1:\(ports[0]) }
+            parent two { socks5 127.0.0.1:\(ports[1]) }
+            route * { via one two }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            for _ in 1...2 {
+                let fetched = try proxy.get("http://origin.example/")
+                #expect(fetched.status == 502)
+                #expect(fetched["Proxy-Status"]?.contains("error=connection_refused") == true)
+                #expect(fetched.text.contains("the parent two (127.0.0.1:\(ports[1])) cannot be used"), "\(fetched)")
+            }
+        }
+    }
+
+    @Test func `a route may end directly, and a parent leaves what it excepts alone`() throws {
+        let apache = try ApacheServer.shared()
+        let dead = FreePort.take()
+        let parent = try RecordingOrigin.answering()
+        let rules = """
+            parent dead { http 127.0.0.1:\(dead) }
+            parent corp { http 127.0.0.1:\(parent.port); except 127.0.0.0/8 *.local }
+            route 127.0.0.1 { via dead direct }
+            route * { via corp }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            #expect(try proxy.get(apache.url("/open/")).status == 200)
+            #expect(try proxy.records().first?["parent"] == nil)
+            #expect(try proxy.get("http://origin.example/").text == "ok")
+        }
+        let excepting = "parent corp { http 127.0.0.1:\(parent.port); except 127.0.0.0/8 }\nroute * { via corp }"
+        try AttacheProcess.running(excepting) { proxy throws in
+            #expect(try proxy.get(apache.url("/open/")).status == 200)
+            #expect(try proxy.get("http://origin.example/").text == "ok")
+            #expect(parent.messages.count == 2)
+        }
+    }
+
+    @Test func `a request that may have acted is not sent to another parent`() throws {
+        let second = try RecordingOrigin.answering()
+        let first = try RecordingOrigin { _ = try $0.request() }
+        let rules = "parent corp { http 127.0.0.1:\(first.port) 127.0.0.1:\(second.port) }\nroute * { via corp }"
+        try AttacheProcess.running(rules) { proxy throws in
+            let fetched = try proxy.get("http://origin.example/", "-d", "content")
+            #expect(fetched.status == 502)
+            #expect(fetched.text.contains("the parent corp (127.0.0.1:\(first.port)) closed the connection"), "\(fetched)")
+            #expect(second.messages.isEmpty)
+        }
+    }
+}

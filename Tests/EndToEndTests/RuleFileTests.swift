@@ -13,7 +13,7 @@ struct RuleFileTests {
         listen 127.0.0.1:0x
         challange { use nobody }
         limits { head lots }
-        parent corp { http proxy.example.com:8080 }
+        log combined
 
         """
 

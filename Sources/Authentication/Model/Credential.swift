@@ -47,6 +47,7 @@ public final class Credential: Sendable {
     /// where the password is the same. `name` is what logs and explanations call it.
     public init(name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128) {
         content = .password(user: user, password: password)
+        principal = nil
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }

@@ -8,8 +8,7 @@ import Telemetry
 extension ChallengeLoop {
     /// A `401` may show that a client's own answer is needed.
     func noteChallenges(_ challenges: [HeaderChallenge]) {
-        guard origin.mayLearn(by: policy.rules) else { return }
-        learning.sawChallenges(challenges, to: Lesson.request(exchange, to: origin))
+        if let sighting { learning.sawChallenges(challenges, to: sighting) }
     }
 
     private var learning: Learning { Learning(worker: worker, policy: policy, origin: origin, delegate: delegate) }
@@ -21,7 +20,7 @@ extension ChallengeLoop {
         let ofSession = shared.sessionCredentials.credential(
             for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
         if let ofSession { return ofSession }
-        if origin.mayLearn(by: policy.rules), let proven = learning.proven(for: space, in: exchange) { return proven }
+        if let sighting, let proven = learning.proven(for: space, by: sighting) { return proven }
         return shared.storage.defaultCredential(for: space) ?? space.general.flatMap(shared.storage.defaultCredential)
     }
 

@@ -24,7 +24,7 @@ extension ChallengeLoop {
         guard let refusal = trouble?.refusal else { return nil }
         setback = trouble
         trouble = nil
-        exchange.record.details = setback.map { "\($0)" }
+        record.details = setback.map { "\($0)" }
         return refusal
     }
 

@@ -40,6 +40,8 @@ struct ChallengeLoop: ~Copyable {
     let record: ExchangeRecord
     private let metrics: Metrics
     let urlCredential: Credential?
+    /// The request as one that may teach what the client itself answers; nil where no rule wants to learn.
+    let sighting: AnswerSightings<SessionClient>.Request?
     var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
@@ -81,6 +83,7 @@ struct ChallengeLoop: ~Copyable {
         self.target = target
         self.hasBody = hasBody
         self.urlCredential = urlCredential
+        sighting = origin.mayLearn(by: policy.rules) ? Lesson.request(exchange, to: origin) : nil
         task = ChallengeTask(urlCredential: urlCredential)
     }
 

@@ -39,10 +39,12 @@ struct Learning {
     }
 
     /// What the client itself has shown to be right for a space that a response names just now, and is kept from now on.
-    func proven(for space: ProtectionSpace, in exchange: Exchange) -> Credential? {
+    func proven(
+        for space: ProtectionSpace, by request: AnswerSightings<SessionClient>.Request
+    ) -> Credential? {
         guard learns(space) != nil else { return nil }
         let proven = sightings.proven(
-            for: space, by: sessionClient, to: Lesson.request(exchange, to: origin), at: SystemClock.epochMilliseconds,
+            for: space, by: sessionClient, to: request, at: SystemClock.epochMilliseconds,
             limit: policy.rules.configuration.timeouts.session.milliseconds)
         guard let proven, let user = proven.user, let password = proven.password else { return nil }
         return keep(user, password, for: space)

@@ -44,7 +44,7 @@ struct Lesson {
         let status = exchange.upstream.head.status.rawValue
         let credential = Credential(name: "learned", user: user, password: password)
         if status == 401 {
-            learning.sawChallenges(exchange.upstream.challenges, to: request)
+            learning.sawChallenges(exchange.upstream.challenges(in: .wwwAuthenticate), to: request)
             learning.sightings.refused(credential, of: learning.sessionClient, to: request)
         } else if (200..<300).contains(status) {
             let spaces = learning.sightings.accepted(

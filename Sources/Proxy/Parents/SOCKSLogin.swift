@@ -35,7 +35,7 @@ struct SOCKSLogin: ~Copyable {
     /// Asks the rules, and waits for the verdict on the same credential where another request is being judged.
     mutating func prepare() async {
         guard parent.mayBeAnswered(by: exchange.policy, in: shared) else { return }
-        let stored = try? await shared.storage.defaultCredential(for: space)
+        let stored = shared.storage.defaultCredential(for: space)
         let answer = await delegate.decide(
             AuthenticationChallenge(
                 protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil))

@@ -85,7 +85,9 @@ let benchmarks: [Target] =
     ? []
     : [
         .executableTarget(
-            name: "bench", dependencies: ["Bytes", "Crypto", "IO", "TLS", "Transport"], path: "Tests/Benchmarks",
+            name: "bench",
+            dependencies: ["Authentication", "Bytes", "Credentials", "Crypto", "IO", "TLS", "Transport"],
+            path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
     ]
 

@@ -34,7 +34,7 @@ struct RunCommand {
         let store = try RunningStore.open(for: setup.rules.configuration)
         let shared = SharedState(
             storage: store?.store.storage ?? MemoryCredentialStorage(),
-            parked: store?.store.parked ?? ParkedCredentials()
+            spaces: store?.store.spaces ?? ProtectionSpaces(), tokens: store?.store.tokens ?? TokenStore()
         ) { Console.error($0) }
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(

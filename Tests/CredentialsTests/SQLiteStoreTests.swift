@@ -109,15 +109,15 @@ import Testing
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
         let (old, new) = (credential("alice", "old").version, credential("alice", "new").version)
-        ours.parked.park(old, for: space)
-        #expect(try eventually { try StoreFile.open(path).parked.contains(old, for: space) })
+        ours.spaces.parked.park(old, for: space)
+        #expect(try eventually { try StoreFile.open(path).spaces.parked.contains(old, for: space) })
         try theirs.follow(within: 0)
-        #expect(theirs.parked.contains(old, for: space))
-        #expect(!theirs.parked.contains(new, for: space))
-        theirs.parked.keepOnly(new)
-        #expect(try eventually { try StoreFile.open(path).parked.entries.isEmpty })
+        #expect(theirs.spaces.parked.contains(old, for: space))
+        #expect(!theirs.spaces.parked.contains(new, for: space))
+        theirs.spaces.parked.keepOnly(new)
+        #expect(try eventually { try StoreFile.open(path).spaces.parked.entries.isEmpty })
         try ours.follow(within: 0)
-        #expect(ours.parked.entries.isEmpty)
+        #expect(ours.spaces.parked.entries.isEmpty)
     }
 
     /// Refusals are written a little after they are made.

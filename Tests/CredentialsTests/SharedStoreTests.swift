@@ -34,9 +34,9 @@ import Testing
         let (first, second) = (try server.open(info), try server.open(info))
         for replica in [first, second] { try replica.follow(within: 0) }
         let version = credential("alice", "wrong").version
-        first.parked.park(version, for: space)
+        first.spaces.parked.park(version, for: space)
         #expect(try second.follow(within: 5000))
-        #expect(second.parked.contains(version, for: space))
+        #expect(second.spaces.parked.contains(version, for: space))
     }
 
     @Test func `of two replicas that begin a store at once one's key is everybody's`() async throws {

@@ -18,6 +18,14 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether what one process learned of a space is of use to the next: a login belongs to its connection.
+    var isWorthKeeping: Bool {
+        switch self {
+        case .basic, .digest, .bearer: true
+        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: false
+        }
+    }
+
     /// Whether answering lets whoever reads the connection have the credential itself.
     public var revealsCredential: Bool {
         switch self {

@@ -11,6 +11,17 @@ public final class KnownSpace: Sendable {
         var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
         /// Made once, and given again and again.
         var unasked: [Answer] = []
+        /// What it has accepted from others: an earlier process, or another one.
+        var accepted: [CredentialVersion] = []
+
+        /// Whether it was smaller before.
+        mutating func extend(to extent: Extent) -> Bool {
+            guard !extents.contains(extent), !extents.contains(.origin) else { return false }
+            if extent == .origin { extents = [] }
+            if extents.count >= extentLimit { extents.removeFirst() }
+            extents.append(extent)
+            return true
+        }
     }
 
     /// More than any rule file uses; credentials in URLs could be without number.
@@ -47,7 +58,21 @@ public final class KnownSpace: Sendable {
 
     /// Whether it has accepted a version of this credential.
     public func knows(_ name: String) -> Bool {
+        state.withLock { state in
+            state.entries.contains { $0.version.name == name } || state.accepted.contains { $0.name == name }
+        }
+    }
+
+    /// Whether a version of this credential was answered with in this process.
+    func hasAnswered(_ name: String) -> Bool {
         state.withLock { state in state.entries.contains { $0.version.name == name } }
+    }
+
+    /// Whether it has accepted exactly this version, here or from others.
+    public func hasAccepted(_ version: CredentialVersion) -> Bool {
+        state.withLock { state in
+            state.accepted.contains(version) || state.entries.contains { $0.version == version }
+        }
     }
 
     /// The length of the longest prefix of the target that belongs to the space.
@@ -62,29 +87,53 @@ public final class KnownSpace: Sendable {
     }
 
     /// Replaces other versions of the credential.
-    func add(_ authenticator: any Authenticator, for version: CredentialVersion) {
+    ///
+    /// - Returns: whether this one has not been answered with in this process.
+    func add(_ authenticator: any Authenticator, for version: CredentialVersion) -> Bool {
         state.withLock { state in
+            let isNew = !state.entries.contains { $0.version == version }
+            state.accepted.removeAll { $0.name == version.name }
             state.entries.removeAll { $0.version.name == version.name }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))
+            return isNew
         }
     }
 
-    func extend(to extent: Extent) {
+    /// - Returns: whether it was smaller before.
+    @discardableResult
+    func extend(to extent: Extent) -> Bool {
+        state.withLock { state in state.extend(to: extent) }
+    }
+
+    /// Takes over what others have learned.
+    func adopt(_ learned: LearnedSpace) {
         state.withLock { state in
-            guard !state.extents.contains(extent), !state.extents.contains(.origin) else { return }
-            if extent == .origin { state.extents = [] }
-            if state.extents.count >= Self.extentLimit { state.extents.removeFirst() }
-            state.extents.append(extent)
+            for extent in learned.extents { _ = state.extend(to: extent) }
+            for version in learned.accepted.suffix(Self.entryLimit)
+            where !state.entries.contains(where: { $0.version.name == version.name }) {
+                state.accepted.removeAll { $0.name == version.name }
+                if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
+                state.accepted.append(version)
+            }
+        }
+    }
+
+    /// What others may want to know of it.
+    var learned: LearnedSpace {
+        state.withLock { state in
+            LearnedSpace(
+                space: space, extents: state.extents, accepted: state.accepted + state.entries.map(\.version))
         }
     }
 
     /// Whether there was one.
     func remove(_ version: CredentialVersion) -> Bool {
         state.withLock { state in
-            let before = state.entries.count
+            let before = state.entries.count + state.accepted.count
             state.entries.removeAll { $0.version == version }
-            return state.entries.count < before
+            state.accepted.removeAll { $0 == version }
+            return state.entries.count + state.accepted.count < before
         }
     }
 }

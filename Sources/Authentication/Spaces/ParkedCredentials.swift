@@ -16,6 +16,8 @@ public final class ParkedCredentials: Sendable {
     private let capacity: Int
     private let journal: (any RefusalJournal)?
     private let state = Mutex(State())
+    /// So that nothing is locked where nothing is parked.
+    private let count = Atomic(0)
 
     private struct State {
         var entries: Set<Entry> = []
@@ -40,7 +42,10 @@ public final class ParkedCredentials: Sendable {
 
     public func park(_ version: CredentialVersion, for space: ProtectionSpace) {
         let entry = Entry(space: space, version: version)
-        let isNew = state.withLock { $0.add(entry, capacity: capacity) }
+        let isNew = state.withLock { state in
+            defer { count.store(state.order.count, ordering: .releasing) }
+            return state.add(entry, capacity: capacity)
+        }
         if isNew { journal?.parked(entry) }
     }
 
@@ -50,11 +55,13 @@ public final class ParkedCredentials: Sendable {
             state.entries = []
             state.order = []
             for entry in entries { _ = state.add(entry, capacity: capacity) }
+            count.store(state.order.count, ordering: .releasing)
         }
     }
 
     public func contains(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
-        state.withLock { $0.entries.contains(Entry(space: space, version: version)) }
+        guard count.load(ordering: .acquiring) > 0 else { return false }
+        return state.withLock { $0.entries.contains(Entry(space: space, version: version)) }
     }
 
     /// Forgets the other versions of a credential, which nobody has any more.
@@ -76,6 +83,7 @@ public final class ParkedCredentials: Sendable {
         state.withLock { state in
             state.order.removeAll(where: condition)
             state.entries = Set(state.order)
+            count.store(state.order.count, ordering: .releasing)
         }
     }
 }

@@ -11,6 +11,7 @@ import Synchronization
 /// can be answered with another client's.
 public final class ProtectionSpaces: Sendable {
     public let parked: ParkedCredentials
+    private let journal: (any SpaceJournal)?
     private let flights = Flights()
     private let origins: Mutex<Origins>
 
@@ -29,10 +30,15 @@ public final class ProtectionSpaces: Sendable {
 
     private let capacity: Int
 
-    /// - Parameter capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
-    public init(capacity: Int = 4096, parked: ParkedCredentials = ParkedCredentials()) {
+    /// - Parameters:
+    ///   - capacity: origins remembered; beyond it the oldest is forgotten, which costs a challenge.
+    ///   - journal: told of everything that is learned here and worth keeping.
+    public init(
+        capacity: Int = 4096, parked: ParkedCredentials = ParkedCredentials(), journal: (any SpaceJournal)? = nil
+    ) {
         self.capacity = max(1, capacity)
         self.parked = parked
+        self.journal = journal
         origins = Mutex(Origins())
     }
 
@@ -64,16 +70,33 @@ public final class ProtectionSpaces: Sendable {
     }
 
     /// An answer was accepted: from now on it is given before it is asked for.
-    public func remember(_ authenticator: any Authenticator, for answer: Answer) {
+    ///
+    /// - Parameter isLasting: whether processes to come have the credential as well.
+    public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) {
         guard answer.credential.persistence != .none else { return }
         let space = remembered(answer.space.origin).remembered(answer.space)
-        space.add(authenticator, for: answer.credential.version)
-        space.extend(to: authenticator.extent)
+        // A token follows another all the time, which is no news of the space.
+        let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
+        let isNew = space.add(authenticator, for: answer.credential.version) && !isSuccessor
+        let isLarger = space.extend(to: authenticator.extent)
+        if isLasting, isNew || isLarger { tell(space) }
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
-    public func extend(_ space: ProtectionSpace, to target: Span<UInt8>) {
-        known(space.origin)?.space(space)?.extend(to: space.isProxy ? .origin : .directory(of: target))
+    public func extend(_ space: ProtectionSpace, to target: Span<UInt8>, isLasting: Bool = false) {
+        guard let known = known(space.origin)?.space(space) else { return }
+        if known.extend(to: space.isProxy ? .origin : .directory(of: target)), isLasting { tell(known) }
+    }
+
+    /// Takes over what the journal holds, where others write too.
+    public func adopt(_ learned: [LearnedSpace]) {
+        for learned in learned where learned.space.authenticationMethod.isWorthKeeping {
+            remembered(learned.space.origin).remembered(learned.space).adopt(learned)
+        }
+    }
+
+    private func tell(_ space: KnownSpace) {
+        if space.space.authenticationMethod.isWorthKeeping { journal?.learned(space.learned) }
     }
 
     /// An answer was refused. A version that never worked here is parked. One that did work may have been refused for

@@ -31,6 +31,7 @@ public final class TokenStore: Sendable {
     }
 
     private let entries = Mutex<[CredentialVersion: Entry]>([:])
+    private let journal: (any TokenJournal)?
 
     /// Milliseconds between tries that failed; between tokens that servers refuse.
     private static let pause = 5_000
@@ -39,7 +40,23 @@ public final class TokenStore: Sendable {
     private static let usualLifetime = 3_600_000
     private static let capacity = 1024
 
-    public init() {}
+    /// - Parameter journal: told of every token that is fetched here.
+    public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
+
+    /// Takes over a token that another process fetched, if it lasts longer than what is there.
+    public func adopt(_ fetched: FetchedToken) {
+        entries.withLock { entries in
+            if entries.count >= Self.capacity { return }
+            var entry = entries[fetched.grant] ?? Entry()
+            guard entry.held.map({ $0.endsAt < fetched.endsAt }) ?? true else { return }
+            entry.held = Held(
+                credential: Credential(name: fetched.grant.name, token: fetched.token), endsAt: fetched.endsAt,
+                renewsAt: fetched.renewsAt)
+            entry.failure = nil
+            entry.pausedUntil = .min
+            entries[fetched.grant] = entry
+        }
+    }
 
     /// - Parameters:
     ///   - refused: a token that a server just refused: another is wanted.
@@ -81,7 +98,7 @@ public final class TokenStore: Sendable {
     public func land(
         _ result: Result<TokenResponse, TokenError>, for grant: CredentialVersion, at now: Int
     ) -> Credential? {
-        let (waiters, credential) = entries.withLock { entries -> ([Waiter], Credential?) in
+        let (waiters, held) = entries.withLock { entries -> ([Waiter], Held?) in
             var entry = entries[grant] ?? Entry()
             defer { entries[grant] = entry }
             let waiters = entry.waiters ?? []
@@ -90,19 +107,24 @@ public final class TokenStore: Sendable {
             case .success(let response):
                 let lifetime = response.lifetime ?? Self.usualLifetime
                 let credential = Credential(name: grant.name, token: response.token)
-                entry.held = Held(
+                let held = Held(
                     credential: credential, endsAt: now + lifetime - min(5_000, lifetime / 10),
                     renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10))
+                entry.held = held
                 entry.failure = nil
                 entry.pausedUntil = .min
-                return (waiters, credential)
+                return (waiters, held)
             case .failure(let error):
                 entry.failure = error
                 entry.pausedUntil = error.isPassing ? now + Self.pause : .max
                 return (waiters, nil)
             }
         }
-        for waiter in waiters { _ = waiter.resolve(.settled(credential == nil ? .unanswered : .accepted)) }
-        return credential
+        for waiter in waiters { _ = waiter.resolve(.settled(held == nil ? .unanswered : .accepted)) }
+        if let held, let token = held.credential.token {
+            journal?.fetched(
+                FetchedToken(grant: grant, token: token, endsAt: held.endsAt, renewsAt: held.renewsAt))
+        }
+        return held?.credential
     }
 }

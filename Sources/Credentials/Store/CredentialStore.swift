@@ -5,16 +5,19 @@ import Database
 import IO
 import Synchronization
 
-/// What outlives the process: credentials of permanent persistence, and what was refused.
+/// What outlives the process: credentials of permanent persistence, what was refused, what was learned of spaces, and
+/// the tokens that were fetched.
 public final class CredentialStore: Sendable {
     public let storage: any CredentialStorage
-    /// Kept in the store as they change.
-    public let parked: ParkedCredentials
+    /// Kept in the store as it changes, as are the refusals in it.
+    public let spaces: ProtectionSpaces
+    /// Kept in the store as they are fetched.
+    public let tokens: TokenStore
+    private let writer: WriteBehind
     private let database: any CredentialDatabase
     /// Wraps the store's own key; a store in its place may have another of those.
     private let key: SealingKey
-    /// What is still to be taken over.
-    private let behind = Mutex<ForeignChanges?>(nil)
+    private let progress = Mutex(Progress())
     let kept: DatabaseCredentialStorage
 
     /// Opens a store in a SQLite file, which is made if there is none. Blocks.
@@ -60,8 +63,18 @@ public final class CredentialStore: Sendable {
         self.key = key
         kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool, report: report)
         storage = kept
-        parked = ParkedCredentials(journal: StoredRefusals(database, pool: pool, report: report))
-        try adoptRefusals()
+        writer = WriteBehind(database, pool: pool, report: report)
+        let journal = StoreJournal(writer, dataKey: dataKey)
+        spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
+        tokens = TokenStore(journal: journal)
+        _ = try adopt(try revision())
+    }
+
+    /// How far this process has followed the store.
+    private struct Progress {
+        /// What is still to be taken over.
+        var behind: ForeignChanges?
+        var revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0)
     }
 
     /// Waits for changes that other processes make, and takes them over. Blocks.
@@ -73,34 +86,64 @@ public final class CredentialStore: Sendable {
         let changes = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.foreignChanges(within: limit)
         }
-        // What is not taken over now for want of a connection is taken over later.
-        let behind = behind.withLock { behind in
+        // The store can be reached: what waits is written, and what is not taken over now is taken over next time.
+        writer.flush()
+        let behind = progress.withLock { progress in
             switch changes {
             case .none: break
-            case .some: behind = behind ?? .some
-            case .replaced: behind = .replaced
+            case .some: progress.behind = progress.behind ?? .some
+            case .replaced: progress.behind = .replaced
             }
-            return behind
+            return progress.behind
         }
         guard let behind else { return false }
+        let revision = try revision()
         if case .replaced = behind {
+            progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
             try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
         } else {
-            try kept.refresh(
-                to: try CredentialStoreError.asking { () throws(DatabaseError) in
-                    try database.read { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
-                })
+            try kept.refresh(to: revision)
         }
-        try adoptRefusals()
-        self.behind.withLock { $0 = nil }
+        let isWhole = try adopt(revision)
+        progress.withLock { $0.behind = isWhole ? nil : .some }
         return true
     }
 
-    private func adoptRefusals() throws(CredentialStoreError) {
-        parked.adopt(
-            try CredentialStoreError.asking { () throws(DatabaseError) in
-                try database.read { connection throws(DatabaseError) in try CredentialTables.refusals(connection) }
-            })
+    private func revision() throws(CredentialStoreError) -> StoreRevision {
+        try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
+        }
+    }
+
+    /// Takes over what was refused, learned and fetched since the last time.
+    ///
+    /// - Returns: false when refusals of ours were not in the store yet, so that they cannot be told from what others have
+    ///   taken out.
+    private func adopt(_ revision: StoreRevision) throws(CredentialStoreError) -> Bool {
+        let written = writer.settled
+        let known = progress.withLock { $0.revision }
+        let now = SystemClock.epochMilliseconds
+        let (refusals, learned, fetched) = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in
+                (
+                    known.refusals == revision.refusals ? nil : try CredentialTables.refusals(connection),
+                    try LearnedTables.spaces(
+                        since: known.latest, on: Int64(now / LearnedTables.dayLength), connection),
+                    try LearnedTables.tokens(since: known.latest, now: now, connection)
+                )
+            }
+        }
+        let isSettled = written != nil && written == writer.settled
+        if let refusals { spaces.parked.adopt(isSettled ? refusals : refusals + spaces.parked.entries) }
+        spaces.adopt(learned)
+        let dataKey = kept.dataKey
+        for row in fetched { if let token = row.token(openedWith: dataKey) { tokens.adopt(token) } }
+        let isWhole = isSettled || refusals == nil
+        progress.withLock { progress in
+            progress.revision = StoreRevision(
+                latest: revision.latest, refusals: isWhole ? revision.refusals : -1, forgotten: revision.forgotten)
+        }
+        return isWhole
     }
 
     /// Wraps the store's own key by another. The rows stay as they are, and whoever has the store open goes on. Blocks.

@@ -93,6 +93,8 @@ final class DatabaseCredentialStorage: CredentialStorage {
         }
     }
 
+    var dataKey: SealingKey { state.withLock { $0.view.dataKey } }
+
     // MARK: - Writing
 
     func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {

@@ -14,7 +14,7 @@ struct PostgreSQLSession {
 
     /// Milliseconds.
     private static let shortestPause = 100
-    private static let longestPause = 2000
+    private static let longestPause = 1000
 
     init(_ info: String, _ connection: PostgreSQLConnection?, greeting: String? = nil) {
         self.info = info

@@ -9,7 +9,7 @@ public final class StoreFollower: Sendable {
     private let trouble = Mutex<CredentialStoreError?>(nil)
 
     /// Milliseconds between two attempts at a store that is away.
-    private static let pause = 500
+    private static let pause = 250
     /// Milliseconds that one look may wait for a change.
     private static let patience = 1000
 

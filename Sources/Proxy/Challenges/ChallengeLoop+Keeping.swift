@@ -24,6 +24,16 @@ extension ChallengeLoop {
         return shared.storage.defaultCredential(for: space) ?? space.general.flatMap(shared.storage.defaultCredential)
     }
 
+    /// Whether processes to come will have the credential too: the rule file names it, or it is stored.
+    func isLasting(_ answer: Authentication.Answer) -> Bool {
+        let version = answer.credential.version
+        if (try? policy.credentials.credential(named: version.name)) != nil { return true }
+        guard let user = answer.credential.user else { return false }
+        return [answer.space, answer.space.general].contains { space in
+            space.map { shared.storage.version(of: user, for: $0) == version } ?? false
+        }
+    }
+
     /// Keeps what came with the request's URL, for as long as a rule says; what the rule file names is kept there.
     func keep(_ answer: Authentication.Answer) {
         let (shared, credential, space) = (shared, answer.credential, answer.space)

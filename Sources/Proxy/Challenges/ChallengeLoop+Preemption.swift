@@ -42,7 +42,8 @@ extension ChallengeLoop {
     private mutating func preempt(
         _ space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision, with credential: Credential?
     ) -> Bool {
-        guard let credential,
+        // Another process may have found out that it is no good any more.
+        guard let credential, !shared.spaces.parked.contains(credential.version, for: space.space),
             let authenticator = space.authenticator(for: credential.version) ?? successor(in: space, with: credential)
         else { return false }
         if case .connection = authenticator.binding, isLeftOpen(target, in: known, to: credential) {

@@ -34,13 +34,23 @@ extension ChallengeLoop {
         return try? await tokens.token(for: credential, in: space, besides: nil)
     }
 
-    /// What answers with a token in the place of one that was accepted: it is another value, and means the same.
+    /// What answers where the space has no authenticator yet, and needs no challenge to have one: with a token in the place
+    /// of one that was accepted, which is another value and means the same; or with what an earlier process, or another
+    /// one, has seen accepted.
     func successor(in space: KnownSpace, with credential: Credential) -> (any Authenticator)? {
-        guard credential.token != nil, space.knows(credential.version.name) else { return nil }
+        let method = space.space.authenticationMethod
+        switch method {
+        case .bearer where credential.token != nil: guard space.knows(credential.version.name) else { return nil }
+        case .basic: guard space.hasAccepted(credential.version) else { return nil }
+        default: return nil
+        }
+        let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
         let answer = Authentication.Answer(
-            space: space.space, challenge: HeaderChallenge(scheme: "bearer"), credential: credential)
+            space: space.space,
+            challenge: HeaderChallenge(scheme: method.rawValue, parameters: realm.map { [$0] } ?? []),
+            credential: credential)
         guard let authenticator = try? policy.order.authenticator(for: answer, at: target.readable) else { return nil }
-        shared.spaces.remember(authenticator, for: answer)
+        shared.spaces.remember(authenticator, for: answer, isLasting: isLasting(answer))
         return authenticator
     }
 }

@@ -337,9 +337,10 @@ struct ChallengeLoop: ~Copyable {
                     "\(origin.title) could not prove \(missingProof): it is not the one that was asked"))
         }
         if answer.challenge != nil {
-            shared.spaces.remember(authenticator, for: answer)
+            let isLasting = isLasting(answer)
+            shared.spaces.remember(authenticator, for: answer, isLasting: isLasting)
             if authenticator.extent.coverage(of: target.readable) == nil {
-                shared.spaces.extend(answer.space, to: target.readable)
+                shared.spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
             }
             keep(answer)
         }

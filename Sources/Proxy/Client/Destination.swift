@@ -73,7 +73,7 @@ final class Destination {
     }
 
     /// On which terms a connection is made for this client.
-    /// - Parameter identities: `SharedState.identityGeneration`.
+    /// - Parameter identities: `SharedState.identities`.
     func terms(
         by way: Way, for client: @autoclosure () -> ClientIdentity, identities: Int
     ) -> ConnectionTerms {

@@ -61,6 +61,6 @@ struct ParentConnector {
         return ConnectionTerms(
             client: origin.dependsOnClient(by: rules)
                 ? Rules.ClientIdentity(address: session.address, user: exchange.record.user) : nil,
-            identities: origin.maySeeIdentity(by: rules) ? session.worker.shared.identityGeneration : 0)
+            identities: origin.maySeeIdentity(by: rules) ? session.worker.shared.identities.number : 0)
     }
 }

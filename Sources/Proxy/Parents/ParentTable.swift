@@ -71,4 +71,9 @@ struct ParentTable {
     func closeIdle() {
         for parent in parents.values { parent.origin.closeIdle() }
     }
+
+    /// As `OriginTable`.
+    func closeOutdated() {
+        for parent in parents.values { parent.origin.closeOutdated() }
+    }
 }

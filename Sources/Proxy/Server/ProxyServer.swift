@@ -64,11 +64,10 @@ public final class ProxyServer: Sendable {
 
     public func start() {
         for loop in loops { loop.start() }
-        loops.first?.spawn { [shared, workers] in
-            await shared.followStorage { name, version in
-                for worker in workers { worker.loop.submit { worker.value.retireLogins(name, but: version) } }
-            }
+        shared.onRetirement { [workers] retirement in
+            for worker in workers { worker.loop.submit { worker.value.retire(retirement) } }
         }
+        loops.first?.spawn { [shared] in await shared.followStorage() }
     }
 
     public var isDraining: Bool { draining.load(ordering: .relaxed) }

@@ -3,16 +3,13 @@ import Credentials
 
 extension SharedState {
     /// Keeps up with the storage as long as the process lives: which of its credentials changed.
-    ///
-    /// - Parameter retire: told the name of a credential and its version from now on, nil if it is gone: connections that
-    ///   are logged in with another have had their time.
-    func followStorage(retire: (String, CredentialVersion?) -> Void) async {
+    func followStorage() async {
         for await change in storage.changes() {
             if let version = storage.version(of: change.user, for: change.space) {
                 unpark(other: version)
-                retire(version.name, version)
+                retire(.logins(version.name, but: version))
             } else if change.kind == .removed {
-                retire(change.space.credentialName(of: change.user), nil)
+                retire(.logins(change.space.credentialName(of: change.user), but: nil))
             }
         }
     }

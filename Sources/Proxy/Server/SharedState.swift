@@ -8,10 +8,12 @@ import TLS
 public final class SharedState: Sendable {
     public let spaces: ProtectionSpaces
     /// The tokens that were fetched.
-    let tokens = TokenStore()
+    let tokens: TokenStore
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
-    private let identityChanges = Atomic(1)
+    /// The state of the certificates that could be shown.
+    let identities = IdentityGeneration()
+    private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
     public let storage: any CredentialStorage
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
@@ -21,13 +23,16 @@ public final class SharedState: Sendable {
     let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - parked: refusals that others may know of as well.
+    ///   - spaces: what others may have learned as well.
+    ///   - tokens: likewise.
     public init(
-        storage: any CredentialStorage, parked: ParkedCredentials = ParkedCredentials(),
+        storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
+        tokens: TokenStore = TokenStore(),
         report: @escaping @Sendable (String) -> Void
     ) {
         self.storage = storage
-        spaces = ProtectionSpaces(parked: parked)
+        self.spaces = spaces
+        self.tokens = tokens
         self.report = report
     }
 
@@ -38,12 +43,25 @@ public final class SharedState: Sendable {
         adopt(refresh)
     }
 
-    /// Another number whenever a certificate that could be shown has changed; never 0.
-    var identityGeneration: Int { identityChanges.load(ordering: .relaxed) }
-
     /// Takes note of what a refresh found.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
-        if refresh.changed.contains(where: { $0.identity != nil }) { identityChanges.add(1, ordering: .relaxed) }
-        for credential in refresh.changed { spaces.replace(with: credential.version) }
+        if refresh.changed.contains(where: { $0.identity != nil }) {
+            identities.advance()
+            retire(.identities)
+        }
+        for credential in refresh.changed {
+            spaces.replace(with: credential.version)
+            retire(.logins(credential.version.name, but: credential.version))
+        }
+    }
+
+    /// From now on tells `observer` which connections have had their time, in place of whoever was told before.
+    func onRetirement(_ observer: @escaping @Sendable (Retirement) -> Void) {
+        retirements.withLock { $0 = observer }
+    }
+
+    func retire(_ retirement: Retirement) {
+        if case .logins = retirement, !ConnectionLogin.areThere { return }
+        retirements.withLock { $0 }(retirement)
     }
 }

@@ -33,7 +33,7 @@ final class Worker {
         self.shared = shared
         self.policy = policy
         self.clientLimit = max(1, clientLimit)
-        origins = OriginTable(idleLimit: self.clientLimit)
+        origins = OriginTable(idleLimit: self.clientLimit, identities: shared.identities)
         resolver = try Resolver(on: loop)
         metrics = Metrics()
         lines = LineBuffer(on: loop, metrics: metrics)
@@ -125,9 +125,9 @@ final class Worker {
         freeExchanges.removeAll()
     }
 
-    /// Connections that are logged in with another version of the credential have had their time.
-    func retireLogins(_ name: String, but version: CredentialVersion?) {
-        for session in sessions.values { session.logins.retire(name, but: version) }
+    func retire(_ retirement: Retirement) {
+        for session in sessions.values { session.logins.retire(retirement) }
+        if case .identities = retirement { origins.closeOutdated() }
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.

@@ -1,4 +1,5 @@
 import Authentication
+import Synchronization
 
 /// The login that stands on a connection, or is under way. It makes the connection one client's: what is sent on it
 /// counts as that user's, so it serves no other client, credential or origin from then on, and never rests where others
@@ -15,9 +16,10 @@ final class ConnectionLogin {
     let origin: Origin
     let owner: Owner
     /// Whether the credential may be kept for the client's next request.
-    let mayBeHeld: Bool
+    private(set) var mayBeHeld: Bool
     /// The client's other connections, where this one rests between its requests.
     private unowned let holder: HeldConnections
+    private static let count = Atomic(0)
 
     init(
         to origin: Origin, with credential: Credential, in context: any SecurityContext, heldBy holder: HeldConnections
@@ -26,6 +28,8 @@ final class ConnectionLogin {
         owner = .credential(credential.version, in: context)
         mayBeHeld = credential.persistence != .none
         self.holder = holder
+        Self.count.add(1, ordering: .relaxed)
+        holder.begin(self)
     }
 
     /// The client's own.
@@ -34,11 +38,25 @@ final class ConnectionLogin {
         owner = .client
         mayBeHeld = true
         self.holder = holder
+        Self.count.add(1, ordering: .relaxed)
     }
+
+    deinit { Self.count.subtract(1, ordering: .relaxed) }
+
+    /// Whether there is any, on whichever loop.
+    static var areThere: Bool { count.load(ordering: .relaxed) > 0 }
+
+    /// The connection serves the request that it has, and no other.
+    func retire() { mayBeHeld = false }
 
     /// Nil where it is the client's own.
     var version: CredentialVersion? {
         if case .credential(let version, _) = owner { version } else { nil }
+    }
+
+    /// Whether it is with another version of that credential.
+    func isOf(_ name: String, but version: CredentialVersion?) -> Bool {
+        self.version?.name == name && self.version != version
     }
 
     var context: (any SecurityContext)? {

@@ -36,7 +36,7 @@ final class HeldConnections: ChannelObserver {
         }
 
         func isLoggedIn(_ name: String, but version: CredentialVersion?) -> Bool {
-            [login, parentLogin].contains { $0?.version?.name == name && $0?.version != version }
+            [login, parentLogin].contains { $0?.isOf(name, but: version) == true }
         }
 
         var mayBeKept: Bool {
@@ -56,6 +56,9 @@ final class HeldConnections: ChannelObserver {
     }
 
     private var connections: [Held] = []
+    /// The logins of the connection that the client's present request is sent on: at the origin, and at a parent.
+    private weak var originLogin: ConnectionLogin?
+    private weak var parentLogin: ConnectionLogin?
 
     /// A client works with few such servers at a time; beyond it the one used least recently goes.
     private static let limit = 8
@@ -67,6 +70,7 @@ final class HeldConnections: ChannelObserver {
             let held = remove(at: place)
             if held.serves(wanted) {
                 held.stream.wakeup = wakeup
+                for login in [held.login, held.parentLogin] { login.map(begin) }
                 return held
             }
             held.stream.close()
@@ -85,7 +89,7 @@ final class HeldConnections: ChannelObserver {
     func keep(_ held: Held, for limit: Int) {
         let (stream, room) = (held.stream, held.peer.room)
         stream.wakeup = nil
-        guard held.mayBeKept, !stream.isReadable, !stream.isClosed else {
+        guard held.mayBeKept, room.suits(held.connection.terms), !stream.isReadable, !stream.isClosed else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }
@@ -96,11 +100,25 @@ final class HeldConnections: ChannelObserver {
         connections.append(held)
     }
 
-    /// Closes those that are logged in with another version of the credential; nil: with any.
-    func retire(_ name: String, but version: CredentialVersion?) {
-        while let place = connections.firstIndex(where: { $0.isLoggedIn(name, but: version) }) {
+    /// Closes those that have had their time. One that serves a request at this moment closes after it.
+    func retire(_ retirement: Retirement) {
+        while let place = connections.firstIndex(where: { isOver($0, retirement) }) {
             remove(at: place).stream.close()
         }
+        guard case .logins(let name, let version) = retirement else { return }
+        for login in [originLogin, parentLogin] where login?.isOf(name, but: version) == true { login?.retire() }
+    }
+
+    private func isOver(_ held: Held, _ retirement: Retirement) -> Bool {
+        switch retirement {
+        case .logins(let name, let version): held.isLoggedIn(name, but: version)
+        case .identities: !held.peer.room.suits(held.connection.terms)
+        }
+    }
+
+    /// From now on the client's present request depends on the login.
+    func begin(_ login: ConnectionLogin) {
+        if login.origin.isProxy { parentLogin = login } else { originLogin = login }
     }
 
     func closeAll() {

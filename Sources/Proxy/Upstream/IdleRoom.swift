@@ -2,6 +2,14 @@
 /// need.
 final class IdleRoom {
     var places: Int
+    private let identities: IdentityGeneration
 
-    init(places: Int) { self.places = places }
+    init(places: Int, identities: IdentityGeneration = IdentityGeneration()) {
+        self.places = places
+        self.identities = identities
+    }
+
+    /// Whether a connection made under these terms could still serve somebody: the certificates that could be shown are
+    /// those of then.
+    func suits(_ terms: ConnectionTerms) -> Bool { terms.identities == 0 || terms.identities == identities.number }
 }

@@ -161,7 +161,9 @@ final class Origin: ChannelObserver {
     func keep(_ connection: OriginConnection, for limit: Int) {
         let stream = connection.stream
         stream.wakeup = nil
-        guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit, room.places > 0 else {
+        guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit, room.places > 0,
+            room.suits(connection.terms)
+        else {
             return stream.close()
         }
         room.places &-= 1
@@ -170,13 +172,19 @@ final class Origin: ChannelObserver {
         idle.append(connection)
     }
 
-    func closeIdle() {
-        for kept in idle {
+    func closeIdle() { closeIdle { _ in true } }
+
+    /// Closes those that nobody can use any more since a certificate has changed.
+    func closeOutdated() { closeIdle { !room.suits($0.terms) } }
+
+    private func closeIdle(where isUnwanted: (OriginConnection) -> Bool) {
+        let before = idle.count
+        for kept in idle where isUnwanted(kept) {
             kept.stream.socket.observer = nil
             kept.stream.close()
         }
-        room.places += idle.count
-        idle.removeAll()
+        idle.removeAll(where: isUnwanted)
+        room.places += before - idle.count
     }
 
     func channelChanged(_ channel: Channel) {

@@ -18,7 +18,7 @@ struct OriginConnector {
         destination.terms(
             by: exchange.way,
             for: Rules.ClientIdentity(address: session.address, user: exchange.record.user),
-            identities: session.worker.shared.identityGeneration)
+            identities: session.worker.shared.identities.number)
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.

@@ -16,8 +16,8 @@ struct OriginTable {
     private static let limit = 4096
 
     /// - Parameter idleLimit: connections kept unused, over all origins.
-    init(idleLimit: Int) {
-        room = IdleRoom(places: idleLimit)
+    init(idleLimit: Int, identities: IdentityGeneration = IdentityGeneration()) {
+        room = IdleRoom(places: idleLimit, identities: identities)
         parents = ParentTable(room: room)
     }
 
@@ -60,6 +60,12 @@ struct OriginTable {
     func closeIdle() {
         for origin in slots { origin?.closeIdle() }
         parents.closeIdle()
+    }
+
+    /// Closes those that nobody can use any more since a certificate has changed.
+    func closeOutdated() {
+        for origin in slots { origin?.closeOutdated() }
+        parents.closeOutdated()
     }
 
     /// The slot of that origin, or the free one for it.

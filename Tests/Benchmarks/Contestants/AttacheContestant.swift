@@ -11,10 +11,16 @@ enum AttacheContestant {
         case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
+        /// As `plain`, with the credentials of a store in that directory.
+        case stored(directory: String)
     }
 
     static func forward(_ binary: String, _ rules: Rules = .plain) -> Contestant {
         contestant(binary, rules) { .forward(proxy: $0) }
+    }
+
+    static func stored(_ binary: String, in directory: String) -> Contestant {
+        forward(binary, .stored(directory: directory))
     }
 
     static func tunnel(_ binary: String) -> Contestant {
@@ -54,6 +60,13 @@ enum AttacheContestant {
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
+
+                """
+        case .stored(let directory):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                store sqlite \(directory)/credentials.db { key file \(directory)/store.key }
 
                 """
         case .originating(let anchor):

@@ -17,6 +17,7 @@ enum Measure: String, CaseIterable {
     case interceptionMemory = "interception-memory"
     case parents
     case start
+    case store
     case binary
 
     func take(in setting: Setting) async throws(BenchError) -> [Finding] {
@@ -38,6 +39,7 @@ enum Measure: String, CaseIterable {
         case .interceptionMemory: try await InterceptionMeasure.takeMemory(in: setting)
         case .parents: try await ParentMeasure.take(in: setting)
         case .start: try await StartMeasure.take(in: setting)
+        case .store: try await StoreMeasure.take(in: setting)
         case .binary: try BinaryMeasure.take(in: setting)
         }
     }

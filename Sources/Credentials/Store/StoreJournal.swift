@@ -1,0 +1,55 @@
+import Authentication
+import Bytes
+import Crypto
+import Database
+import IO
+
+/// The journals of refusals, learned spaces and tokens in a store. Nobody waits for what is written.
+final class StoreJournal: Sendable {
+    private let writer: WriteBehind
+    private let dataKey: SealingKey
+
+    init(_ writer: WriteBehind, dataKey: SealingKey) {
+        self.writer = writer
+        self.dataKey = dataKey
+    }
+}
+
+extension StoreJournal: RefusalJournal {
+    func parked(_ entry: ParkedCredentials.Entry) {
+        writer.submit { connection, revision throws(DatabaseError) in
+            try CredentialTables.add(entry, at: revision, connection)
+        }
+    }
+
+    func replaced(by version: CredentialVersion) {
+        writer.submit { connection, revision throws(DatabaseError) in
+            try CredentialTables.removeRefusals(before: version, at: revision, connection)
+        }
+    }
+
+    func unparkedAll() {
+        writer.submit { connection, revision throws(DatabaseError) in
+            try CredentialTables.removeRefusals(at: revision, connection)
+        }
+    }
+}
+
+extension StoreJournal: SpaceJournal {
+    func learned(_ space: LearnedSpace) {
+        let day = Int64(SystemClock.epochMilliseconds / LearnedTables.dayLength)
+        writer.submit { connection, revision throws(DatabaseError) in
+            try LearnedTables.put(space, on: day, at: revision, connection)
+        }
+    }
+}
+
+extension StoreJournal: TokenJournal {
+    func fetched(_ token: FetchedToken) {
+        guard let row = try? StoredToken(token, sealedWith: dataKey) else { return }
+        let now = SystemClock.epochMilliseconds
+        writer.submit { connection, revision throws(DatabaseError) in
+            try LearnedTables.put(row, at: revision, now: now, connection)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Database
+import IO
+import Synchronization
+
+/// Writes to a store, a little later, what nobody waits for. While the store is away the writes wait as well, as many as
+/// there is room for; one thread at most is busy with them.
+final class WriteBehind: Sendable {
+    typealias Write = @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Void
+
+    private struct State {
+        var writes: [Write] = []
+        var isWriting = false
+        var submitted = 0
+    }
+
+    private let database: any CredentialDatabase
+    private let pool: BlockingPool
+    private let report: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    /// Beyond it the oldest is forgotten: what is written like this is worth a challenge each.
+    private static let capacity = 8192
+
+    init(_ database: any CredentialDatabase, pool: BlockingPool, report: @escaping @Sendable (String) -> Void) {
+        self.database = database
+        self.pool = pool
+        self.report = report
+    }
+
+    func submit(_ write: @escaping Write) {
+        let begins = state.withLock { state in
+            if state.writes.count >= Self.capacity { state.writes.removeFirst() }
+            state.writes.append(write)
+            state.submitted += 1
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { pool.submit { self.write() } }
+    }
+
+    /// How many writes there were, if every one of them is in the store; else nil.
+    var settled: Int? {
+        state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }
+    }
+
+    /// Tries again what could not be written.
+    func flush() {
+        let begins = state.withLock { state in
+            guard !state.isWriting, !state.writes.isEmpty else { return false }
+            state.isWriting = true
+            return true
+        }
+        if begins { pool.submit { self.write() } }
+    }
+
+    private func write() {
+        while true {
+            let writes = state.withLock { state in
+                defer { state.writes = [] }
+                if state.writes.isEmpty { state.isWriting = false }
+                return state.writes
+            }
+            if writes.isEmpty { return }
+            do throws(DatabaseError) {
+                try database.write { connection, revision throws(DatabaseError) in
+                    for write in writes { try write(connection, revision) }
+                }
+            } catch {
+                switch error {
+                case .unavailable, .full: return keep(writes)
+                case .failed, .unusable: report("what was learned could not be kept in the credential store: \(error)")
+                }
+            }
+        }
+    }
+
+    private func keep(_ writes: [Write]) {
+        state.withLock { state in
+            state.writes = Array((writes + state.writes).suffix(Self.capacity))
+            state.isWriting = false
+        }
+    }
+}

@@ -85,17 +85,17 @@ final class PostgreSQLServer: Sendable {
         return "/usr/lib/postgresql/\(versions.last ?? "")/bin/\(name)"
     }
 
-    private static var asServer: [String] {
+    static var asServer: [String] {
         getuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] : []
     }
 
-    private static func run(_ arguments: [String]) throws {
+    static func run(_ arguments: [String]) throws {
         let process = try launch(["/usr/bin/env"] + arguments)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(command: arguments.joined(separator: " ")) }
     }
 
-    private static func launch(_ arguments: [String]) throws -> Process {
+    static func launch(_ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: arguments[0])
         process.arguments = Array(arguments.dropFirst())
@@ -111,7 +111,7 @@ final class PostgreSQLServer: Sendable {
         let command: String
     }
 
-    private static func freePort() throws -> UInt16 {
+    static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -1,0 +1,112 @@
+import Authentication
+import Crypto
+import Foundation
+import Testing
+
+@testable import Credentials
+
+/// A shared store behind PgBouncer in session mode: what listens keeps a server of its own.
+@Suite(.serialized) struct PgBouncerTests {
+    private let space = ProtectionSpace(
+        origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
+
+    private func credential(_ user: String) -> Credential {
+        Credential(name: "any", user: user, password: Secret("p"), persistence: .permanent)
+    }
+
+    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
+        for _ in 0..<400 {
+            if try condition() { return true }
+            usleep(50_000)
+        }
+        return false
+    }
+
+    /// Whether the replica comes to know the user, by following alone.
+    private func learns(_ replica: CredentialStore, of user: String) throws -> Bool {
+        try eventually {
+            _ = try? replica.follow(within: 100)
+            return replica.credential(of: user, for: space) != nil
+        }
+    }
+
+    /// Once whoever is in between is there again.
+    private func put(_ user: String, to replica: CredentialStore) throws -> Bool {
+        try eventually { (try? replica.put(credential(user), for: space, asDefault: false)) != nil }
+    }
+
+    @Test func `a change at one replica is noticed by another, also by one without it`() throws {
+        let server = PostgreSQLServer.shared
+        let bouncer = try PgBouncer(server: server.port)
+        let direct = try server.newDatabase()
+        var opened: [CredentialStore] = []
+        #expect(
+            try eventually {
+                guard let store = try? server.open(bouncer.info(direct)) else { return false }
+                opened.append(store)
+                return opened.count == 2
+            }, "\(bouncer.log)")
+        let (first, second) = (try #require(opened.first), try #require(opened.last))
+        let outside = try server.open(direct)
+        for replica in [first, second, outside] { try replica.follow(within: 0) }
+        try first.put(credential("ann"), for: space, asDefault: true)
+        #expect(try second.follow(within: 5000))
+        #expect(try outside.follow(within: 5000))
+        #expect(try !first.follow(within: 100))
+        try outside.put(credential("bob"), for: space, asDefault: false)
+        #expect(try first.follow(within: 5000))
+        let version = try #require(first.credential(of: "ann", for: space)).version
+        first.parked.park(version, for: space)
+        #expect(
+            try eventually {
+                try second.follow(within: 100)
+                return second.parked.contains(version, for: space)
+            })
+        for replica in [first, second, outside] {
+            #expect(try learns(replica, of: "bob"))
+        }
+        try bouncer.stop()
+    }
+
+    @Test func `when it or the server behind it starts again nothing stays unnoticed`() throws {
+        let server = try PostgreSQLServer()
+        let bouncer = try PgBouncer(server: server.port)
+        let direct = try server.newDatabase()
+        var opened: CredentialStore?
+        #expect(
+            try eventually {
+                opened = try? server.open(bouncer.info(direct))
+                return opened != nil
+            }, "\(bouncer.log)")
+        let behind = try #require(opened)
+        let outside = try server.open(direct)
+        for replica in [behind, outside] { try replica.follow(within: 0) }
+        try behind.put(credential("ann"), for: space, asDefault: true)
+        #expect(try learns(outside, of: "ann"))
+
+        try bouncer.stop()
+        #expect(throws: CredentialStoreError.self) { try behind.follow(within: 100) }
+        #expect(throws: CredentialStorageError.self) {
+            try behind.put(credential("nobody"), for: space, asDefault: false)
+        }
+        #expect(behind.credential(of: "ann", for: space) != nil)
+        // Said while nobody on the other side listens.
+        try outside.put(credential("bob"), for: space, asDefault: false)
+        try bouncer.start()
+        #expect(try learns(behind, of: "bob"), "\(bouncer.log)")
+        #expect(try put("carol", to: behind))
+        #expect(try learns(outside, of: "carol"))
+
+        try server.stop()
+        #expect(throws: CredentialStoreError.self) {
+            for _ in 0..<50 { try behind.follow(within: 100) }
+        }
+        try server.start()
+        #expect(try put("dan", to: outside))
+        #expect(try learns(behind, of: "dan"), "\(bouncer.log)")
+        #expect(try put("eve", to: behind))
+        #expect(try learns(outside, of: "eve"))
+        try bouncer.stop()
+        try server.stop()
+    }
+}

@@ -74,7 +74,7 @@ struct StoreMigrationTests {
         #expect(after.storage.defaultCredential(for: Self.space)?.user == "ann")
         // The refusal is that of the value that was refused.
         let refused = try #require(after.credential(of: "ann", for: Self.space)).version
-        #expect(after.parked.contains(refused, for: Self.space))
+        #expect(after.spaces.parked.contains(refused, for: Self.space))
         #expect(throws: CredentialStoreError.wrongKey(needed: theirs.id, given: ours.id)) {
             try open(destination, ours)
         }

@@ -77,8 +77,8 @@ struct SecretSearchTests {
             challenge "device" { host nowhere.test; method client-certificate; use device }
 
             """
-            + sites.map { "challenge \"\($0.name)\" { host 127.0.0.1; port \($0.origin.port); \($0.answer) }\n" }
-            .joined()
+                + sites.map { "challenge \"\($0.name)\" { host 127.0.0.1; port \($0.origin.port); \($0.answer) }\n" }
+                .joined()
     }
 
     private func setting(_ log: String) throws -> AttacheProcess.Setting {
@@ -110,7 +110,8 @@ struct SecretSearchTests {
                 #expect(run.succeeded, "\(run)")
             }
             try command([
-                "credential", "set", "http://127.0.0.1:\(port("sto"))/", "sto", "--realm", "r", "--password-file", "sto",
+                "credential", "set", "http://127.0.0.1:\(port("sto"))/", "sto", "--realm", "r", "--password-file",
+                "sto",
             ])
             let line = "url = http://127.0.0.1:\(port("imp"))/\nuser = \"imp:\(Self.secret("imported"))\"\n"
             try Scratch.write(line, to: proxy.folder + "/curlrc", mode: 0o600)
@@ -139,12 +140,14 @@ struct SecretSearchTests {
             #expect(try Wait.until { try fetch("imp", "http://127.0.0.1:\(port("imp"))/ok") == 200 })
             #expect(try fetch("own", "http://127.0.0.1:\(port("own"))/ok") == 200)
             let escaped = try #require(
-                PlantedSecret(kind: "", value: Self.secret("URL")).forms.first { $0.name == "percent" }).text
+                PlantedSecret(kind: "", value: Self.secret("URL")).forms.first { $0.name == "percent" }
+            ).text
             for path in ["ok", "bad"] {
                 let pair = Data("ann:\(Account.clientPassword)".utf8).base64EncodedString()
                 let answered = try proxy.exchange(
                     "GET http://url:\(escaped)@127.0.0.1:\(port("url"))/\(path) HTTP/1.1\r\n"
-                        + "Host: 127.0.0.1:\(port("url"))\r\nProxy-Authorization: Basic \(pair)\r\nConnection: close\r\n\r\n")
+                        + "Host: 127.0.0.1:\(port("url"))\r\nProxy-Authorization: Basic \(pair)\r\nConnection: close\r\n\r\n"
+                )
                 see("response to a URL with a password", answered.head + answered.text)
                 #expect(answered.status == (path == "ok" ? 200 : 401), "\(answered.head)")
             }

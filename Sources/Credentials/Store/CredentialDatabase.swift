@@ -21,7 +21,7 @@ protocol CredentialDatabase: Sendable {
 }
 
 /// What others may have done to a store.
-enum ForeignChanges: Sendable {
+enum ForeignChanges: Sendable, Hashable {
     case none
     case some
     /// It is another one now.

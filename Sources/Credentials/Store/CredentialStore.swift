@@ -13,7 +13,7 @@ public final class CredentialStore: Sendable {
     public let spaces: ProtectionSpaces
     /// Kept in the store as they are fetched.
     public let tokens: TokenStore
-    private let writer: WriteBehind
+    let writer: WriteBehind
     private let database: any CredentialDatabase
     /// Wraps the store's own key; a store in its place may have another of those.
     private let key: SealingKey
@@ -64,7 +64,7 @@ public final class CredentialStore: Sendable {
         kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool, report: report)
         storage = kept
         writer = WriteBehind(database, pool: pool, report: report)
-        let journal = StoreJournal(writer, dataKey: dataKey)
+        let journal = StoreJournal(writer, kept)
         spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
         tokens = TokenStore(journal: journal)
         _ = try adopt(try revision())
@@ -98,7 +98,8 @@ public final class CredentialStore: Sendable {
         }
         guard let behind else { return false }
         let revision = try revision()
-        if case .replaced = behind {
+        let isOther = try hasOtherKey()
+        if behind == .replaced || isOther || revision.latest < kept.revision {
             progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
             try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
         } else {
@@ -107,6 +108,15 @@ public final class CredentialStore: Sendable {
         let isWhole = try adopt(revision)
         progress.withLock { $0.behind = isWhole ? nil : .some }
         return true
+    }
+
+    /// Whether the store's own key is another one, as after a migration; that it is wrapped by another does not matter.
+    private func hasOtherKey() throws(CredentialStoreError) -> Bool {
+        let present = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
+        }
+        guard let dataKey = try? present?.dataKey(unwrappedWith: key) else { return false }
+        return dataKey.id != kept.dataKey.id
     }
 
     private func revision() throws(CredentialStoreError) -> StoreRevision {

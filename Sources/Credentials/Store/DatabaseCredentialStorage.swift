@@ -93,6 +93,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
         }
     }
 
+    /// How far the view has come.
+    var revision: Int64 { state.withLock { $0.revision } }
+
     var dataKey: SealingKey { state.withLock { $0.view.dataKey } }
 
     // MARK: - Writing
@@ -195,7 +198,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
     func refresh(to revision: StoreRevision) throws(CredentialStoreError) {
         try writing.withLock { _ throws(CredentialStoreError) in
             let known = state.withLock { $0.revision }
-            guard known <= revision.latest, known >= revision.forgotten else {
+            guard known >= revision.forgotten else {
                 return try reload(state.withLock { $0.view.dataKey })
             }
             let (removed, changed) = try CredentialStoreError.asking { () throws(DatabaseError) in

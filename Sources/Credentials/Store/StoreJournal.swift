@@ -7,11 +7,12 @@ import IO
 /// The journals of refusals, learned spaces and tokens in a store. Nobody waits for what is written.
 final class StoreJournal: Sendable {
     private let writer: WriteBehind
-    private let dataKey: SealingKey
+    /// Has the key that tokens are sealed under.
+    private let storage: DatabaseCredentialStorage
 
-    init(_ writer: WriteBehind, dataKey: SealingKey) {
+    init(_ writer: WriteBehind, _ storage: DatabaseCredentialStorage) {
         self.writer = writer
-        self.dataKey = dataKey
+        self.storage = storage
     }
 }
 
@@ -46,7 +47,7 @@ extension StoreJournal: SpaceJournal {
 
 extension StoreJournal: TokenJournal {
     func fetched(_ token: FetchedToken) {
-        guard let row = try? StoredToken(token, sealedWith: dataKey) else { return }
+        guard let row = try? StoredToken(token, sealedWith: storage.dataKey) else { return }
         let now = SystemClock.epochMilliseconds
         writer.submit { connection, revision throws(DatabaseError) in
             try LearnedTables.put(row, at: revision, now: now, connection)

@@ -1,0 +1,19 @@
+import Foundation
+import Testing
+
+extension AttacheProcess {
+    /// Sets the account's password for the origin's space by the command line.
+    func set(_ password: String, for origin: RecordingOrigin, method: String = "basic") throws {
+        try Scratch.write(password + "\n", to: folder + "/typed", mode: 0o600)
+        defer { unlink(folder + "/typed") }
+        let realm = method == "ntlm" ? [] : ["--realm", "r"]
+        let run = try Finished.run(
+            AttacheBinary.path,
+            ["credential", "set", origin.url(), Account.user, "--method", method, "--config", "proxy.conf"] + realm,
+            directory: folder, input: folder + "/typed", seconds: 20)
+        #expect(run.succeeded, "\(run)")
+    }
+
+    /// What `/readyz` says.
+    var readiness: String { (try? Curl.fetch("http://127.0.0.1:\(adminPort)/readyz"))?.text ?? "" }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// Proxies that share a store in PostgreSQL, each in a process of its own.
+@Suite(.serialized) struct ReplicaTests {
+    private static let key = String(repeating: "7", count: 64)
+
+    private func rules(_ info: String) -> String { "store postgresql \"\(info)\" { key file @/store.key }" }
+
+    private var setting: AttacheProcess.Setting { .init(threads: 1, files: ["store.key": Self.key + "\n"]) }
+
+    private func running(
+        _ count: Int, _ info: String, _ proxies: [AttacheProcess] = [], _ body: ([AttacheProcess]) throws -> Void
+    ) throws {
+        if proxies.count == count { return try body(proxies) }
+        try AttacheProcess.running(rules(info), setting: setting) { proxy throws in
+            try running(count, info, proxies + [proxy], body)
+        }
+    }
+
+    /// Whether every one of them has the right answer to give, within a second.
+    private func allAnswer(_ proxies: [AttacheProcess], _ origin: RecordingOrigin) throws -> Bool {
+        try Wait.until(seconds: 1) { try proxies.allSatisfy { try $0.get(origin.url()).status == 200 } }
+    }
+
+    @Test func `three replicas: a change at one is everybody's within a second, and so is a refusal`() throws {
+        let cluster = try PostgreSQLCluster()
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try running(3, cluster.info) { proxies throws in
+            for proxy in proxies { #expect(try proxy.get(origin.url()).status == 401) }
+            try proxies[0].set(Account.password, for: origin)
+            #expect(try allAnswer(proxies, origin))
+            #expect(sentry.refused == 0)
+
+            // The origin's password changes: one attempt of one replica, besides those already on their way.
+            try proxies[1].set(Account.wrongPassword, for: origin)
+            #expect(
+                Wait.until {
+                    _ = try? proxies[2].get(origin.url())
+                    return proxies[2].errorOutput.contains("was refused by")
+                })
+            #expect(sentry.refused == 1)
+            usleep(500_000)
+            for _ in 1...3 {
+                for proxy in proxies { #expect(try proxy.get(origin.url()).status == 401) }
+            }
+            #expect(sentry.refused == 1)
+
+            try proxies[0].set(Account.password, for: origin)
+            #expect(try allAnswer(proxies, origin))
+            #expect(sentry.refused == 1)
+        }
+    }
+
+    /// As long as asked for, or eight seconds.
+    @Test func `while the server is away known credentials answer, and afterwards all is as it was`() throws {
+        let seconds = ProcessInfo.processInfo.environment["ATTACHE_STORE_OUTAGE"].flatMap { Double($0) } ?? 8
+        let cluster = try PostgreSQLCluster()
+        let (known, other) = (BasicGuard(), BasicGuard())
+        let (origin, second) = (try RecordingOrigin.guarded(by: known), try RecordingOrigin.guarded(by: other))
+        try running(2, cluster.info) { proxies throws in
+            try proxies[0].set(Account.password, for: origin)
+            try proxies[0].set(Account.wrongPassword, for: second)
+            #expect(try allAnswer(proxies, origin))
+            cluster.stop()
+            let end = Date(timeIntervalSinceNow: seconds)
+            var statuses: [Int: Int] = [:]
+            while Date() < end {
+                for proxy in proxies { statuses[try proxy.get(origin.url()).status, default: 0] += 1 }
+            }
+            #expect(statuses.count == 1 && statuses[200] ?? 0 > 10, "\(statuses)")
+            for proxy in proxies {
+                #expect(proxy.awaitErrorOutput("the proxy goes on with the credentials that it knows"))
+                #expect(proxy.readiness.contains("cannot be reached"), "\(proxy.readiness)")
+            }
+            // What is found out meanwhile is told to the others when they can be reached.
+            #expect(try proxies[0].get(second.url()).status == 401)
+            #expect(other.refused == 1)
+            try cluster.start()
+            for proxy in proxies { #expect(proxy.awaitErrorOutput("the credential store is back")) }
+            usleep(2_000_000)
+            #expect(try proxies[1].get(second.url()).status == 401)
+            #expect(other.refused == 1)
+            try proxies[1].set(Account.password, for: second)
+            #expect(try allAnswer(proxies, second))
+            #expect(other.refused == 1)
+        }
+    }
+
+    @Test func `PgBouncer may stand between, in session mode`() throws {
+        let cluster = try PostgreSQLCluster()
+        try cluster.startBouncer()
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try running(2, cluster.bouncedInfo) { proxies throws in
+            try proxies[0].set(Account.password, for: origin)
+            #expect(try allAnswer(proxies, origin))
+            #expect(sentry.refused == 0)
+        }
+    }
+}

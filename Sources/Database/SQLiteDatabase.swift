@@ -39,6 +39,15 @@ public final class SQLiteDatabase: SQLConnection {
     public static var transactionStart: String { "BEGIN IMMEDIATE" }
     public static var snapshotStart: String { "BEGIN" }
 
+    /// The file of the write-ahead log beside a database.
+    public static func log(of path: String) -> String { path + "-wal" }
+
+    /// Removes the log of a database whose file has lost its name: SQLite leaves it there, and whoever opens another file
+    /// of that name would take it for that one's.
+    public static func removeLog(of path: String) {
+        for name in [log(of: path), path + "-shm"] { unlink(name) }
+    }
+
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
         var rows: [[DatabaseValue]] = []

@@ -44,13 +44,13 @@ struct StoreMemoryTests {
     }
 
     @Test func `a Digest space is asked once by the next process, whoever comes`() throws {
-        let sentry = DigestGuard()
+        let sentry = DigestGuard(.init(usesPerNonce: 20))
         let origin = try RecordingOrigin.guarded(by: sentry)
         let store = store()
         for run in 1...2 {
             try AttacheProcess.answering(origin.port, rules: store) { proxy throws in
                 let statuses = try Parallel.fetch(20, origin.url("/a"), through: proxy)
-                #expect(statuses.allSatisfy { $0 == 200 })
+                #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
                 awaitRow("attache_spaces", in: store)
             }
             #expect(sentry.unauthenticated == run)

@@ -12,6 +12,8 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         /// Nil while the file cannot be opened that has taken the place of another.
         var database: SQLiteDatabase?
         var stamp: FileStamp?
+        /// That of its log.
+        var logStamp: FileStamp?
         /// SQLite's own number of changes that others made.
         var dataVersion: Int64?
     }
@@ -105,11 +107,15 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         try state.withLock { state throws(DatabaseError) in
             guard isInPlace(state) else {
                 guard SmallFile.exists(path) else { throw .unavailable("\(path) was taken away") }
-                // The former file's log has the name that the new one's will have, and goes when it is closed.
-                state = State()
+                let log = state.logStamp
+                state = State(logStamp: log)
+                if let log, FileStamp(path: SQLiteDatabase.log(of: path))?.isSameFile(as: log) == true {
+                    SQLiteDatabase.removeLog(of: path)
+                }
                 state = try Self.open(path)
                 return .replaced
             }
+            state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
             let version = try database(state).rows("PRAGMA data_version").first?.first?.integer
             defer { state.dataVersion = version }
             return state.dataVersion == version ? .none : .some

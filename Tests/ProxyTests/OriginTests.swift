@@ -85,4 +85,26 @@ struct OriginTests {
         }
         #expect(closed == [true, true, true, true])
     }
+
+    @Test func `connections made with another certificate close, at once or after their request`() async throws {
+        let closed = try await onLoop { loop in
+            let identities = IdentityGeneration()
+            let room = IdleRoom(places: 8, identities: identities)
+            let origin = Self.origin(.https, room)
+            let old = ConnectionTerms(identities: identities.number)
+            let streams = [
+                ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
+                ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
+            ]
+            origin.keep(OriginConnection(stream: streams[0], terms: old), for: 10_000)
+            origin.keep(OriginConnection(stream: streams[1], terms: .plain), for: 10_000)
+            identities.advance()
+            origin.closeOutdated()
+            origin.keep(OriginConnection(stream: streams[2], terms: old), for: 10_000)
+            let new = ConnectionTerms(identities: identities.number)
+            origin.keep(OriginConnection(stream: streams[3], terms: new), for: 10_000)
+            return streams.map(\.isClosed) + [room.places == 6]
+        }
+        #expect(closed == [true, false, true, false, true])
+    }
 }

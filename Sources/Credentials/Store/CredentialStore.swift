@@ -11,6 +11,7 @@ public final class CredentialStore: Sendable {
     public let storage: any CredentialStorage
     /// Kept in the store as it changes, as are the refusals in it.
     public let spaces: ProtectionSpaces
+    public var parked: ParkedCredentials { spaces.parked }
     /// Kept in the store as they are fetched.
     public let tokens: TokenStore
     let writer: WriteBehind

@@ -4,7 +4,11 @@ import Credentials
 extension SharedState {
     /// Keeps up with the storage as long as the process lives: which of its credentials changed.
     func followStorage() async {
+        var count = 0
         for await change in storage.changes() {
+            count += 1
+            // A whole store may be replaced at once, and the loop has requests to serve.
+            if count % 64 == 0 { await Task.yield() }
             if let version = storage.version(of: change.user, for: change.space) {
                 unpark(other: version)
                 retire(.logins(version.name, but: version))

@@ -6,7 +6,7 @@
 /* libpq is loaded when a store in PostgreSQL is opened, and not before: it brings thirty libraries with it, which would
    double the memory of a sidecar that keeps its credentials in a file. */
 #define LIBPQ_FUNCTIONS(F) \
-    F(connectdbParams) F(finish) F(status) F(errorMessage) F(setNoticeProcessor) F(execParams) F(resultStatus) \
+    F(connectdbParams) F(finish) F(status) F(errorMessage) F(setNoticeProcessor) F(isBusy) F(resultStatus) \
     F(resultErrorMessage) F(resultErrorField) F(ntuples) F(nfields) F(getisnull) F(getvalue) F(ftype) F(clear) \
     F(unescapeBytea) F(freemem) F(notifies) F(consumeInput) F(socket) \
     F(sendQueryParams) F(setSingleRowMode) F(getResult) F(getlength)

@@ -40,10 +40,14 @@ public final class PostgreSQLConnection: SQLConnection {
 
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
-        let result = Parameters(parameters).withPointers { types, values, lengths, formats in
-            library.execParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
+        let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
+            library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
         }
+        guard isSent == 1 else { throw failure(nil) }
+        guard let result = try nextResult() else { throw failure(nil) }
         defer { library.clear(result) }
+        // There is one, and the end behind it.
+        while let other = try nextResult() { library.clear(other) }
         switch library.resultStatus(result) {
         case PGRES_COMMAND_OK: return []
         case PGRES_TUPLES_OK: break
@@ -66,7 +70,7 @@ public final class PostgreSQLConnection: SQLConnection {
         guard isSent == 1, library.setSingleRowMode(connection) == 1 else { throw failure(nil) }
         var trouble: DatabaseError?
         // To the end in any case: the connection is of no use before.
-        while let result = library.getResult(connection) {
+        while let result = try nextResult() {
             defer { library.clear(result) }
             switch library.resultStatus(result) {
             case _ where trouble != nil: continue
@@ -79,6 +83,26 @@ public final class PostgreSQLConnection: SQLConnection {
             }
         }
         if let trouble { throw trouble }
+    }
+
+    /// Milliseconds that a server may be silent over a statement. What stands between, such as PgBouncer, may hold a
+    /// statement for minutes while the server behind it is away.
+    private static let patience = 10_000
+
+    /// Nil at the end of the answer. A connection whose server is silent is of no use any more.
+    private func nextResult() throws(DatabaseError) -> OpaquePointer? {
+        while library.isBusy(connection) == 1 {
+            var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
+            let ready = poll(&watched, 1, Int32(Self.patience))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else {
+                throw .unavailable("it has not answered for \(Self.patience / 1000) seconds")
+            }
+            guard library.consumeInput(connection) == 1 else {
+                throw .unavailable(Self.sentence(library.errorMessage(connection)))
+            }
+        }
+        return library.getResult(connection)
     }
 
     /// Waits for notifications of channels that were listened to.

@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// libpq, which is loaded at its first use.
+/// libpq, which is loaded at its first use, and stays.
 enum PostgreSQLLibrary {
     static func load() throws(DatabaseError) -> libpq {
         guard let loaded else {

@@ -56,11 +56,11 @@ import Testing
         try outside.put(credential("bob"), for: space, asDefault: false)
         #expect(try first.follow(within: 5000))
         let version = try #require(first.credential(of: "ann", for: space)).version
-        first.parked.park(version, for: space)
+        first.spaces.parked.park(version, for: space)
         #expect(
             try eventually {
                 try second.follow(within: 100)
-                return second.parked.contains(version, for: space)
+                return second.spaces.parked.contains(version, for: space)
             })
         for replica in [first, second, outside] {
             #expect(try learns(replica, of: "bob"))

@@ -70,7 +70,7 @@ let fuzzers: [Target] =
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
         ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzTrust", ["TLS", "Bytes"]), ("FuzzRules", ["Rules", "Bytes"]),
-        ("FuzzDigestAuthorization", ["Authentication", "Bytes"]),
+        ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },

@@ -31,6 +31,8 @@ struct UserAccounts: Sendable {
     }
 
     private(set) var accounts: [Account] = []
+    /// Those that there are lines of, the strongest first.
+    private(set) var digestAlgorithms: [DigestAlgorithm] = []
     /// By a keyed code of the name, so that a name is looked up without an array of its bytes.
     private var places: [UInt128: Int] = [:]
 
@@ -65,6 +67,7 @@ struct UserAccounts: Sendable {
             }
             if let reason { problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason)) }
         }
+        digestAlgorithms = [.sha256, .md5].filter { algorithm in accounts.contains { $0[algorithm] != nil } }
     }
 
     func account(_ code: UInt128) -> Account? { places[code].map { accounts[$0] } }

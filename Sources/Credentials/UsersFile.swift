@@ -101,11 +101,8 @@ public final class UsersFile: Sendable {
 
     /// The algorithms that there are lines of, the strongest first; all, when there are none.
     public var digestAlgorithms: [DigestAlgorithm] {
-        let known: [DigestAlgorithm] = [.sha256, .md5]
-        let present = state.withLock { state in
-            known.filter { algorithm in state.accounts.accounts.contains { $0[algorithm] != nil } }
-        }
-        return present.isEmpty ? known : present
+        let present = state.withLock { $0.accounts.digestAlgorithms }
+        return present.isEmpty ? [.sha256, .md5] : present
     }
 
     /// Something that changes with what the file says of the user; nil when it says nothing.

@@ -119,6 +119,31 @@ struct ClientIdentityTests {
         }
     }
 
+    @Test func `a login of one user's at an origin is not left to the next on the same connection`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] == "NTLM TlRMTVNTUAAB" {
+                try connection.reply("401 Unauthorized", ["WWW-Authenticate: NTLM TlRMTVNTUAAC"])
+            } else {
+                try connection.reply(body: "ok")
+            }
+        }
+        let setting = setting("authenticate basic; users file @/users", ["users": try UsersLines.of("alice", "bob")])
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let wire = try proxy.connect()
+            let ask = { (fields: String...) throws -> Int in
+                try wire.send(request(origin, fields.joined(separator: "\r\n")))
+                return try wire.readResponse().status
+            }
+            #expect(try ask(basic("alice"), "Authorization: NTLM TlRMTVNTUAAB") == 401)
+            #expect(try ask(basic("alice"), "Authorization: NTLM TlRMTVNTUAAD") == 200)
+            #expect(try ask(basic("alice")) == 200)
+            #expect(try ask(basic("bob")) == 200)
+            let connections = origin.requests.map(\.connection)
+            #expect(connections.prefix(3) == [connections[0], connections[0], connections[0]])
+            #expect(connections.last != connections[0])
+        }
+    }
+
     @Test func `two answers in one request are refused`() throws {
         let origin = try RecordingOrigin.answering()
         let setting = setting("authenticate basic; users file @/users", ["users": try UsersLines.of("alice")])

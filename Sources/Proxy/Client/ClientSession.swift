@@ -96,9 +96,9 @@ final class ClientSession: ChannelObserver {
     func recognise(_ user: String) { self.user = user }
 
     /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
-    /// this one, and none of them is to go out on a connection on which another is logged in.
+    /// this one, and none of them is to go out where another has logged in without a rule.
     func isUsed(by user: String) {
-        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeAll() }
+        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
         lastUser = user
     }
 

@@ -121,6 +121,13 @@ final class HeldConnections: ChannelObserver {
         if login.origin.isProxy { parentLogin = login } else { originLogin = login }
     }
 
+    /// Closes those that the client logged in on by itself.
+    func closeOwn() {
+        while let place = connections.firstIndex(where: { $0.login.version == nil }) {
+            remove(at: place).stream.close()
+        }
+    }
+
     func closeAll() {
         while !connections.isEmpty { remove(at: connections.count - 1).stream.close() }
     }

@@ -2,6 +2,7 @@
 // is longer than what it was read from, and the same bytes written with more blanks are read the same.
 import Authentication
 import Bytes
+import Crypto
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

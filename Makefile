@@ -4,7 +4,7 @@
 PACKAGES = sh Tests/packages
 BUILD = swift build --explicit-target-dependency-import-check error
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
-FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzTrust FuzzRules FuzzDigestAuthorization
+FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization
 FUZZ_SECONDS = 60
 FUZZ_FLAGS =
 

@@ -71,6 +71,7 @@ let fuzzers: [Target] =
         ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzTrust", ["TLS", "Bytes"]), ("FuzzRules", ["Rules", "Bytes"]),
         ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
+        ("FuzzForm", ["Authentication", "Bytes", "Crypto"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },

@@ -37,6 +37,12 @@ public final class FieldTable {
         }
     }
 
+    /// From now on that line is passed on as little.
+    public func withhold(at index: Int) {
+        hasNominated = true
+        lines.mark(index)
+    }
+
     @inline(__always)
     public func firstIndex(of name: KnownField) -> Int? {
         present.contains(name) ? lines.firstIndex(from: 0, of: FieldSet(name).rawValue) : nil

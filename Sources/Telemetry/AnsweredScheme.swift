@@ -5,6 +5,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case ntlm
     case negotiate
     case bearer
+    case form
     /// AWS Signature Version 4.
     case signature
 
@@ -15,6 +16,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
         case .ntlm: "ntlm"
         case .negotiate: "negotiate"
         case .bearer: "bearer"
+        case .form: "html-form"
         case .signature: "aws"
         }
     }

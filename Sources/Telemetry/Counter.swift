@@ -12,6 +12,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case answeredNTLM
     case answeredNegotiate
     case answeredBearer
+    case answeredForm
     case signed
     case answeredClientCertificate
     /// A credential was sent and the peer refused it.

@@ -26,6 +26,7 @@ public enum PrometheusText {
         text += "attache_challenges_answered_total{scheme=\"ntlm\"} \(sum(.answeredNTLM))\n"
         text += "attache_challenges_answered_total{scheme=\"negotiate\"} \(sum(.answeredNegotiate))\n"
         text += "attache_challenges_answered_total{scheme=\"bearer\"} \(sum(.answeredBearer))\n"
+        text += "attache_challenges_answered_total{scheme=\"html-form\"} \(sum(.answeredForm))\n"
         text += "attache_challenges_answered_total{scheme=\"aws\"} \(sum(.signed))\n"
         text +=
             "attache_challenges_answered_total{scheme=\"client-certificate\"} \(sum(.answeredClientCertificate))\n"

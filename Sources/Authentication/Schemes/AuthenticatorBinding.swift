@@ -4,4 +4,6 @@ public enum AuthenticatorBinding: Sendable {
     case request(any RequestAuthenticator)
     /// To the connection, which must serve nobody else and stay open between the legs.
     case connection(any ConnectionAuthenticator)
+    /// To a session at the server, which its requests show by cookies.
+    case session(SessionAuthenticator)
 }

@@ -111,6 +111,11 @@ public final class ProtectionSpaces: Sendable {
         return true
     }
 
+    /// A credential is no good for the whole space, whatever it was good for before: when it is refused next, it is parked.
+    public func forget(_ version: CredentialVersion, for space: ProtectionSpace) {
+        _ = known(space.origin)?.space(space)?.remove(version)
+    }
+
     /// A credential has a new value: the parked versions before it are forgotten. What answers with them is found no
     /// more, and goes when the new one is accepted.
     public func replace(with version: CredentialVersion) {

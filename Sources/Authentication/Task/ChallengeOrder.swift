@@ -6,7 +6,7 @@ public struct ChallengeOrder: Sendable {
 
     public init(
         schemes: [any AuthenticationScheme] = [
-            NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), BasicScheme(),
+            NegotiateScheme(), NTLMScheme(), DigestScheme(), BearerScheme(), FormScheme(), BasicScheme(),
         ]
     ) {
         self.schemes = schemes

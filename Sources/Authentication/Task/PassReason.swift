@@ -28,6 +28,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .alreadyRefused(let credential): "credential \(credential) was refused"
         case .parked(let credential): "credential \(credential) is parked until its value changes"
         case .unanswerable(let error): error.description
+        case .aborted(.htmlForm): "the server asks for the login again right behind it"
         case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
         case .denied(let method): "the server did not accept the \(method.rawValue) login"
         case .endless: "the server challenges without end"

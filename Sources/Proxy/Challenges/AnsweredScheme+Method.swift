@@ -10,7 +10,8 @@ extension AnsweredScheme {
         case .ntlm: self = .ntlm
         case .negotiate: self = .negotiate
         case .bearer: self = .bearer
-        case .htmlForm, .clientCertificate, .serverTrust, .default: return nil
+        case .htmlForm: self = .form
+        case .clientCertificate, .serverTrust, .default: return nil
         }
     }
 }

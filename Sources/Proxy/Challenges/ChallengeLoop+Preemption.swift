@@ -49,6 +49,7 @@ extension ChallengeLoop {
         if case .connection = authenticator.binding, isLeftOpen(target, in: known, to: credential) {
             return false
         }
+        if case .session(let session) = authenticator.binding, !session.isOpen { return false }
         let answer = space.answer(with: credential, kept: Credential.Persistence(rule.persistence))
         task = ChallengeTask(urlCredential: urlCredential, preempted: answer)
         take(authenticator, for: answer)

@@ -42,11 +42,13 @@ struct ChallengeLoop: ~Copyable {
     let urlCredential: Credential?
     /// The request as one that may teach what the client itself answers; nil where no rule wants to learn.
     let sighting: AnswerSightings<SessionClient>.Request?
+    /// What tells a page that asks for a login; nil where no rule does.
+    let forms: LoginForms?
     var task: ChallengeTask
     /// What answers, and for what; nil while the request goes out without an answer.
     private(set) var authenticator: (any Authenticator)?
     var answered: Authentication.Answer?
-    private var ticket: AuthorizationTicket?
+    private(set) var ticket: AuthorizationTicket?
     /// Whether the request goes out without its body, since its answer can only bring the next challenge.
     var omitsBody = false
     /// Why the login of a connection could not go on.
@@ -57,15 +59,20 @@ struct ChallengeLoop: ~Copyable {
     var explanation: String?
     /// Dropping a lease unsettled lets the next request that waits go ahead.
     private var originLease: Lease?
-    private var spaceLease: Lease?
+    private(set) var spaceLease: Lease?
+    /// Whether a login was asked for on the way of this request.
+    var wasAsked = false
+    /// Whether the one that was to be judged for all came to no good end.
+    private(set) var hasWaitedInVain = false
 
     /// - Parameters:
     ///   - exchange: what the request is sent for.
     ///   - upstream: where it goes.
     ///   - urlCredential: what came with the request's URL, which is for its origin.
+    ///   - forms: the origin's, if a rule has one.
     init(
         session: ClientSession, exchange: Exchange, origin: Origin, over upstream: UpstreamConnection,
-        target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil
+        target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil, forms: LoginForms? = nil
     ) {
         worker = session.worker
         shared = session.worker.shared
@@ -84,6 +91,7 @@ struct ChallengeLoop: ~Copyable {
         self.hasBody = hasBody
         self.urlCredential = urlCredential
         sighting = origin.mayLearn(by: policy.rules) ? Lesson.request(exchange, to: origin) : nil
+        self.forms = forms
         task = ChallengeTask(urlCredential: urlCredential)
     }
 
@@ -132,6 +140,12 @@ struct ChallengeLoop: ~Copyable {
                     method: method, target: target, bodyDigest: bodyDigest, into: value)
             case .connection?:
                 guard try authorizeLogin(into: value) else { return false }
+            case .session(let session)?:
+                ticket = appendCookies(of: session, into: value)
+                guard ticket != nil else {
+                    drop()
+                    return !value.isEmpty
+                }
             case nil: return false
             }
             countAnswer()
@@ -160,7 +174,8 @@ struct ChallengeLoop: ~Copyable {
 
     /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
     mutating func judgeAtOnce() -> Verdict? {
-        if upstream.head.status == fields.status || mayLackScope { return nil }
+        if upstream.head.status == fields.status || mayLackScope || forms?.mayBeLogin ?? false { return nil }
+        takeCookies(isGood: true)
         let proof = proof(bodyDigest: nil)
         if case .needsBody = proof { return nil }
         return accept(proof)
@@ -168,14 +183,22 @@ struct ChallengeLoop: ~Copyable {
 
     /// Judges a response's head.
     mutating func judge() async -> Verdict {
-        guard upstream.head.status == fields.status else { return await judgeWithBody() }
-        let challenges = upstream.challenges(in: fields.challenge)
+        let isLoginPage: Bool
+        do throws(ExchangeFailure) { isLoginPage = try await self.isLoginPage() } catch {
+            settle(.unanswered)
+            return .cancel(.incompletePage)
+        }
+        takeCookies(isGood: !isLoginPage)
+        guard isLoginPage || upstream.head.status == fields.status else { return await judgeWithBody() }
+        var challenges = upstream.head.status == fields.status ? upstream.challenges(in: fields.challenge) : []
+        if isLoginPage { challenges.append(.loginPage) }
+        let offers = offers(in: challenges)
         let refusal = takeSetback() ?? refusal(by: challenges)
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
         shared.spaces.markProtected(origin.authority, target: target.readable)
-        noteChallenges(challenges)
-        var action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
+        if !isLoginPage { noteChallenges(challenges) }
+        var action = task.challenged(response, offers: offers, refusal: refusal)
         if let trouble { action = task.unanswerable(.unanswerable(trouble)) }
         while true {
             switch action {
@@ -188,22 +211,22 @@ struct ChallengeLoop: ~Copyable {
                     answer.credential, for: answer.space, of: delegate.client, countedBy: metrics, because: whoRefused)
                 action = task.parked()
             case .answer(let answer):
-                guard let reason = await begin(answer, at: target) else { return .again }
-                if let refusal = takeSetback() {
-                    action = task.challenged(response, offers: offers(in: challenges), refusal: refusal)
-                } else {
-                    action = task.unanswerable(reason)
-                }
+                let reason = await begin(answer, at: target)
+                guard let next = await goOn(with: answer, unless: reason, response, offers) else { return .again }
+                action = next
             case .resend(let answer):
-                guard let reason = parked(answer) else { return .again }
-                action = task.unanswerable(reason)
+                let reason = parked(answer)
+                guard let next = await goOn(with: answer, unless: reason, response, offers) else { return .again }
+                action = next
             case .sendUnanswered:
                 drop()
                 return .again
             case .pass(let reason):
                 settle(.unanswered)
                 if let refusal = lackOfTicket(after: reason) { return .cancel(refusal) }
-                return .pass(note: note(on: reason))
+                let note = note(on: reason)
+                if isLoginPage, let note { record.details = note }
+                return .pass(note: note)
             case .cancel(let reason):
                 settle(.unanswered)
                 let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason) says no"
@@ -216,12 +239,13 @@ struct ChallengeLoop: ~Copyable {
         switch authenticator?.binding {
         case .request(let requests)?: ticket.map { requests.refused(by: challenges, ticket: $0) }
         case .connection?: loginRefusal(by: challenges)
+        case .session(let session)?: ticket.flatMap { session.refused(by: challenges, ticket: $0) }
         case nil: nil
         }
     }
 
     /// Nobody sends a version that was refused, whoever found that out.
-    private func parked(_ answer: Authentication.Answer) -> PassReason? {
+    func parked(_ answer: Authentication.Answer) -> PassReason? {
         let version = answer.credential.version
         guard shared.spaces.parked.contains(version, for: answer.space) else { return nil }
         metrics.add(to: .credentialsParked)
@@ -248,16 +272,8 @@ struct ChallengeLoop: ~Copyable {
     /// Makes ready to answer: with what the space knows, else as the one request that is judged for all.
     /// - Returns: why it cannot, or nil.
     private mutating func begin(_ answer: Authentication.Answer, at target: ByteBuffer) async -> PassReason? {
-        let version = answer.credential.version
         drop()
-        if spaceLease == nil, answer.credential.persistence != .none {
-            switch shared.spaces.admit(to: answer.space, version: version) {
-            case .proceed: break
-            case .lead(let lease): spaceLease = lease
-            case .wait(let waiter):
-                if case .lead(let lease) = await outcome(of: waiter) { spaceLease = lease }
-            }
-        }
+        if spaceLease == nil, answer.credential.persistence != .none { await awaitTurn(for: answer) }
         if let reason = parked(answer) { return reason }
         do throws(AuthenticationError) {
             if let known = shared.spaces.authenticator(for: answer) {
@@ -274,10 +290,28 @@ struct ChallengeLoop: ~Copyable {
         }
     }
 
+    /// Becomes the one request that is judged for all, or waits for it.
+    mutating func awaitTurn(for answer: Authentication.Answer) async {
+        switch shared.spaces.admit(to: answer.space, version: answer.credential.version) {
+        case .proceed: break
+        case .lead(let lease): spaceLease = lease
+        case .wait(let waiter):
+            switch await outcome(of: waiter) {
+            case .lead(let lease): spaceLease = lease
+            case .settled(let verdict): hasWaitedInVain = verdict == .unanswered
+            case .expired: hasWaitedInVain = true
+            }
+        }
+    }
+
     /// What the response says in proof that the server knows the credential; nil when it was not given one, or is in
     /// trouble and has judged nothing.
     private func proof(bodyDigest: [UInt8]?) -> Acceptance? {
         let hasJudged = upstream.head.status.rawValue < 500
+        if case .session(let session)? = authenticator?.binding, let ticket, hasJudged {
+            session.accepted(ticket: ticket, wasAsked: wasAsked)
+            return .unverified
+        }
         guard case .request(let requests)? = authenticator?.binding else { return loginProof(hasJudged: hasJudged) }
         guard let ticket, hasJudged else { return nil }
         return upstream.withAuthenticationInfo(in: fields.information) {
@@ -348,7 +382,7 @@ struct ChallengeLoop: ~Copyable {
         return .pass(note: missingScope)
     }
 
-    private mutating func settle(_ verdict: Authentication.Verdict) {
+    mutating func settle(_ verdict: Authentication.Verdict) {
         originLease?.settle(verdict)
         spaceLease?.settle(verdict)
         originLease = nil

@@ -57,6 +57,12 @@ extension Refusal {
         }
     }
 
+    static var incompletePage: Refusal {
+        Refusal(
+            .badGateway, .httpResponseIncomplete,
+            "the origin's response ended before it could be told from a login page")
+    }
+
     static var lateBody: Refusal {
         var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's body did not arrive in time")
         refusal.keepsConnection = false

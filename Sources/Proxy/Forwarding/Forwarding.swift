@@ -21,7 +21,12 @@ struct Forwarding: ~Copyable {
     private static let wedgeLimit = 64 * 1024
 
     init(session: ClientSession, exchange: Exchange, destination: Destination) {
-        sending = RequestSending(session: session, exchange: exchange, upgrade: destination.upgrade)
+        self.init(session: session, exchange: exchange, destination: destination, upgrade: destination.upgrade)
+    }
+
+    /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
+    init(session: ClientSession, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
+        sending = RequestSending(session: session, exchange: exchange, upgrade: upgrade)
         self.destination = destination
     }
 
@@ -94,6 +99,24 @@ struct Forwarding: ~Copyable {
         }
     }
 
+    /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
+    mutating func ask() async throws(ExchangeFailure) {
+        begin()
+        await beginParentChallenges()
+        while true {
+            try await send(isSent: false, mayReuse: exchange.request.method.isIdempotent)
+            switch await exchange.judge() {
+            case .pass: return
+            case .cancel(let refusal): throw .refused(refusal)
+            case .again:
+                guard exchange.body.canBeSent else {
+                    throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
+                }
+                await disposeOfResponse()
+            }
+        }
+    }
+
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
         + "(limits replay-memory and replay-disk)"
@@ -141,7 +164,9 @@ struct Forwarding: ~Copyable {
     private mutating func beginChallenges() async {
         exchange.challenges = originChallenges
         await exchange.challenges?.prepare()
-        sending.prepareForChallenge(isAnswered: exchange.challenges?.isPreempted == true)
+        // Sessions end as a matter of course.
+        let isAnswered = exchange.challenges?.isPreempted == true && exchange.challenges?.answersByCookies != true
+        sending.prepareForChallenge(isAnswered: isAnswered)
     }
 
     private var originChallenges: ChallengeLoop {
@@ -149,7 +174,8 @@ struct Forwarding: ~Copyable {
         return ChallengeLoop(
             session: session, exchange: exchange, origin: destination.origin, over: exchange.upstream,
             target: exchange.target, hasBody: !exchange.body.isEmpty,
-            urlCredential: URLCredential.of(exchange.request, in: head.readable))
+            urlCredential: URLCredential.of(exchange.request, in: head.readable),
+            forms: LoginForms(session: session, exchange: exchange, destination: destination))
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.
@@ -172,8 +198,8 @@ struct Forwarding: ~Copyable {
     // MARK: - One way there
 
     /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
-    private mutating func send(isSent: Bool) async throws(ExchangeFailure) {
-        var mayReuse = true
+    private mutating func send(isSent: Bool, mayReuse: Bool = true) async throws(ExchangeFailure) {
+        var mayReuse = mayReuse
         var isSent = isSent
         while true {
             if !takeKept(mayReuse) { try await connect() }

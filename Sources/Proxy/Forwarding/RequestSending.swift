@@ -124,6 +124,7 @@ struct RequestSending: ~Copyable {
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
         value.clear()
+        let field = prepareAnswer()
         let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
         let method = request.methodName
         let target = exchange.target
@@ -133,13 +134,45 @@ struct RequestSending: ~Copyable {
                 method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
                 == true
         {
-            writer.field("Authorization", value.readable)
+            writer.field(field, value.readable)
+        }
+        if rewrite.dropping.contains(.acceptEncoding) {
+            writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.signing {
             signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
             exchange.record.attempts += 1
         }
         writer.end()
+    }
+
+    /// Makes room for what is answered, and for what has to be read.
+    /// - Returns: the field that the answer stands in.
+    private mutating func prepareAnswer() -> StaticString {
+        rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
+        guard exchange.challenges != nil else { return "Authorization" }
+        let field = exchange.challenges?.answerField ?? "Authorization"
+        if exchange.challenges?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
+        if exchange.challenges?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
+            rewrite.dropping.insert(.acceptEncoding)
+        }
+        return field
+    }
+
+    /// Whether the client takes the one coding that pages are read in and that every server has.
+    private var acceptsGzip: Bool {
+        let head = exchange.headBytes
+        return exchange.request.fields.contains { field in
+            guard field.known == .acceptEncoding else { return false }
+            let value = head.readable.extracting(field.value)
+            var start = 0
+            while start < value.count {
+                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
+                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
+                start = end + 1
+            }
+            return false
+        }
     }
 
     /// Answers the parent, before anybody behind it reads the request.

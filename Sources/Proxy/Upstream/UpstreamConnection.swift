@@ -238,7 +238,11 @@ final class UpstreamConnection {
             if progress.isEnded { break }
             if discarded > limit || head.framing == .untilClose { return reset() }
             if inbound.writableCount == 0 { inbound.reserve(1) }
-            guard let count = try? await stream.read(into: inbound), count > 0 else { return reset() }
+            let isHeld = holdsBody
+            guard
+                let count = isHeld
+                    ? try? await readBody(within: milliseconds) : try? await stream.read(into: inbound), count > 0
+            else { return reset() }
         }
         // What else there is, an end or a response nobody asked for, makes it useless.
         if stream.isReadable || !inbound.isEmpty { return reset() }

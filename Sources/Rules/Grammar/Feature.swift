@@ -32,7 +32,7 @@ public enum Feature: Sendable, CaseIterable {
 
     /// What this version can do. Whoever lands a machinery adds its feature here, and its words to the example.
     public static let landed: Set<Feature> = [
-        .kerberos, .bearer, .oauth, .signatures, .parents, .automaticParents, .clientDigest, .clientNegotiate,
+        .kerberos, .bearer, .oauth, .signatures, .forms, .parents, .automaticParents, .clientDigest, .clientNegotiate,
         .clientBearer, .learning, .storage,
     ]
 }

@@ -34,8 +34,8 @@ public enum ChallengeMethod: UInt8, Sendable, CaseIterable, CustomStringConverti
     /// Whether this version can answer it.
     public var isSupported: Bool {
         switch self {
-        case .basic, .digest, .ntlm, .negotiate, .bearer, .clientCertificate, .serverTrust: true
-        case .htmlForm, .unknown: false
+        case .basic, .digest, .ntlm, .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust: true
+        case .unknown: false
         }
     }
 }

@@ -25,8 +25,8 @@ public struct MethodSet: OptionSet, Hashable, Sendable {
     public static let http = all.subtracting(tls)
     public static let all = MethodSet(ChallengeMethod.allCases)
     /// Those that a rule means without naming any. With a password that is not Negotiate: the password would be taken to a
-    /// KDC, and whoever has none wants the challenges beside it answered.
-    var unnamed: MethodSet { self == .password ? subtracting(MethodSet(.negotiate)) : self }
+    /// KDC, and whoever has none wants the challenges beside it answered; nor a form, of which nothing would be known.
+    var unnamed: MethodSet { self == .password ? subtracting(MethodSet([.negotiate, .htmlForm])) : self }
 
     /// What a user and a password can answer.
     public static let password = MethodSet([.basic, .digest, .ntlm, .negotiate, .htmlForm])

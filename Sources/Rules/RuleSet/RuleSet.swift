@@ -26,6 +26,8 @@ public final class RuleSet: Sendable {
     public let speaksOfClientCertificates: Bool
     /// Whether any rule has requests signed, for which nobody asks.
     public let speaksOfSignatures: Bool
+    /// Whether any rule fills in forms.
+    public let speaksOfForms: Bool
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -52,6 +54,7 @@ public final class RuleSet: Sendable {
             if case .use(let name) = challenge.answer { signing.contains(name) } else { false }
         }
         canLearn = configuration.challenges.contains { $0.learns }
+        speaksOfForms = configuration.challenges.contains { $0.answerTerms?.form != nil }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }
     }
 

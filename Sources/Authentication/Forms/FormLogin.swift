@@ -1,0 +1,221 @@
+import Bytes
+import Crypto
+
+/// One login by an HTML form: the page is found, its form filled in and sent, and what follows is judged. A machine
+/// without I/O: its caller sends what each step says, with the cookies of the jar, and reports the response.
+///
+///     get ─▶ (redirects) ─▶ page with the form, else the rule's own page ─▶ post ─▶ (redirects) ─▶ loggedIn, or refused
+public struct FormLogin: Sendable {
+    /// What the caller does next.
+    public enum Step: Sendable {
+        case get(target: [UInt8])
+        /// As `application/x-www-form-urlencoded`.
+        ///
+        /// - Parameter page: the target of the page that the form is on.
+        case post(target: [UInt8], content: Secret, page: [UInt8])
+        case loggedIn(CookieJar)
+        /// The server saw the credential and wants another.
+        case refused
+        case failed(LoginError)
+    }
+
+    private enum State: Sendable {
+        /// Awaiting the page with the form; becomes `seekingAtAction` or `submitted`.
+        case seeking(target: [UInt8])
+        /// Awaiting what stands where forms are sent to, since no form was found elsewhere; becomes `submitted`.
+        case seekingAtAction(target: [UInt8])
+        /// The form is out; becomes `following` or `ended`.
+        case submitted(target: [UInt8], content: Secret)
+        /// Awaiting where the server leads to behind the login; becomes `ended`.
+        case following(target: [UInt8])
+        case ended
+    }
+
+    /// Of one login, over all its parts.
+    private static let redirectLimit = 10
+
+    private let template: LoginTemplate
+    private let credential: Credential
+    private let origin: Origin
+    public private(set) var jar: CookieJar
+    private var state = State.ended
+    private var redirects = 0
+
+    public init(_ template: LoginTemplate, to origin: Origin, with credential: Credential) {
+        self.template = template
+        self.credential = credential
+        self.origin = origin
+        jar = CookieJar(origin: origin)
+    }
+
+    /// Begins by asking for a page.
+    public mutating func begin(at target: [UInt8]) -> Step {
+        state = .seeking(target: target)
+        return .get(target: target)
+    }
+
+    /// Begins with a response that is there already, to a request without any cookies.
+    public mutating func begin(with page: LoginPage, at target: [UInt8], now: Int) -> Step {
+        state = .seeking(target: target)
+        return received(page, now: now)
+    }
+
+    /// Begins where the rule says that forms are sent to.
+    public mutating func beginAtAction() -> Step {
+        guard case .here(let target)? = action(from: [.slash]) else { return submit(nil, at: [.slash]) }
+        state = .seekingAtAction(target: target)
+        return .get(target: target)
+    }
+
+    /// - Parameter now: milliseconds since 1970.
+    public mutating func received(_ page: LoginPage, now: Int) -> Step {
+        switch state {
+        case .ended: return finish(.failed(.endless))
+        case .seeking(let target):
+            take(page, at: target, now: now)
+            if page.isRedirect { return follow(page, from: target) { .seeking(target: $0) } }
+            if let form = form(of: page) { return submit(form, at: target) }
+            return beginAtAction()
+        case .seekingAtAction(let target):
+            take(page, at: target, now: now)
+            if page.isRedirect { return follow(page, from: target) { .seekingAtAction(target: $0) } }
+            return submit(form(of: page), at: target)
+        case .submitted(let target, let content):
+            take(page, at: target, now: now)
+            return judge(page, at: target, content)
+        case .following(let target):
+            take(page, at: target, now: now)
+            if isRefusal(page) { return finish(.refused) }
+            return page.isRedirect ? follow(page, from: target) { .following(target: $0) } : succeed()
+        }
+    }
+
+    private mutating func take(_ page: LoginPage, at target: [UInt8], now: Int) {
+        for cookie in page.cookies { jar.take(cookie.span, at: target.span, now: now) }
+    }
+
+    // MARK: - The form
+
+    /// The form that is meant: the one that asks for most of the rule's fields; of equals the one that is sent where the
+    /// rule says, then one with a password.
+    private func form(of page: LoginPage) -> HTMLForm? {
+        guard let content = page.content else { return nil }
+        var best: (form: HTMLForm, rank: Int)?
+        for form in HTMLFormReader.forms(in: content, contentType: page.contentType) {
+            let fields = template.fields.count { form.asks(for: $0.name) }
+            guard fields > 0 || !form.passwordNames.isEmpty else { continue }
+            let rank = fields * 4 + (form.action.map(isAtAction) == true ? 2 : 0) + (form.passwordNames.isEmpty ? 0 : 1)
+            if rank > best?.rank ?? -1 { best = (form, rank) }
+        }
+        return best?.form
+    }
+
+    private func isAtAction(_ reference: String) -> Bool {
+        guard case .here(let target)? = LoginReference(reference.utf8, from: [.slash], on: origin),
+            case .here(let action)? = action(from: [.slash])
+        else { return false }
+        return LoginReference.path(of: target) == LoginReference.path(of: action)
+    }
+
+    private func action(from target: [UInt8]) -> LoginReference? {
+        LoginReference(template.action.utf8, from: target, on: origin)
+    }
+
+    /// Sends the form where the rule says; with the query and the parameters that the page has for that very path.
+    private mutating func submit(_ form: HTMLForm?, at target: [UInt8]) -> Step {
+        guard let action = action(from: target) else { return finish(.failed(.unusableReference)) }
+        guard case .here(var place) = action else {
+            if case .elsewhere(let place) = action { return finish(.failed(.elsewhere(place))) }
+            return finish(.failed(.unusableReference))
+        }
+        if let form, case .here(let said)? = LoginReference((form.action ?? "").utf8, from: target, on: origin),
+            LoginReference.path(of: said) == LoginReference.path(of: place)
+        {
+            place = said
+        }
+        let content = content(of: form)
+        state = .submitted(target: place, content: content)
+        return .post(target: place, content: content, page: target)
+    }
+
+    /// The page's entries, with the rule's values in their place, and the rule's other fields behind them.
+    private func content(of form: HTMLForm?) -> Secret {
+        var encoding = FormEncoding(charset: form?.charset ?? .utf8)
+        var given: Set<String> = []
+        for entry in form?.entries ?? [] {
+            if let field = template.fields.first(where: { $0.name == entry.name }) {
+                if given.insert(field.name).inserted { append(field, to: &encoding) }
+            } else {
+                encoding.beginField(entry.name)
+                encoding.append(entry.value)
+            }
+        }
+        for field in template.fields where given.insert(field.name).inserted { append(field, to: &encoding) }
+        return encoding.end()
+    }
+
+    private func append(_ field: LoginTemplate.Field, to encoding: inout FormEncoding) {
+        encoding.beginField(field.name)
+        for part in field.value {
+            switch part {
+            case .text(let text): encoding.append(text)
+            case .user: encoding.append(credential.user ?? "")
+            case .password: if let password = credential.password { encoding.append(password) }
+            }
+        }
+    }
+
+    // MARK: - The verdict
+
+    private mutating func judge(_ page: LoginPage, at target: [UInt8], _ content: Secret) -> Step {
+        if isRefusal(page) { return finish(.refused) }
+        switch page.status {
+        // Whatever these mean elsewhere, the credential was looked at, and an account's lock may have counted it.
+        case 401, 403, 422: return finish(.refused)
+        case 400...: return finish(.failed(.status(page.status)))
+        default: break
+        }
+        guard page.isRedirect else { return succeed() }
+        if page.repeatsMethod {
+            return follow(page, from: target, with: content) { .submitted(target: $0, content: content) }
+        }
+        return follow(page, from: target) { .following(target: $0) }
+    }
+
+    /// Whether it asks for the credential again.
+    private func isRefusal(_ page: LoginPage) -> Bool {
+        if page.isRecognised { return true }
+        guard let name = template.passwordName, let content = page.content else { return false }
+        return HTMLFormReader.forms(in: content, contentType: page.contentType).contains { form in
+            form.passwordNames.contains(name) && template.fields.allSatisfy { form.asks(for: $0.name) }
+        }
+    }
+
+    /// - Parameter content: what is sent along; nil asks for a page.
+    private mutating func follow(
+        _ page: LoginPage, from base: [UInt8], with content: Secret? = nil, as next: ([UInt8]) -> State
+    ) -> Step {
+        redirects += 1
+        guard redirects <= Self.redirectLimit else { return finish(.failed(.endless)) }
+        switch LoginReference(page.location ?? [], from: base, on: origin) {
+        case .here(let target)?:
+            state = next(target)
+            return content.map { .post(target: target, content: $0, page: base) } ?? .get(target: target)
+        case .elsewhere(let place)?:
+            // Behind the login nobody has to go there: the cookies are set, and the credential stays here.
+            if content == nil, case .submitted = state, !jar.isEmpty { return succeed() }
+            if case .following = state, !jar.isEmpty { return succeed() }
+            return finish(.failed(.elsewhere(place)))
+        case nil: return finish(.failed(.unusableReference))
+        }
+    }
+
+    private mutating func succeed() -> Step {
+        finish(jar.isEmpty ? .failed(.noCookie) : .loggedIn(jar))
+    }
+
+    private mutating func finish(_ step: Step) -> Step {
+        state = .ended
+        return step
+    }
+}

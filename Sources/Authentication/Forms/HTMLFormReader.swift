@@ -1,0 +1,262 @@
+import Bytes
+
+/// Reads the forms of a page, tolerantly: what a browser would make of it, as far as forms are concerned, in one pass over
+/// whatever bytes a server sends. What exceeds the limits is left out.
+public struct HTMLFormReader {
+    /// A control that may be sent, and the form that it belongs to.
+    private struct Control {
+        let form: Int
+        let entry: HTMLForm.Entry
+        /// A button sends its entry only if it is the one that was pressed.
+        var isButton = false
+    }
+
+    /// A `select` under way.
+    private struct Selection {
+        let form: Int
+        let name: String
+        let isMultiple: Bool
+        var first: String?
+        var chosen: [String] = []
+    }
+
+    /// An `option` under way, whose value may be its text.
+    private struct Option {
+        var value: String?
+        let isSelected: Bool
+        let isDisabled: Bool
+        var text = ""
+    }
+
+    private var tokenizer: HTMLTokenizer
+    private var charset: HTMLCharset?
+    private var base: String?
+    private var forms: [HTMLForm] = []
+    private var formIDs: [String?] = []
+    private var controls: [Control] = []
+    /// The form whose tags the reader is between.
+    private var open: Int?
+    private var selection: Selection?
+    private var option: Option?
+    /// The name of the `textarea` under way, and its form.
+    private var area: (form: Int, name: String)?
+    private var buttons: Set<Int> = []
+
+    private static let formLimit = 32
+    private static let controlLimit = 512
+
+    /// - Parameters:
+    ///   - page: the document, decoded from its content coding.
+    ///   - contentType: the value of `Content-Type`, whose `charset` counts before the page's own.
+    /// - Returns: the forms in the order of the page.
+    public static func forms(in page: [UInt8], contentType: String? = nil) -> [HTMLForm] {
+        var reader = HTMLFormReader(page, charset: contentType.flatMap { HTMLCharset(mediaType: $0) })
+        return reader.read()
+    }
+
+    private init(_ page: [UInt8], charset: HTMLCharset?) {
+        tokenizer = HTMLTokenizer(page)
+        self.charset = charset
+    }
+
+    private mutating func read() -> [HTMLForm] {
+        while let token = tokenizer.next() {
+            switch token {
+            case .start(let tag): start(tag)
+            case .end(let name): end(name)
+            case .text(let range): text(range)
+            }
+        }
+        endSelection()
+        for control in controls where !control.isButton { forms[control.form].entries.append(control.entry) }
+        for control in controls where control.isButton && !control.entry.name.isEmpty {
+            forms[control.form].entries.append(control.entry)
+        }
+        for index in forms.indices {
+            guard let base else { continue }
+            forms[index].action = forms[index].action.map { Self.join($0, to: base) } ?? nil
+        }
+        return forms
+    }
+
+    /// An action is relative to the `base`; resolving both against the page is left to the reader of the form.
+    private static func join(_ action: String, to base: String) -> String {
+        LoginReference.join(action, to: base)
+    }
+
+    // MARK: - Tags
+
+    private mutating func start(_ tag: HTMLTag) {
+        switch tag.name {
+        case "base": if base == nil { base = value("href", of: tag).map(Self.trimmed) }
+        case "meta": meta(tag)
+        case "form": form(tag)
+        case "input": input(tag)
+        case "button": button(tag)
+        case "select": select(tag)
+        case "option": beginOption(tag)
+        case "textarea":
+            if let form = owner(of: tag), !isDisabled(tag), let name = value("name", of: tag), !name.isEmpty {
+                area = (form, name)
+                // An empty one has no text to follow.
+                add(Control(form: form, entry: .init(name: name, value: "")))
+            }
+        default: break
+        }
+    }
+
+    private mutating func end(_ name: String) {
+        switch name {
+        case "form": open = nil
+        case "select": endSelection()
+        case "option": endOption()
+        case "textarea": area = nil
+        default: break
+        }
+    }
+
+    private mutating func text(_ range: Range<Int>) {
+        if option != nil {
+            let text = resolved(range, isAttribute: false)
+            option?.text += text
+        } else if let (form, name) = area {
+            area = nil
+            var value = resolved(range, isAttribute: false)
+            // The line end behind the tag is markup.
+            if value.first == "\n" || value.first == "\r\n" { value.removeFirst() }
+            guard controls.last?.form == form, controls.last?.entry.name == name else { return }
+            controls.removeLast()
+            add(Control(form: form, entry: .init(name: name, value: Self.withLineEnds(value))))
+        }
+    }
+
+    private mutating func meta(_ tag: HTMLTag) {
+        guard charset == nil else { return }
+        charset =
+            value("charset", of: tag).flatMap { HTMLCharset(label: $0) }
+            ?? value("content", of: tag).flatMap { HTMLCharset(mediaType: $0) }
+    }
+
+    private mutating func form(_ tag: HTMLTag) {
+        // A form inside a form is none.
+        guard open == nil, forms.count < Self.formLimit else { return }
+        var form = HTMLForm()
+        form.action = value("action", of: tag).map(Self.trimmed).flatMap { $0.isEmpty ? nil : $0 }
+        let accepted = value("accept-charset", of: tag)?.split(whereSeparator: \.isWhitespace).first
+        form.charset = accepted.flatMap { HTMLCharset(label: String($0)) } ?? charset ?? .utf8
+        forms.append(form)
+        formIDs.append(value("id", of: tag))
+        open = forms.count - 1
+    }
+
+    private mutating func input(_ tag: HTMLTag) {
+        guard let form = owner(of: tag), !isDisabled(tag) else { return }
+        let name = value("name", of: tag) ?? ""
+        let type = value("type", of: tag)?.lowercased() ?? "text"
+        let content = value("value", of: tag)
+        switch type {
+        case "submit": addButton(name, content ?? "", to: form)
+        case "image": addButton("", "", to: form)
+        case "button", "reset", "file": break
+        case "checkbox", "radio":
+            if tag["checked"] != nil { add(Control(form: form, entry: .init(name: name, value: content ?? "on"))) }
+        case "hidden" where name == "_charset_":
+            add(Control(form: form, entry: .init(name: name, value: forms[form].charset.name)))
+        default:
+            if type == "password", forms[form].passwordNames.count < 8 { forms[form].passwordNames.append(name) }
+            add(Control(form: form, entry: .init(name: name, value: Self.withLineEnds(content ?? ""))))
+        }
+    }
+
+    private mutating func button(_ tag: HTMLTag) {
+        guard let form = owner(of: tag), !isDisabled(tag) else { return }
+        let type = value("type", of: tag)?.lowercased()
+        guard type != "button", type != "reset" else { return }
+        addButton(value("name", of: tag) ?? "", value("value", of: tag) ?? "", to: form)
+    }
+
+    /// The first button of a form is the one that Enter presses.
+    private mutating func addButton(_ name: String, _ value: String, to form: Int) {
+        guard buttons.insert(form).inserted else { return }
+        add(Control(form: form, entry: .init(name: name, value: value), isButton: true))
+    }
+
+    // MARK: - Choices
+
+    private mutating func select(_ tag: HTMLTag) {
+        endSelection()
+        guard let form = owner(of: tag), !isDisabled(tag) else { return }
+        selection = Selection(form: form, name: value("name", of: tag) ?? "", isMultiple: tag["multiple"] != nil)
+    }
+
+    private mutating func beginOption(_ tag: HTMLTag) {
+        endOption()
+        guard selection != nil else { return }
+        option = Option(
+            value: value("value", of: tag), isSelected: tag["selected"] != nil, isDisabled: isDisabled(tag))
+    }
+
+    private mutating func endOption() {
+        guard let ended = option else { return }
+        option = nil
+        guard !ended.isDisabled else { return }
+        let value = ended.value ?? ended.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        if selection?.first == nil { selection?.first = value }
+        if ended.isSelected, selection?.chosen.count ?? 0 < Self.controlLimit { selection?.chosen.append(value) }
+    }
+
+    private mutating func endSelection() {
+        endOption()
+        guard let ended = selection else { return }
+        selection = nil
+        // Of a list that takes one, the last that is marked counts, else the first.
+        let values = ended.isMultiple ? ended.chosen : [ended.chosen.last ?? ended.first].compactMap { $0 }
+        for value in values { add(Control(form: ended.form, entry: .init(name: ended.name, value: value))) }
+    }
+
+    // MARK: - Parts
+
+    private mutating func add(_ control: Control) {
+        guard controls.count < Self.controlLimit, control.isButton || !control.entry.name.isEmpty else { return }
+        controls.append(control)
+    }
+
+    /// The form that a control names, else the one that it stands in.
+    private func owner(of tag: HTMLTag) -> Int? {
+        guard let id = value("form", of: tag) else { return open }
+        return formIDs.firstIndex { $0 == id }
+    }
+
+    private func isDisabled(_ tag: HTMLTag) -> Bool { tag["disabled"] != nil }
+
+    private func value(_ name: String, of tag: HTMLTag) -> String? {
+        tag[name].map { resolved($0, isAttribute: true) }
+    }
+
+    private func resolved(_ range: Range<Int>, isAttribute: Bool) -> String {
+        let text = (charset ?? .utf8).decode(tokenizer.bytes[range])
+        return HTMLCharacterReference.resolve(text, isAttribute: isAttribute)
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let isBlank = { (scalar: Unicode.Scalar) in scalar.value <= 0x20 }
+        let front = text.unicodeScalars.drop(while: isBlank)
+        return String(String.UnicodeScalarView(front.reversed().drop(while: isBlank).reversed()))
+    }
+
+    /// Line ends are sent as CRLF.
+    private static func withLineEnds(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 == .lineFeed || $0 == .carriageReturn }) else { return text }
+        var lines = String.UnicodeScalarView()
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": if last != "\r" { lines.append(contentsOf: "\r\n".unicodeScalars) }
+            case "\r": lines.append(contentsOf: "\r\n".unicodeScalars)
+            default: lines.append(scalar)
+            }
+            last = scalar
+        }
+        return String(lines)
+    }
+}

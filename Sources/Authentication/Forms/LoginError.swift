@@ -1,0 +1,25 @@
+/// Why a login came to no verdict. The sentences name no secret, and go on behind "credential NAME is not logged in: ".
+public enum LoginError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// It leads to another scheme, host or port: the credential is not for that protection space.
+    case elsewhere(String)
+    case endless
+    /// The form was sent, and the server answered with this status.
+    case status(Int)
+    /// The server asks for the form itself in a way that has no address.
+    case unusableReference
+    /// The login was taken, but there is nothing to know it by.
+    case noCookie
+    /// No connection, no trust, or no answer in time; the sentence says which.
+    case unreachable(String)
+
+    public var description: String {
+        switch self {
+        case .elsewhere(let place): "its login leads to \(place), which is another protection space"
+        case .endless: "its login redirects without end"
+        case .status(let status): "it was answered with status \(status)"
+        case .unusableReference: "its login leads to where no request can go"
+        case .noCookie: "the origin took the form and set no cookie"
+        case .unreachable(let sentence): sentence
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// What is sent to log in: where to, and which fields of the form are given the user and the password.
+public struct LoginTemplate: Sendable, Equatable {
+    public struct Field: Sendable, Equatable {
+        public enum Part: Sendable, Equatable {
+            case text(String)
+            case user
+            case password
+        }
+
+        public let name: String
+        public let value: [Part]
+
+        public init(name: String, value: [Part]) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A path, or a URL.
+    public let action: String
+    public let fields: [Field]
+
+    public init(action: String, fields: [Field]) {
+        self.action = action
+        self.fields = fields
+    }
+
+    /// The field that is given the password alone, or at all.
+    var passwordName: String? {
+        (fields.first { $0.value == [.password] } ?? fields.first { $0.value.contains(.password) })?.name
+    }
+}

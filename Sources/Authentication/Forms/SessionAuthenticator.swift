@@ -1,0 +1,120 @@
+import Bytes
+import Synchronization
+
+/// Answers with the cookies of a session that the server keeps for one credential. A session is begun by requests of its
+/// own, which its users see to: one of them at a time, for all.
+public final class SessionAuthenticator: Authenticator {
+    /// What is known of a session.
+    private enum Standing {
+        /// The first there is, and nobody was let in by it yet.
+        case first
+        /// As `first`, but the one before was good.
+        case renewed
+        /// Somebody was let in by it who was not before.
+        case proven
+    }
+
+    private enum State {
+        /// Awaiting a login; becomes `open`.
+        case closed(generation: UInt32, wasProven: Bool)
+        /// Becomes `closed` when the server asks for a login in spite of it.
+        case open(generation: UInt32, Standing, CookieJar)
+    }
+
+    private let state = Mutex(State.closed(generation: 0, wasProven: false))
+
+    init() {}
+
+    public var binding: AuthenticatorBinding { .session(self) }
+
+    /// Cookies say themselves what they belong to.
+    public var extent: Extent { .origin }
+
+    public func answers(_ challenge: HeaderChallenge) -> Bool { challenge == .loginPage }
+
+    /// Whether requests can be answered; else a login is due.
+    public var isOpen: Bool {
+        state.withLock { if case .open = $0 { true } else { false } }
+    }
+
+    /// A login came to its good end.
+    public func open(_ jar: CookieJar) {
+        state.withLock { state in
+            switch state {
+            case .closed(let generation, let wasProven):
+                state = .open(generation: generation &+ 1, wasProven ? .renewed : .first, jar)
+            case .open(let generation, _, _): state = .open(generation: generation &+ 1, .renewed, jar)
+            }
+        }
+    }
+
+    /// Appends the value of `Cookie`: the session's cookies for the target. Nil when no session is open.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func authorize(target: Span<UInt8>, at now: Int, into value: ByteBuffer) -> AuthorizationTicket? {
+        state.withLock { state in
+            guard case .open(let generation, _, let jar) = state else { return nil }
+            jar.append(for: target, at: now, to: value)
+            return AuthorizationTicket(generation: generation)
+        }
+    }
+
+    /// Appends what a client's own `Cookie` field says, but for cookies of a name that the session sends there.
+    public func append(client field: Span<UInt8>, target: Span<UInt8>, at now: Int, into value: ByteBuffer) {
+        state.withLock { state in
+            guard case .open(_, _, let jar) = state else { return }
+            jar.append(client: field, besidesThoseFor: target, at: now, to: value)
+        }
+    }
+
+    /// Whether a `Set-Cookie` field is about a cookie of the session, and so nobody else's.
+    public func owns(_ field: Span<UInt8>) -> Bool {
+        state.withLock { state in
+            guard case .open(_, _, let jar) = state else { return false }
+            return jar.owns(field)
+        }
+    }
+
+    /// The server sets a cookie of the session anew.
+    public func take(_ field: Span<UInt8>, at target: Span<UInt8>, ticket: AuthorizationTicket, now: Int) {
+        state.withLock { state in
+            guard case .open(let generation, let standing, var jar) = state, generation == ticket.generation,
+                jar.owns(field)
+            else { return }
+            jar.take(field, at: target, now: now)
+            state = .open(generation: generation, standing, jar)
+        }
+    }
+
+    /// Judges the challenges that came on an answer; nil where none of them is for a login.
+    public func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal? {
+        guard challenges.contains(.loginPage) else { return nil }
+        return state.withLock { state in
+            guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation else {
+                return .retry
+            }
+            switch standing {
+            case .first: return .refused
+            case .renewed:
+                // It is the target that this user may not see, or else the next answer is refused.
+                state = .open(generation: generation, .first, jar)
+                return .aborted
+            case .proven:
+                state = .closed(generation: generation, wasProven: true)
+                return .retry
+            }
+        }
+    }
+
+    /// A response that asks for no login.
+    ///
+    /// - Parameter wasAsked: whether one to the same request did.
+    public func accepted(ticket: AuthorizationTicket, wasAsked: Bool) {
+        guard wasAsked else { return }
+        state.withLock { state in
+            if case .open(let generation, _, let jar) = state, generation == ticket.generation {
+                state = .open(generation: generation, .proven, jar)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import IO
+import Rules
+import Telemetry
+
+/// The requests of a login: ours, and on the same ways as those of the client that they are sent for, with the same trust
+/// and the same rules about addresses.
+struct LoginExchange {
+    enum Question {
+        case get
+        /// With the form that stands on a page.
+        case post(Secret, page: [UInt8])
+    }
+
+    let session: ClientSession
+    /// The client's.
+    let exchange: Exchange
+    let destination: Destination
+    let form: LoginForm
+    /// Ours.
+    private let own: Exchange
+
+    /// More than any page with a form needs.
+    static let pageLimit = 512 * 1024
+
+    init(session: ClientSession, exchange: Exchange, destination: Destination, form: LoginForm) {
+        self.session = session
+        self.exchange = exchange
+        self.destination = destination
+        self.form = form
+        own = Exchange(policy: exchange.policy, on: session.worker.loop)
+        own.record.user = exchange.record.user
+    }
+
+    /// Nothing more will be asked.
+    func end() { own.dissolve(into: session.worker.loop.buffers) }
+
+    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(LoginError) -> LoginPage {
+        own.reset()
+        try write(question, at: target, with: jar)
+        var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
+        do throws(ExchangeFailure) { try await forwarding.ask() } catch { throw Self.error(error) }
+        let upstream = own.upstream
+        if upstream.head.status == .proxyAuthenticationRequired {
+            throw .unreachable("the parent proxy wants a credential")
+        }
+        let sight = LoginSight(of: upstream, at: target, on: destination.origin.authority)
+        let reader = PageReader(upstream, holding: nil, policy: own.policy)
+        if let reader {
+            do throws(ExchangeFailure) {
+                _ = try await reader.read(upTo: Self.pageLimit) { _, _ in false }
+            } catch { throw Self.error(error) }
+        }
+        let page = sight.page(reader, of: upstream, as: form)
+        upstream.forgetHead()
+        return page
+    }
+
+    /// In HTTP/1.0, so that interim responses stay here.
+    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(LoginError) {
+        let origin = destination.origin
+        let place = Self.place(of: origin)
+        let head = own.headBytes
+        if case .post = question { head.append("POST " as StaticString) } else { head.append("GET " as StaticString) }
+        head.append(place)
+        head.append(target)
+        head.append(" HTTP/1.0\r\nHost: " as StaticString)
+        head.append(String(place.dropFirst(origin.isSecure ? 8 : 7)))
+        head.append(
+            "\r\nAccept: text/html, application/xhtml+xml, */*;q=0.8\r\nAccept-Encoding: gzip\r\n" as StaticString)
+        let (fields, client) = (exchange.request.fields, exchange.headBytes)
+        // Some servers hold a session to the program that began it.
+        if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
+        let cookies = own.fieldValue
+        if jar.append(for: target.span, at: SystemClock.epochMilliseconds, to: cookies) {
+            head.append("Cookie: " as StaticString)
+            head.append(cookies.readable)
+            head.append("\r\n" as StaticString)
+        }
+        if case .post(let content, let page) = question {
+            head.append("Origin: \(place)\r\nReferer: \(place)")
+            head.append(page)
+            head.append("\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: " as StaticString)
+            head.append(decimal: content.count)
+            head.append("\r\n" as StaticString)
+            content.withBytes { own.inbound.append($0) }
+        }
+        head.append("\r\n" as StaticString)
+        guard case .complete? = try? own.request.parse(head.readable) else { throw .unusableReference }
+        own.body.begin(own.request.framing, limits: own.policy.limits.request)
+    }
+
+    private static func place(of origin: Origin) -> String {
+        let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
+        let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"
+        return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"
+    }
+
+    private static func error(_ failure: ExchangeFailure) -> LoginError {
+        switch failure {
+        case .refused(let refusal): .unreachable(refusal.sentence)
+        case .upstreamFailed(let failure): .unreachable(Refusal(failure).sentence)
+        case .handshakeFailed(_, let sentence), .cutShort(_, let sentence): .unreachable(sentence)
+        case .clientLost: .unreachable("the client is gone")
+        }
+    }
+}

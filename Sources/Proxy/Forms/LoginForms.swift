@@ -1,0 +1,174 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+
+/// The form of a rule, at work for one request: it tells the origin's login page from what was asked for, and fills it in.
+final class LoginForms {
+    /// What came of a login.
+    enum Outcome {
+        case loggedIn(CookieJar)
+        case refused
+        case failed(LoginError)
+    }
+
+    private let form: LoginForm
+    private let session: ClientSession
+    private unowned let exchange: Exchange
+    private let destination: Destination
+    /// What was read of the response that is being judged, and what its head says.
+    private var reader: PageReader?
+    private var sight: LoginSight?
+    /// Whether the request went out with the cookies of a session of ours.
+    private var hasSession = false
+
+    /// Decoded bytes of a page in which a rule's text is looked for, before any of it is passed on.
+    private static let recognitionLimit = 128 * 1024
+    private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
+
+    /// Nil where no rule has a form for this client at this origin.
+    init?(session: ClientSession, exchange: Exchange, destination: Destination) {
+        let rules = exchange.policy.rules
+        guard rules.speaksOfForms else { return nil }
+        let space = ProtectionSpace(
+            origin: destination.origin.authority, realm: nil, authenticationMethod: .htmlForm)
+        let client = ClientIdentity(address: session.address, user: exchange.record.user)
+        guard let form = rules.decide(ChallengeQuery(space, client: client)).terms?.form else { return nil }
+        self.form = form
+        self.session = session
+        self.exchange = exchange
+        self.destination = destination
+    }
+
+    /// Whether the page itself has to be read, and so must come in a coding that can be undone.
+    var readsPages: Bool { form.readsPages }
+
+    /// Whether the response could ask for a login, as far as its head tells.
+    var mayBeLogin: Bool { currentSight().recognition(by: form) != .other }
+
+    /// Whether the response asks for a login. What is read of it to tell is still passed on, should it not.
+    func recognise() async throws(ExchangeFailure) -> Bool {
+        let sight = currentSight()
+        self.sight = sight
+        reader = nil
+        switch sight.recognition(by: form) {
+        case .other: return false
+        case .recognised: return true
+        case .dependsOnText:
+            reader = PageReader(exchange.upstream, holding: Self.holdingLimit, policy: exchange.policy)
+            let form = form
+            guard let reader else { return false }
+            return try await reader.read(upTo: Self.recognitionLimit) { page, known in
+                sight.holds(page.readable, from: known, by: form)
+            }
+        }
+    }
+
+    private func currentSight() -> LoginSight {
+        let target = exchange.target
+        return LoginSight(
+            of: exchange.upstream, at: target.readable.array, on: destination.origin.authority)
+    }
+
+    /// Appends the client's own cookies to the session's.
+    func appendClientCookies(besides session: SessionAuthenticator, at now: Int, into value: ByteBuffer) {
+        hasSession = true
+        let (fields, head, target) = (exchange.request.fields, exchange.headBytes, exchange.target)
+        for field in fields where field.known == .cookie && !field.isNominated {
+            session.append(
+                client: head.readable.extracting(field.value), target: target.readable, at: now, into: value)
+        }
+    }
+
+    /// Keeps what the response sets of the session's cookies, and keeps it from the client: it is who we are.
+    ///
+    /// - Parameter keeps: whether the session is still good.
+    func takeCookies(for session: SessionAuthenticator, _ ticket: AuthorizationTicket, keeps: Bool) {
+        let (upstream, target) = (exchange.upstream, exchange.target)
+        let fields = upstream.head.fields
+        guard fields.present.contains(.setCookie) else { return }
+        let now = SystemClock.epochMilliseconds
+        upstream.withHeadBytes { bytes in
+            for index in fields.indices where fields[index].known == .setCookie {
+                let value = bytes.extracting(fields[index].value)
+                guard session.owns(value) else { continue }
+                if keeps { session.take(value, at: target.readable, ticket: ticket, now: now) }
+                fields.withhold(at: index)
+            }
+        }
+    }
+
+    // MARK: - The login
+
+    /// Logs in, from the response that asks for it.
+    func logIn(with credential: Credential) async -> Outcome {
+        let template = LoginTemplate(form)
+        var login = FormLogin(template, to: destination.origin.authority, with: credential)
+        let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+        defer { wire.end() }
+        do throws(LoginError) {
+            var step = try await begin(&login)
+            while true {
+                switch step {
+                case .get(let target):
+                    let page = try await wire.ask(.get, at: target, with: login.jar)
+                    step = login.received(page, now: SystemClock.epochMilliseconds)
+                case .post(let target, let content, let from):
+                    let page = try await wire.ask(.post(content, page: from), at: target, with: login.jar)
+                    step = login.received(page, now: SystemClock.epochMilliseconds)
+                case .loggedIn(let jar): return .loggedIn(jar)
+                case .refused: return .refused
+                case .failed(let error): return .failed(error)
+                }
+            }
+        } catch { return .failed(error) }
+    }
+
+    /// A response to a request that had cookies, the client's or ours, may belong to another session than the one to
+    /// begin: then its page is asked for anew.
+    private func begin(_ login: inout FormLogin) async throws(LoginError) -> FormLogin.Step {
+        let (upstream, target, now) = (exchange.upstream, exchange.target, SystemClock.epochMilliseconds)
+        let (request, sight) = (exchange.request, sight ?? currentSight())
+        let isRead = request.method == .get || request.method == .head
+        let hadCookies = hasSession || request.fields.present.contains(.cookie)
+        if hadCookies || request.method == .head {
+            if isRead { return login.begin(at: target.readable.array) }
+            if let location = sight.location,
+                case .here(let place)? = LoginReference(
+                    location, from: target.readable.array, on: destination.origin.authority)
+            {
+                return login.begin(at: place)
+            }
+            return login.beginAtAction()
+        }
+        if reader == nil, sight.mayBePage, sight.location == nil {
+            reader = PageReader(upstream, holding: Self.holdingLimit, policy: exchange.policy)
+        }
+        do throws(ExchangeFailure) {
+            _ = try await reader?.read(upTo: LoginExchange.pageLimit) { _, _ in false }
+        } catch { throw .unreachable("the login page broke off") }
+        let page = sight.page(reader, of: upstream, as: form)
+        return login.begin(with: page, at: target.readable.array, now: now)
+    }
+}
+
+extension LoginTemplate {
+    /// The rule file's words in the model's terms.
+    init(_ form: LoginForm) {
+        self.init(
+            action: form.action,
+            fields: form.fields.map { field in
+                Field(
+                    name: field.name,
+                    value: field.value.map { part in
+                        switch part {
+                        case .text(let text): .text(text)
+                        case .user: .user
+                        case .password: .password
+                        }
+                    })
+            })
+    }
+}

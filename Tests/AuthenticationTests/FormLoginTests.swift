@@ -1,0 +1,156 @@
+import Bytes
+import Crypto
+import Testing
+
+@testable import Authentication
+
+@Suite struct FormLoginTests {
+    private static let template = LoginTemplate(
+        action: "/login",
+        fields: [.init(name: "user", value: [.user]), .init(name: "pass", value: [.text("x-"), .password])])
+
+    private func login(
+        _ template: LoginTemplate = Self.template, user: String = "bob", password: String = "pä ss&"
+    ) -> FormLogin {
+        FormLogin(
+            template, to: Origin(host: "h", port: 80, protocol: .http),
+            with: Credential(name: "c", user: user, password: Secret(password)))
+    }
+
+    private func page(
+        _ status: Int = 200, _ html: String? = nil, location: String? = nil, cookies: [String] = [],
+        isRecognised: Bool = false
+    ) -> LoginPage {
+        LoginPage(
+            status: status, location: location.map { Array($0.utf8) }, cookies: cookies.map { Array($0.utf8) },
+            contentType: "text/html; charset=utf-8", content: html.map { Array($0.utf8) }, isRecognised: isRecognised)
+    }
+
+    private func text(_ step: FormLogin.Step) -> String {
+        switch step {
+        case .get(let target): "GET \(target.span.text)"
+        case .post(let target, let content, _): "POST \(target.span.text) \(content.withBytes { $0.text })"
+        case .loggedIn(let jar): "in \(jar.cookies.map { $0.name.span.text }.joined(separator: " "))"
+        case .refused: "refused"
+        case .failed(let error): "\(error)"
+        }
+    }
+
+    private static let form =
+        "<form action=/login><input type=hidden name=csrf value='t&amp;1'><input name=user>"
+        + "<input type=password name=pass><input type=submit name=go value=Go></form>"
+    private static let content = "user=bob&pass=x-p%C3%A4+ss%26"
+
+    @Test func `the page's hidden fields go along, and the session is what was set last`() {
+        var login = login()
+        #expect(text(login.begin(at: Array("/app?x".utf8))) == "GET /app?x")
+        #expect(
+            text(login.received(page(302, location: "/login?next=/app", cookies: ["s=0"]), now: 0))
+                == "GET /login?next=/app")
+        let step = login.received(page(200, Self.form, isRecognised: true), now: 0)
+        #expect(text(step) == "POST /login csrf=t%261&\(Self.content)&go=Go")
+        guard case .post(_, _, let from) = step else { return }
+        #expect(from.span.text == "/login?next=/app")
+        #expect(text(login.received(page(303, location: "/", cookies: ["s=1", "t=2"]), now: 0)) == "GET /")
+        #expect(text(login.received(page(200, "welcome"), now: 0)) == "in s t")
+    }
+
+    @Test func `a response that is there already is the first page`() {
+        var login = login()
+        let step = login.begin(with: page(200, Self.form, cookies: ["s=0"], isRecognised: true), at: [.slash], now: 0)
+        #expect(text(step) == "POST /login csrf=t%261&\(Self.content)&go=Go")
+        #expect(!login.jar.isEmpty)
+    }
+
+    @Test(arguments: [
+        // The page says more of the very path that the rule names, and nothing of another.
+        ("<form action='/login;id=1?x=2'><input type=password name=pass></form>", "/login;id=1?x=2", "pass"),
+        ("<form action='http://h/login?x'><input type=password name=pass></form>", "/login?x", "pass"),
+        ("<form action='http://evil/login'><input type=password name=pass></form>", "/login", "pass"),
+        ("<form action=/steal><input type=password name=pass></form>", "/login", "pass"),
+        // The form is the one that asks for the most.
+        (
+            "<form action=/search><input name=q></form><form><input type=hidden name=h value=1><input type=password name=other></form>",
+            "/login", "h"
+        ),
+        (
+            "<form><input name=a type=password></form><form><input name=user><input name=b value=1></form>", "/login",
+            "b"
+        ),
+        (
+            "<form action=/register><input name=user><input name=r value=1></form><form action=/login><input name=user><input name=l value=2></form>",
+            "/login", "l"
+        ),
+    ])
+    func `the form goes where the rule says`(html: String, target: String, name: String) {
+        var login = login()
+        _ = login.begin(at: [.slash])
+        guard case .post(let place, let content, _) = login.received(page(200, html), now: 0) else {
+            Issue.record("no form was sent")
+            return
+        }
+        #expect(place.span.text == target)
+        #expect(content.withBytes { $0.text }.split(separator: "&").contains { $0.hasPrefix("\(name)=") })
+    }
+
+    @Test func `without a form it looks where forms go, and then sends the rule's fields alone`() {
+        var login = login()
+        _ = login.begin(at: Array("/api".utf8))
+        #expect(text(login.received(page(401, "{}"), now: 0)) == "GET /login")
+        #expect(text(login.received(page(405), now: 0)) == "POST /login \(Self.content)")
+        var other = self.login()
+        #expect(text(other.beginAtAction()) == "GET /login")
+        #expect(text(other.received(page(200, Self.form), now: 0)) == "POST /login csrf=t%261&\(Self.content)&go=Go")
+    }
+
+    /// What comes of the responses behind the form.
+    @Test(
+        arguments: [
+            ([(200, nil, ["s=1"])], "in s"), ([(302, "/", ["s=1"]), (404, nil, [])], "in s"),
+            ([(302, "https://h/", ["s=1"])], "in s"), ([(302, "/x", ["s=1"]), (302, "//sso/", [])], "in s"),
+            ([(302, "https://h/", [])], "its login leads to https://h, which is another protection space"),
+            ([(307, "https://h/", ["s=1"])], "its login leads to https://h, which is another protection space"),
+            ([(308, "/login/", []), (200, nil, ["s=1"])], "in s"),
+            ([(200, nil, [])], "the origin took the form and set no cookie"), ([(401, nil, ["s=1"])], "refused"),
+            ([(403, nil, [])], "refused"), ([(500, nil, ["s=1"])], "it was answered with status 500"),
+            ([(404, nil, ["s=1"])], "it was answered with status 404"),
+            ([(429, nil, [])], "it was answered with status 429"),
+            ([(302, "mailto:x", [])], "its login leads to where no request can go"),
+            (Array(repeating: (302, "/x", ["s=1"]), count: 11), "its login redirects without end"),
+        ] as [([(Int, String?, [String])], String)])
+    func `the verdict is what follows the form`(responses: [(Int, String?, [String])], verdict: String) {
+        var login = login()
+        var step = login.begin(with: page(200, Self.form), at: [.slash], now: 0)
+        for (status, location, cookies) in responses {
+            step = login.received(page(status, nil, location: location, cookies: cookies), now: 0)
+        }
+        #expect(text(step) == verdict)
+    }
+
+    @Test func `the page again is a refusal, whether the rule sees it or not`() {
+        for again in [
+            page(200, "x", isRecognised: true), page(200, Self.form), page(302, location: "/login", isRecognised: true),
+        ] {
+            var login = login()
+            _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: [.slash], now: 0)
+            #expect(text(login.received(again, now: 0)) == "refused")
+        }
+        var login = login()
+        _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: [.slash], now: 0)
+        #expect(text(login.received(page(302, location: "/login?error"), now: 0)) == "GET /login?error")
+        #expect(text(login.received(page(200, Self.form), now: 0)) == "refused")
+    }
+
+    @Test func `a page in another charset gets its answer in that`() {
+        var login = login()
+        let form = "<form accept-charset=iso-8859-1><input name=user><input name=pass type=password></form>"
+        #expect(
+            text(login.begin(with: page(200, form), at: [.slash], now: 0)) == "POST /login user=bob&pass=x-p%E4+ss%26")
+    }
+
+    @Test func `a rule's URL of another server gets no form`() {
+        var login = login(LoginTemplate(action: "https://sso/login", fields: Self.template.fields))
+        let step = login.begin(with: page(200, Self.form), at: [.slash], now: 0)
+        #expect(text(step) == "its login leads to https://sso, which is another protection space")
+    }
+}

@@ -1,0 +1,79 @@
+import Bytes
+import Crypto
+import Testing
+
+@testable import Authentication
+
+@Suite struct SessionAuthenticatorTests {
+    private func jar(_ value: String) -> CookieJar {
+        var jar = CookieJar(origin: Origin(host: "h", port: 80, protocol: .http))
+        jar.take("s=\(value); Path=/".utf8Span.span, at: "/".utf8Span.span, now: 0)
+        return jar
+    }
+
+    private func answer(_ session: SessionAuthenticator) -> (value: String, ticket: AuthorizationTicket?) {
+        let value = ByteBuffer(capacity: 64)
+        let ticket = session.authorize(target: "/x".utf8Span.span, at: 0, into: value)
+        return (value.readable.text, ticket)
+    }
+
+    @Test func `nothing is answered before a login`() throws {
+        let session = SessionAuthenticator()
+        #expect(!session.isOpen)
+        #expect(answer(session).ticket == nil)
+        session.open(jar("1"))
+        #expect(answer(session).value == "s=1")
+    }
+
+    @Test func `a session that nobody was let in by is refused`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"))
+        let ticket = try #require(answer(session).ticket)
+        #expect(session.refused(by: challenges("Basic realm=x"), ticket: ticket) == nil)
+        #expect(session.refused(by: [.loginPage], ticket: ticket) == .refused)
+    }
+
+    @Test func `one that was good has ended, and the next is judged anew`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"))
+        let first = try #require(answer(session).ticket)
+        session.accepted(ticket: first, wasAsked: false)
+        session.accepted(ticket: first, wasAsked: true)
+        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        #expect(!session.isOpen)
+        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        session.open(jar("2"))
+        // A late response to the session before says nothing of this one.
+        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        #expect(session.isOpen)
+        let second = try #require(answer(session).ticket)
+        #expect(session.refused(by: [.loginPage], ticket: second) == .aborted)
+        #expect(session.isOpen)
+        #expect(session.refused(by: [.loginPage], ticket: second) == .refused)
+    }
+
+    @Test func `the server's own changes to the session are kept`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"))
+        let ticket = try #require(answer(session).ticket)
+        for field in ["s=2; Path=/", "other=1; Path=/"] {
+            let isOwned = session.owns(field.utf8Span.span)
+            #expect(isOwned == field.hasPrefix("s"))
+            session.take(field.utf8Span.span, at: "/x".utf8Span.span, ticket: ticket, now: 0)
+        }
+        #expect(answer(session).value == "s=2")
+        session.open(jar("3"))
+        session.take("s=4; Path=/".utf8Span.span, at: "/x".utf8Span.span, ticket: ticket, now: 0)
+        #expect(answer(session).value == "s=3")
+    }
+
+    @Test func `no field of a response can pretend to be a login page`() {
+        let offers = ChallengeOrder().offers(
+            in: challenges("login page, html-form, \"login page\" x=1"),
+            from: Origin(host: "h", port: 80, protocol: .http))
+        #expect(offers.isEmpty)
+        let page = ChallengeOrder().offers(in: [.loginPage], from: Origin(host: "h", port: 80, protocol: .http))
+        #expect(page.map(\.space.authenticationMethod) == [.htmlForm])
+        #expect(page.first?.space.realm == nil)
+    }
+}

@@ -45,7 +45,7 @@ let tests: [Target] = [
         swiftSettings: house),
     .testTarget(
         name: "CredentialsTests",
-        dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "IO", "TLS"],
+        dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS"],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",

@@ -72,10 +72,19 @@ public final class ResponseHead {
         else { return .needsMore }
         options = try ConnectionOptions(bytes, fields: fields, refusingEssential: false)
         framing = try .ofResponse(bytes, version: version, status: status, to: method, fields: fields)
+        let persists = fields.present.contains(.proxyConnection) ? proxyOptions(bytes) : options
         keepAlive =
-            framing != .untilClose && !options.contains(.close)
-            && (version >= .http11 || options.contains(.keepAlive))
+            framing != .untilClose && !persists.contains(.close)
+            && (version >= .http11 || persists.contains(.keepAlive))
         return .complete(length: length)
+    }
+
+    /// A proxy that speaks of the connection in a field of its own is believed when it wants to end it; that it keeps it, in
+    /// HTTP/1.0, only where nobody but a proxy can have said so.
+    private func proxyOptions(_ bytes: Span<UInt8>) -> ConnectionOptions {
+        let said = ConnectionOptions.proxyConnection(bytes, fields: fields)
+        if said.contains(.close) || status == .proxyAuthenticationRequired { return options.union(said) }
+        return options
     }
 
     /// The usual status line, when it is there to its end, in one go. Returns where the next line begins; nil when the

@@ -34,16 +34,8 @@ public final class Metrics: Sendable {
         }
         if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
         if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
-        switch record.scheme {
-        case .basic: add(to: .answeredBasic)
-        case .digest: add(to: .answeredDigest)
-        case .ntlm: add(to: .answeredNTLM)
-        case .negotiate: add(to: .answeredNegotiate)
-        case .bearer: add(to: .answeredBearer)
-        case .form: add(to: .answeredForm)
-        case .signature: add(to: .signed)
-        case nil: break
-        }
+        if let scheme = record.scheme { add(scheme) }
+        if let scheme = record.parentScheme { add(scheme) }
         switch record.upstream {
         case .opened: add(to: .upstreamOpened)
         case .reused: add(to: .upstreamReused)
@@ -52,6 +44,18 @@ public final class Metrics: Sendable {
         if let error = record.error { add(error) }
         Self.add(1, to: durations[DurationBuckets.index(of: record.milliseconds)])
         Self.add(max(record.milliseconds, 0), to: durationSum)
+    }
+
+    private func add(_ scheme: AnsweredScheme) {
+        switch scheme {
+        case .basic: add(to: .answeredBasic)
+        case .digest: add(to: .answeredDigest)
+        case .ntlm: add(to: .answeredNTLM)
+        case .negotiate: add(to: .answeredNegotiate)
+        case .bearer: add(to: .answeredBearer)
+        case .form: add(to: .answeredForm)
+        case .signature: add(to: .signed)
+        }
     }
 
     /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.

@@ -93,6 +93,39 @@ struct ParentLoginTests {
         }
     }
 
+    @Test func `connections log in at the parent and at the origin behind it, each client's its own`() throws {
+        let server = try NTLMServer.shared()
+        for demand in [SquidServer.Demand.nothing, .basic, .digest, .ntlm] {
+            let squid = try SquidServer.shared(demand)
+            let rules = """
+                credential corp { user \(Account.user); password file @/password }
+                parent corp { http \(squid.address) }
+                challenge { proxy yes; use corp }
+                route 127.0.0.1 { via corp }
+                """
+            let origins = Account.ntlmUsers.map { user in
+                """
+                credential \(user) { user "NTDOM\\\\\(user)"; password file @/\(user) }
+                challenge { proxy no; port \(server.port); client \(user); method ntlm; use \(user) }
+                """
+            }
+            var files = ["users": try UsersLines.of("alice", "bob"), "password": Account.password]
+            for user in Account.ntlmUsers { files[user] = Account.ntlmPasswords[user] }
+            let setting = AttacheProcess.Setting(
+                clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", files: files)
+            try AttacheProcess.running(([rules] + origins).joined(separator: "\n"), setting: setting) { proxy throws in
+                for user in ["alice", "bob", "alice"] {
+                    let run = try Finished.run(
+                        "curl",
+                        ["-q", "-sS", "-x", proxy.address, "-U", "\(user):\(Account.clientPassword)", "-w"]
+                            + ["%{http_code} %header{\(NTLMServer.userField.lowercased())}\n"]
+                            + (1...3).flatMap { ["-o", "/dev/null", server.url("/ntlm/?\($0)")] })
+                    #expect(run.output == String(repeating: "200 NTDOM\\\(user)\n", count: 3), "\(demand) \(run)")
+                }
+            }
+        }
+    }
+
     // MARK: - Content
 
     private func expectArrival(

@@ -50,6 +50,11 @@ struct ParentTests {
             #expect(record["parent_scheme"] == expected)
             #expect(record["parent_credential"] == "corp")
             #expect(record["rule"] == "parent")
+            if demand == .digest {
+                // RFC 7616 section 3.4: the URI is the request target as the proxy reads it.
+                let known = squid.entries(marked: mark, atLeast: 4).filter { $0.status == 200 }
+                #expect(known.allSatisfy { $0.authorization?.contains("uri=%22\($0.target)%22") == true }, "\(known)")
+            }
             // Nothing of it reaches the origin.
             #expect(apache.entries(marked: mark).allSatisfy { $0.authorization == nil })
         }
@@ -77,6 +82,56 @@ struct ParentTests {
             #expect(fetched["Proxy-Status"]?.contains("received-status=407") == true, "\(fetched)")
             #expect(fetched.text.contains("the parent corp (\(squid.address)) wants a credential"))
             #expect(fetched.text.contains("proxy yes; host 127.0.0.1; port \(squid.port)"))
+        }
+    }
+
+    @Test func `a nonce that has become old is replaced, and the password is not to blame`() throws {
+        let (apache, squid) = (try ApacheServer.shared(), try SquidServer.shared(.digest))
+        let mark = ApacheServer.mark()
+        try answering(squid) { proxy throws in
+            #expect(try proxy.get(apache.url("/open/?\(mark)")).status == 200)
+            // The time that the nonce is good for, and the interval at which squid looks.
+            sleep(4)
+            #expect(try proxy.get(apache.url("/open/?\(mark)")).status == 200)
+            #expect(squid.entries(marked: mark, atLeast: 4).map(\.status) == [407, 200, 407, 200])
+            #expect(!proxy.errorOutput.contains("was refused"))
+        }
+    }
+
+    @Test func `HTTP in clear in a tunnel that is looked into becomes requests to the parent`() throws {
+        let (apache, squid) = (try ApacheServer.shared(), try SquidServer.shared(.basic))
+        let mark = ApacheServer.mark()
+        let rules = """
+            credential corp { user \(Account.user); password file @/password }
+            parent corp { http \(squid.address) }
+            challenge { proxy yes; use corp }
+            route * { intercept; via corp }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let fetched = try proxy.get(apache.url("/open/?\(mark)"), "-p")
+            #expect(fetched.status == 200)
+            #expect(squid.entries(marked: mark, atLeast: 2).map(\.target).last == apache.url("/open/?\(mark)"))
+        }
+    }
+
+    @Test func `what changes its protocol goes through a tunnel`() throws {
+        let squid = try SquidServer.shared(.basic)
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.requestHead()
+            try connection.wire.send(
+                "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello")
+            try connection.wire.send(try connection.wire.read(3))
+        }
+        try answering(squid) { proxy throws in
+            let wire = try proxy.connect()
+            let place = "127.0.0.1:\(origin.port)"
+            try wire.send(
+                "GET http://\(place)/ HTTP/1.1\r\nHost: \(place)\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+            #expect(try wire.readHead()?.status == 101)
+            #expect(try wire.read(5) == Array("hello".utf8))
+            try wire.send("abc")
+            #expect(try wire.read(3) == Array("abc".utf8))
+            #expect(squid.entries(marked: place, atLeast: 2).allSatisfy { $0.method == "CONNECT" })
         }
     }
 

@@ -78,7 +78,8 @@ struct ParentTunnelTests {
             }
             for _ in 1...2 { #expect(try proxy.get(apache.url("/open/")).status == 200) }
         }
-        try AttacheProcess.running(rules, setting: .init(environment: ["CARES_HOSTS": HostsFile.path])) { proxy throws in
+        let setting = AttacheProcess.Setting(environment: ["CARES_HOSTS": HostsFile.path])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
             let fetched = try proxy.get(apache.url("/open/"))
             #expect(fetched.status == 502)
             #expect(fetched.text.contains("the parent corp (\(front.authority)) cannot be used"), "\(fetched)")

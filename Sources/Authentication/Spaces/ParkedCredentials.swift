@@ -64,6 +64,14 @@ public final class ParkedCredentials: Sendable {
         return state.withLock { $0.entries.contains(Entry(space: space, version: version)) }
     }
 
+    /// Whether it was refused at one of these, wherever there.
+    public func contains(_ version: CredentialVersion, at origins: [Origin]) -> Bool {
+        guard !origins.isEmpty else { return false }
+        return state.withLock { state in
+            state.entries.contains { $0.version == version && origins.contains($0.space.origin) }
+        }
+    }
+
     /// Forgets the other versions of a credential, which nobody has any more.
     public func keepOnly(_ version: CredentialVersion) {
         remove { $0.version.name == version.name && $0.version != version }

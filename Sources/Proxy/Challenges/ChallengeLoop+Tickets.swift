@@ -37,7 +37,7 @@ extension ChallengeLoop {
     /// What the client is told instead of a challenge that would be answered if there was a ticket.
     func lackOfTicket(after reason: PassReason) -> Refusal? {
         guard let setback, case .aborted = reason else { return nil }
-        return Refusal(.badGateway, .httpRequestDenied, "the origin wants a login, and \(setback)")
+        return Refusal(.badGateway, .httpRequestDenied, "\(origin.title) wants a login, and \(setback)")
     }
 
     /// What `Proxy-Status` says of a challenge that the client gets.

@@ -247,7 +247,8 @@ struct ChallengeLoop: ~Copyable {
     /// Nobody sends a version that was refused, whoever found that out.
     func parked(_ answer: Authentication.Answer) -> PassReason? {
         let version = answer.credential.version
-        guard shared.spaces.parked.contains(version, for: answer.space) else { return nil }
+        let known = shared.spaces.parked
+        guard known.contains(version, for: answer.space) || known.contains(version, at: origin.kin) else { return nil }
         metrics.add(to: .credentialsParked)
         return .parked(credential: version.name)
     }

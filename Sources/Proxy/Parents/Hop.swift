@@ -3,6 +3,10 @@ enum Hop {
     case direct
     case parent(Parent)
 
+    var parent: Parent? {
+        if case .parent(let parent) = self { parent } else { nil }
+    }
+
     var isWorthTrying: Bool {
         switch self {
         case .direct: true

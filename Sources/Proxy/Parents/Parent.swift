@@ -4,7 +4,9 @@ import Rules
 
 /// A parent proxy as one loop knows it. Belongs to its loop.
 final class Parent {
-    /// What is spoken with it.
+    /// What the rule file calls it, and those that stand in for it.
+    let name: String
+    /// What is spoken with it, and where it is.
     let server: Configuration.Parent.Server
     /// Who it is to requests that it makes itself, and to challenges.
     let origin: Origin
@@ -25,6 +27,7 @@ final class Parent {
     ) {
         self.server = server
         self.isFound = isFound
+        self.name = name
         label = "\(name) \(server.address)"
         let spoken: NetworkProtocol =
             switch server.scheme {

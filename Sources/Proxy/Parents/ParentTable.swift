@@ -21,15 +21,22 @@ struct ParentTable {
     /// missing.
     mutating func hops(of detour: Detour?, to host: Span<UInt8>) -> [Hop] {
         guard let detour else { return [] }
-        var hops: [Hop] = []
-        for hop in detour.hops {
-            guard case .parent(let group) = hop, !group.excepts(host) else {
-                // What is asked directly needs no other way.
-                return hops.isEmpty ? [] : hops + [.direct]
+        let hops: [Hop] = detour.legs(to: host).map { leg in
+            switch leg {
+            case .direct: .direct
+            case .server(let server, let name): .parent(parent(server, named: name))
             }
-            for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }
         }
+        Self.acquaint(hops)
         return hops
+    }
+
+    /// Parents of one name stand in for each other, and know the same accounts.
+    private static func acquaint(_ hops: [Hop]) {
+        let parents = hops.compactMap(\.parent)
+        for parent in parents {
+            parent.origin.kin = parents.filter { $0.name == parent.name && $0 !== parent }.map(\.origin.authority)
+        }
     }
 
     /// All of them.
@@ -37,6 +44,7 @@ struct ParentTable {
     /// - Parameter found: what PAC files say, by their parent's name.
     mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
+        defer { Self.acquaint(hops) }
         for hop in detour.hops {
             guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }
             for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }

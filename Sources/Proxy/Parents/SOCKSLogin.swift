@@ -67,7 +67,10 @@ struct SOCKSLogin: ~Copyable {
             alarm.set(after: timeouts.connect + timeouts.response)
             if case .lead(let lease) = await waiter.outcome() { self.lease = lease }
         }
-        if shared.spaces.parked.contains(credential.version, for: space) {
+        let parked = shared.spaces.parked
+        if parked.contains(credential.version, for: space)
+            || parked.contains(credential.version, at: parent.origin.kin)
+        {
             session.worker.metrics.add(to: .credentialsParked)
             reason = PassReason.parked(credential: credential.version.name).description
             self.credential = nil

@@ -22,6 +22,8 @@ final class Origin: ChannelObserver {
     /// What answers to the client call it.
     let title: String
     private let mayHaveCredentials: Bool
+    /// Others that know the same accounts: what one of them refuses, all do.
+    var kin: [Authentication.Origin] = []
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?

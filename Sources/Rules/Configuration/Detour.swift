@@ -15,6 +15,25 @@ public final class Detour: Sendable, Equatable {
 
     public static func == (left: Detour, right: Detour) -> Bool { left === right || left.hops == right.hops }
 
+    /// A way to one host.
+    public enum Leg: Sendable, Equatable {
+        case direct
+        case server(Configuration.Parent.Server, of: String)
+    }
+
+    /// The ways to a host, the first that works first. Empty: directly, since the first parent excepts it.
+    public func legs(to host: Span<UInt8>) -> [Leg] {
+        var legs: [Leg] = []
+        for hop in hops {
+            guard case .parent(let parent) = hop, !parent.excepts(host) else {
+                // What is asked directly needs no other way.
+                return legs.isEmpty ? [] : legs + [.direct]
+            }
+            legs += parent.servers.map { .server($0, of: parent.name) }
+        }
+        return legs
+    }
+
     /// The names of the rule file.
     var words: String {
         hops.map { hop in

@@ -33,6 +33,8 @@ public struct Explanation: Sendable {
     public let connectIsAllowed: Bool?
     /// One for each address that is known without asking the DNS.
     public let egress: [(address: IPAddress, decision: EgressDecision)]
+    /// The ways through parents, the first that works first; empty: directly.
+    let parents: [ExplainedParent]
     public let authorization: Configuration.Challenge.Authorization
     /// Nil: none was given.
     public let response: ExplainedResponse?
@@ -59,6 +61,8 @@ public struct Explanation: Sendable {
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
             (address, rules.egress.permits(address, port: asked.port))
         }
+        let way = route.detour?.legs(to: request.host.utf8Span.span) ?? []
+        parents = way.map { ExplainedParent($0, for: asked, by: rules) }
         authorization = rules.authorization(
             host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
             isSecure: asked.protocol == .https, client: request.client)

@@ -31,6 +31,7 @@ struct ExplanationText {
             let host = asked.host.utf8.contains(.colon) ? "[\(asked.host)]" : asked.host
             add("upgrade", "the origin is asked as https://\(host):\(asked.port)")
         }
+        addParents(explanation)
         if let connectIsAllowed = explanation.connectIsAllowed {
             let verdict = connectIsAllowed ? "allowed" : "refused"
             add("connect", "port \(request.port) is \(verdict) by 'connect-ports'")
@@ -39,7 +40,11 @@ struct ExplanationText {
             let verdict = decision.isPermitted ? "permitted" : "refused"
             add("egress", "\(address) port \(explanation.asked.port) is \(verdict): \(decision.reason)")
         }
-        if explanation.egress.isEmpty { add("egress", "decided by the address to which \(request.host) resolves") }
+        if explanation.egress.isEmpty {
+            let place = "decided by the address to which \(request.host) resolves"
+            let isAway = !explanation.parents.isEmpty
+            add("egress", isAway ? "decided by the parent's address; the parent looks \(request.host) up" : place)
+        }
         if let handshake = explanation.handshake {
             addHandshake(handshake)
         } else if !request.findings.isEmpty || !request.issuers.isEmpty {

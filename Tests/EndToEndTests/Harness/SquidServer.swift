@@ -83,16 +83,17 @@ struct SquidServer: Sendable {
             authorization: parts[5] == "-" ? nil : parts[5])
     }
 
+    /// The request buffer is larger than any upload: squid 5.7 takes a full one for a client that has gone.
     private static func configuration(_ demand: Demand, _ port: UInt16, _ folder: String) throws -> String {
         let helpers = "/usr/lib/squid"
         let basic = """
             auth_param basic program \(helpers)/basic_ncsa_auth \(folder)/users
-            auth_param basic children 1
+            auth_param basic children 5 startup=1
             auth_param basic realm \(realm)
             """
         let digest = """
             auth_param digest program \(helpers)/digest_file_auth -c \(folder)/digests
-            auth_param digest children 1
+            auth_param digest children 5 startup=1
             auth_param digest realm \(realm)
             auth_param digest nonce_max_duration 2 seconds
             auth_param digest nonce_garbage_interval 1 seconds
@@ -100,7 +101,7 @@ struct SquidServer: Sendable {
             """
         let ntlm = """
             auth_param ntlm program \(helpers)/ntlm_fake_auth
-            auth_param ntlm children 2
+            auth_param ntlm children 20 startup=2
             """
         let methods =
             switch demand {
@@ -126,6 +127,7 @@ struct SquidServer: Sendable {
             coredump_dir \(folder)
             cache deny all
             cache_mem 8 MB
+            client_request_buffer_max_size 64 MB
             memory_cache_shared off
             netdb_filename none
             pinger_enable off

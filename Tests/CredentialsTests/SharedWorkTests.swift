@@ -1,0 +1,55 @@
+import IO
+import Synchronization
+import Testing
+
+@testable import Credentials
+
+struct SharedWorkTests {
+    private final class Counts: Sendable {
+        let began = Mutex(0)
+        let done = Mutex(0)
+        let isOpen = Mutex(false)
+
+        func next() -> Int {
+            done.withLock { done in
+                done += 1
+                return done
+            }
+        }
+    }
+
+    @Test func `who asks for the same at the same time gets the answer of one`() async {
+        let work = SharedWork<String, Int>(on: BlockingPool(threads: 2))
+        let counts = Counts()
+        let answers = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    counts.began.withLock { $0 += 1 }
+                    return await work.run("a") {
+                        while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                        return counts.next()
+                    }
+                }
+            }
+            group.addTask {
+                while counts.began.withLock({ $0 }) < 16 { await Task.yield() }
+                // Another key is other work, and waits for none.
+                let other = await work.run("b") { 100 }
+                counts.isOpen.withLock { $0 = true }
+                return other
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count == 17)
+        #expect(answers.filter { $0 == 100 }.count == 1)
+        // Who had said that it would ask, and had not yet, may have had it done again.
+        #expect(counts.done.withLock { $0 } <= 2)
+    }
+
+    @Test func `what is over is done anew for the next`() async {
+        let work = SharedWork<Int, Int>(on: BlockingPool(threads: 1))
+        let counts = Counts()
+        #expect(await work.run(1) { counts.next() } == 1)
+        #expect(await work.run(1) { counts.next() } == 2)
+    }
+}

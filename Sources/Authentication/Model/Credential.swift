@@ -101,8 +101,7 @@ public final class Credential: Sendable {
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        persistence == self.persistence
-            ? self : Credential(content: content, persistence: persistence, version: version)
+        Credential(content: content, persistence: persistence, version: version)
     }
 
     private init(content: Content, persistence: Persistence, version: CredentialVersion) {

@@ -52,6 +52,14 @@ struct NTLMGuardTests {
         }
     }
 
+    @Test func `content that comes behind its head stays on the connection of the login`() throws {
+        try guarding(.init(pausesBeforeContent: true)) { proxy, origin, sentry throws in
+            #expect(try fetch(5, origin, proxy) == Array(repeating: "200", count: 5))
+            #expect(sentry.logins == 1)
+            #expect(origin.connections == 1)
+        }
+    }
+
     @Test func `a client's connection ends with the client`() throws {
         let ended = Gate()
         let sentry = NTLMGuard()

@@ -136,9 +136,7 @@ public final class Credential: Sendable {
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        persistence == self.persistence
-            ? self
-            : Credential(content: content, persistence: persistence, version: version, principal: principal)
+        Credential(content: content, persistence: persistence, version: version, principal: principal)
     }
 
     private init(

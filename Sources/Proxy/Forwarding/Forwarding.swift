@@ -202,7 +202,8 @@ struct Forwarding: ~Copyable {
         var mayReuse = mayReuse
         var isSent = isSent
         while true {
-            if !takeKept(mayReuse) { try await connect() }
+            // What was sent is answered where it went, whoever the connection belongs to.
+            if !isSent, !takeKept(mayReuse) { try await connect() }
             claimOwnLogin()
             if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {

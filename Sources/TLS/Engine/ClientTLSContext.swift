@@ -25,6 +25,7 @@ public final class ClientTLSContext: Sendable {
         let handle = context.pointer
         try TLSContext.require(
             tls_set_versions(handle, settings.minimum.rawValue, settings.maximum.rawValue)
+                && SSL_CTX_set_ciphersuites(handle, TLSContext.suites) == 1
                 && SSL_CTX_set_cipher_list(handle, settings.cipherList) == 1
                 && tls_set_groups(handle, TLSContext.groups))
         if settings.isLegacy { SSL_CTX_set_options(handle, tls_option_legacy_server) }

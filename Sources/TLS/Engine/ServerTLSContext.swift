@@ -14,8 +14,6 @@ public final class ServerTLSContext: Sendable {
 
     /// Seconds in which a client may come back.
     private static let lifetime = 3600
-    /// AES-128 first: it costs least.
-    private static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
     private static let ciphers =
         "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
 
@@ -33,7 +31,7 @@ public final class ServerTLSContext: Sendable {
         let handle = context.pointer
         try TLSContext.require(
             tls_set_versions(handle, max(settings.minimum, .v12).rawValue, TLSVersion.v13.rawValue)
-                && SSL_CTX_set_ciphersuites(handle, Self.suites) == 1
+                && SSL_CTX_set_ciphersuites(handle, TLSContext.suites) == 1
                 && SSL_CTX_set_cipher_list(handle, Self.ciphers) == 1
                 && tls_set_groups(handle, TLSContext.groups))
         SSL_CTX_set_options(

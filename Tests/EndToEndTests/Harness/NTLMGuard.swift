@@ -14,6 +14,8 @@ final class NTLMGuard: Sendable {
         var closesOnChallenge = false
         /// How many connections give up right behind the challenge, without an answer to the third message.
         var dropsAfterChallenge = 0
+        /// Responses after the login come in two pieces, the content some time after the head.
+        var pausesBeforeContent = false
         /// A path that asks for nothing.
         var openPath: String?
         /// The status instead of a challenge, for the first message; nil for a second message as it should be.
@@ -108,7 +110,13 @@ final class NTLMGuard: Sendable {
                 try connection.reply("200 OK", word + ending, "received \(request.body.count)")
             } else if login == .established {
                 let request = try content(of: head, connection)
-                try connection.reply("200 OK", ending, "received \(request.body.count)")
+                if terms.pausesBeforeContent {
+                    try connection.wire.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
+                    usleep(20_000)
+                    try connection.wire.send("late")
+                } else {
+                    try connection.reply("200 OK", ending, "received \(request.body.count)")
+                }
             } else {
                 if login == .challenged { complain("another request in the middle of a handshake") }
                 _ = try head["Expect"] == nil ? connection.wire.readContent(of: head) : head

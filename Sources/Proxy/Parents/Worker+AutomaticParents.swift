@@ -38,15 +38,6 @@ extension Worker {
     }
 }
 
-extension Detour {
-    /// Whether a PAC file says some of its ways.
-    var isAutomatic: Bool {
-        hops.contains { hop in
-            if case .parent(let group) = hop { group.automatic != nil } else { false }
-        }
-    }
-}
-
 extension Configuration.Parent {
     /// The server that a PAC file's way names; nil for the direct one.
     static func server(of way: PACWay) -> Server? {

@@ -15,7 +15,14 @@ public final class Detour: Sendable, Equatable {
 
     public static func == (left: Detour, right: Detour) -> Bool { left === right || left.hops == right.hops }
 
-    /// A way to one host.
+    /// Whether a PAC file says some of its ways.
+    public var isAutomatic: Bool {
+        hops.contains { hop in
+            if case .parent(let parent) = hop { parent.automatic != nil } else { false }
+        }
+    }
+
+    /// A way to one host that the rule file itself says.
     public enum Leg: Sendable, Equatable {
         case direct
         case server(Configuration.Parent.Server, of: String)

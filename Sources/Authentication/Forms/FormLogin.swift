@@ -16,7 +16,7 @@ public struct FormLogin: Sendable {
         case loggedIn(CookieJar)
         /// The server saw the credential and wants another.
         case refused
-        case failed(LoginError)
+        case failed(FormLoginError)
     }
 
     private enum State: Sendable {

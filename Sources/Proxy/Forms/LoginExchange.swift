@@ -38,7 +38,7 @@ struct LoginExchange {
     /// Nothing more will be asked.
     func end() { own.dissolve(into: session.worker.loop.buffers) }
 
-    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(LoginError) -> LoginPage {
+    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError) -> LoginPage {
         own.reset()
         try write(question, at: target, with: jar)
         var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
@@ -60,7 +60,7 @@ struct LoginExchange {
     }
 
     /// In HTTP/1.0, so that interim responses stay here.
-    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(LoginError) {
+    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLoginError) {
         let origin = destination.origin
         let place = Self.place(of: origin)
         let head = own.headBytes
@@ -99,7 +99,7 @@ struct LoginExchange {
         return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"
     }
 
-    private static func error(_ failure: ExchangeFailure) -> LoginError {
+    private static func error(_ failure: ExchangeFailure) -> FormLoginError {
         switch failure {
         case .refused(let refusal): .unreachable(refusal.sentence)
         case .upstreamFailed(let failure): .unreachable(Refusal(failure).sentence)

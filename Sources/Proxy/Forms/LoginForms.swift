@@ -11,7 +11,7 @@ final class LoginForms {
     enum Outcome {
         case loggedIn(CookieJar)
         case refused
-        case failed(LoginError)
+        case failed(FormLoginError)
     }
 
     private let form: LoginForm
@@ -108,7 +108,7 @@ final class LoginForms {
         var login = FormLogin(template, to: destination.origin.authority, with: credential)
         let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
-        do throws(LoginError) {
+        do throws(FormLoginError) {
             var step = try await begin(&login)
             while true {
                 switch step {
@@ -128,7 +128,7 @@ final class LoginForms {
 
     /// A response to a request that had cookies, the client's or ours, may belong to another session than the one to
     /// begin: then its page is asked for anew.
-    private func begin(_ login: inout FormLogin) async throws(LoginError) -> FormLogin.Step {
+    private func begin(_ login: inout FormLogin) async throws(FormLoginError) -> FormLogin.Step {
         let (upstream, target, now) = (exchange.upstream, exchange.target, SystemClock.epochMilliseconds)
         let (request, sight) = (exchange.request, sight ?? currentSight())
         let isRead = request.method == .get || request.method == .head

@@ -123,7 +123,7 @@ final class HeldConnections: ChannelObserver {
 
     /// Closes those that the client logged in on by itself.
     func closeOwn() {
-        while let place = connections.firstIndex(where: { $0.login.version == nil }) {
+        while let place = connections.firstIndex(where: { $0.login.map { $0.version == nil } ?? false }) {
             remove(at: place).stream.close()
         }
     }

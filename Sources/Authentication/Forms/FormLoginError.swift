@@ -1,5 +1,5 @@
 /// Why a login came to no verdict. The sentences name no secret, and go on behind "credential NAME is not logged in: ".
-public enum LoginError: Error, Sendable, Equatable, CustomStringConvertible {
+public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible {
     /// It leads to another scheme, host or port: the credential is not for that protection space.
     case elsewhere(String)
     case endless

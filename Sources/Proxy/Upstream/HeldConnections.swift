@@ -39,6 +39,11 @@ final class HeldConnections: ChannelObserver {
             [login, parentLogin].contains { $0?.isOf(name, but: version) == true }
         }
 
+        /// Whether the client has logged in by itself.
+        var isOfClientAlone: Bool {
+            [login, parentLogin].contains { $0.map { $0.version == nil } ?? false }
+        }
+
         var mayBeKept: Bool {
             [login, parentLogin].allSatisfy { $0.map { $0.mayBeHeld && $0.isAtRest } ?? true }
         }
@@ -124,6 +129,13 @@ final class HeldConnections: ChannelObserver {
     /// Closes those that the client logged in on by itself.
     func closeOwn() {
         while let place = connections.firstIndex(where: { $0.login.map { $0.version == nil } ?? false }) {
+            remove(at: place).stream.close()
+        }
+    }
+
+    /// Closes those that the client logged in on by itself.
+    func closeOwn() {
+        while let place = connections.firstIndex(where: \.isOfClientAlone) {
             remove(at: place).stream.close()
         }
     }

@@ -99,7 +99,8 @@ public final class FTPSession {
         let name = String(decoding: path.encoded, as: UTF8.self)
         handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(name)")
         let code = handle.perform()
-        if let interruption { throw interruption }
+        // What had gone wrong before counts, not that it took long to say QUIT then.
+        if code == CURLE_ABORTED_BY_CALLBACK, let interruption { throw interruption }
         if code != CURLE_OK { throw failure(code) }
     }
 
@@ -108,7 +109,10 @@ public final class FTPSession {
         switch code {
         case CURLE_URL_MALFORMAT: return .unspeakable
         case CURLE_COULDNT_CONNECT: return .unreachable
-        case CURLE_OPERATION_TIMEDOUT, CURLE_FTP_ACCEPT_TIMEOUT: return .timedOut
+        case CURLE_OPERATION_TIMEDOUT, CURLE_FTP_ACCEPT_TIMEOUT:
+            // libcurl takes every 421 for a time-out of the server's.
+            if let reply, reply.code == 421 { return .refused(reply) }
+            return .timedOut
         case CURLE_USE_SSL_FAILED: return .notSecured
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_ISSUER_ERROR:

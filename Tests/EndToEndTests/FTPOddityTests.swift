@@ -93,14 +93,14 @@ struct FTPOddityTests {
 
     @Test func `an offer of TLS that comes to nothing is no reason to go on without`() throws {
         let server = try server { command, connection in
+            #expect(!command.hasPrefix("USER"))
             guard command.hasPrefix("AUTH") else { return nil }
             try connection.wire.send("234 go ahead\r\nthis is no TLS\r\n")
             return "500 and never was"
         }
         try AttacheProcess.running(Self.rules) { proxy throws in
             let refused = try proxy.get("ftp://127.0.0.1:\(server.port)/file")
-            #expect(refused.status == 502)
-            #expect(refused["Proxy-Status"]?.contains("error=tls_protocol_error") == true, "\(refused)")
+            #expect([502, 504].contains(refused.status), "\(refused)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import Crypto
+import Glibc
 
 /// What a store of many credentials costs a proxy: at its start, in memory, and at every look.
 enum StoreMeasure {
@@ -13,18 +14,17 @@ enum StoreMeasure {
         let look = try nanoseconds(large, of: many, in: setting)
         let lookAmongFew = try nanoseconds(try store(of: few, in: setting), of: few, in: setting)
         let running = AttacheContestant.stored(setting.options.attache, in: large)
-        let start = ContinuousClock.now
         let proxy = try setting.start(running)
         defer { proxy.stop() }
         let generator = try await setting.load(1, through: proxy, to: "/small")
         try await generator.runEach()
-        let taken = ContinuousClock.now - start
+        let taken = Double(proxy.processorTime) / 1_000_000
         generator.close()
         return [
-            Finding("store-start", "start with 100,000 stored credentials", "ms", taken / .milliseconds(1)),
+            Finding("store-start", "start with 100,000 stored credentials, CPU time", "ms", taken),
             Finding("store-memory", "memory with them", "MB", Double(proxy.residentMemory) * 1024 / 1_000_000),
             Finding(
-                "store-look", "a look at one of them", "ns", look, lookAmongFew, of: "100 credentials"),
+                "store-look", "a look at one of them, CPU time", "ns", look, lookAmongFew, of: "100 credentials"),
         ]
     }
 
@@ -62,12 +62,19 @@ enum StoreMeasure {
         for space in spaces where storage.defaultCredential(for: space) == nil {
             throw .machine("the store has lost a credential")
         }
-        let start = ContinuousClock.now
+        let start = processorTime
         var found = 0
         for look in 0..<looks where storage.defaultCredential(for: spaces[look % spaces.count]) != nil { found += 1 }
-        let taken = ContinuousClock.now - start
+        let taken = processorTime - start
         guard found == looks else { throw .machine("the store has lost a credential") }
-        return taken / .nanoseconds(1) / Double(looks)
+        return Double(taken) / Double(looks)
+    }
+
+    /// Of this thread, in nanoseconds: nobody else's work counts.
+    private static var processorTime: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
     private static func space(_ number: Int) -> ProtectionSpace {

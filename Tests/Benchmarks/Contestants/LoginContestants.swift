@@ -1,6 +1,7 @@
 /// The programs whose whole purpose is to answer a parent proxy's 407 for others. Both are optional.
 enum LoginContestants {
-    /// cntlm: NTLM only, a thread for each connection.
+    /// cntlm: NTLM only, a thread for each connection. Its NTLMv2 wants target information, which squid's helper leaves out;
+    /// what it does instead costs no more, and only once for each connection.
     /// - Returns: nil where it is not in `folder`, in which its package is unpacked.
     static func cntlm(_ folder: String, parent: UInt16) -> Contestant? {
         let binary = "\(folder)/usr/sbin/cntlm"
@@ -15,7 +16,7 @@ enum LoginContestants {
                 Username \(SquidParent.user)
                 Domain \(SquidParent.domain)
                 Password \(SquidParent.password)
-                Auth NTLMv2
+                Auth NTLM2SR
                 Workstation BENCH
                 Proxy 127.0.0.1:\(parent)
                 Listen 127.0.0.1:\(port)

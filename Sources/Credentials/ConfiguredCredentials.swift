@@ -113,7 +113,7 @@ public final class ConfiguredCredentials: Sendable {
         case .keytab(let path):
             proof = .keytab(path)
             let keys = try reader.file(path, limit: 1 << 20, for: name)
-            fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal], secrets: [keys])
+            fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
         case .cache(let path):
             // Tickets come and go there, and may be late: they are looked for when they are needed.
             proof = .cache(path)

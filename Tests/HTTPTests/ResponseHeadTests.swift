@@ -15,10 +15,11 @@ import Testing
     static let accepted = [
         Case(head: "HTTP/1.1 200 OK\nContent-Length: 3\n\n", framing: .length(3), keepAlive: true),
         // A parent's word about its connection, in the field that RFC 9112 appendix C.2.2 speaks of.
-        Case(head: "HTTP/1.1 407 No\nContent-Length: 3\nProxy-Connection: close\n\n", framing: .length(3)),
         Case(
-            head: "HTTP/1.0 407 No\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", framing: .length(3),
-            keepAlive: true),
+            head: "HTTP/1.1 407 OK\nContent-Length: 3\nProxy-Connection: close\n\n", status: 407, framing: .length(3)),
+        Case(
+            head: "HTTP/1.0 407 OK\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", status: 407,
+            framing: .length(3), keepAlive: true),
         Case(head: "HTTP/1.0 200 OK\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", framing: .length(3)),
         Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: CHUNKED\n\n", framing: .chunked, keepAlive: true),
         Case(head: "HTTP/1.1 200 OK\n\n"),

@@ -28,9 +28,11 @@ extension ChallengeLoop {
         return refusal
     }
 
-    /// Who would not have the credential, for the operator.
-    var whoRefused: String {
-        if case .noTicket(_, _, .refused(let sentence))? = setback { return "was refused (\(sentence))" }
+    /// Who would not have the answer's credential, for the operator.
+    func whoRefused(_ answer: Authentication.Answer) -> String {
+        if answer.space.authenticationMethod == .negotiate, case .noTicket(_, _, .refused(let sentence))? = setback {
+            return "was refused (\(sentence))"
+        }
         return "was refused by \(origin.hostText):\(origin.port)"
     }
 

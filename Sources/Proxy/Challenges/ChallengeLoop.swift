@@ -208,7 +208,8 @@ struct ChallengeLoop: ~Copyable {
                 action = await ask(challenge)
             case .park(let answer):
                 shared.refuse(
-                    answer.credential, for: answer.space, of: delegate.client, countedBy: metrics, because: whoRefused)
+                    answer.credential, for: answer.space, of: delegate.client, countedBy: metrics,
+                    because: whoRefused(answer))
                 action = task.parked()
             case .answer(let answer):
                 let reason = await begin(answer, at: target)

@@ -19,30 +19,11 @@ public struct HeadWriter: ~Copyable {
         buffer.append(literal: "\r\n")
     }
 
-    /// `Date` of a response of our own (RFC 9110 section 6.6.1), as IMF-fixdate (section 5.6.7).
+    /// `Date` of a response of our own (RFC 9110 section 6.6.1).
     ///
     /// - Parameter epochSeconds: seconds since 1970.
     public func date(_ epochSeconds: Int) {
-        let time = CivilTime(epochSeconds: epochSeconds)
-        buffer.append(literal: "Date: ")
-        buffer.append(time.weekdayName)
-        buffer.append(literal: ", ")
-        twoDigits(time.day)
-        buffer.append(.space)
-        buffer.append(time.monthName)
-        buffer.append(.space)
-        twoDigits(time.year / 100)
-        twoDigits(time.year % 100)
-        for (number, separator) in [(time.hour, UInt8.space), (time.minute, .colon), (time.second, .colon)] {
-            buffer.append(separator)
-            twoDigits(number)
-        }
-        buffer.append(literal: " GMT\r\n")
-    }
-
-    private func twoDigits(_ number: Int) {
-        if number < 10 { buffer.append(UInt8(ascii: "0")) }
-        buffer.append(decimal: number)
+        if let text = HTTPDate.text(epochSeconds: epochSeconds) { field("Date", text) }
     }
 
     /// A request of our own in origin-form. `target` must be one already: it is written as it is.

@@ -175,11 +175,13 @@ struct ClientDigestTests {
         let plain = "https://127.0.0.1:\(origin.port)/"
         for methods in ["digest basic", "basic"] {
             try AttacheProcess.running(setting: try setting(methods)) { proxy throws in
-                let options = ["http", "https"].flatMap {
-                    ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]
-                } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes="]
+                let options =
+                    ["http", "https"].flatMap {
+                        ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]
+                    } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes="]
                 let run = try Finished.run(
-                    "java", options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],
+                    "java",
+                    options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],
                     directory: folder)
                 #expect(run.output == "200\n200\ntunnel\n", "\(run)")
                 let tunnels = try proxy.records(atLeast: 4).filter { $0["method"] == "CONNECT" }

@@ -36,6 +36,7 @@ public struct BasicScheme: AuthenticationScheme {
         value += "Basic ".utf8
         Base64.append(text, to: &value)
         return BasicAuthenticator(
-            value: Secret(wiping: &value), realm: challenge["realm"], extent: space.isProxy ? .origin : .directory(of: target))
+            value: Secret(wiping: &value), realm: challenge["realm"],
+            extent: space.isProxy ? .origin : .directory(of: target))
     }
 }

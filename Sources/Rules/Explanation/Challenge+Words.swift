@@ -35,7 +35,9 @@ extension Configuration.Challenge {
         if !issuers.isEmpty { words.append("the issuer is \(Self.quoted(issuers))") }
         if !findings.isEmpty { words.append("the finding is \(Self.list(findings.map(\.rawValue)))") }
         if let failures { words.append("failures are \(Self.range(failures))") }
-        if words.isEmpty, isOfTLS { return trustTerms == nil ? "whatever is found or asked for" : "applied to every chain" }
+        if words.isEmpty, isOfTLS {
+            return trustTerms == nil ? "whatever is found or asked for" : "applied to every chain"
+        }
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
     }
 

@@ -113,6 +113,7 @@ struct ClientCertificateTests {
         let rules = try credential(ClientCertificate.good) + Self.use
         try AttacheProcess.visitingZoo(rules) { proxy throws in
             #expect(try proxy.visit(authority, by: .upgraded).status == 502)
+            _ = Wait.until { relay.passages.first?.fromClient.count ?? 0 >= 2 }
             let passage = try #require(relay.passages.first)
             // Without encryption: the ClientHello, then an alert.
             #expect(passage.fromClient.map(\.type) == [22, 21], "\(passage.fromClient)")

@@ -125,8 +125,13 @@ final class AttacheProcess: Sendable {
 
     /// Entries of the access log, which is written behind the responses: waits until there are so many.
     func records(atLeast count: Int = 1) throws -> [AccessRecord] {
-        _ = Wait.until { accessLog.split(separator: "\n").count >= count }
-        return try accessLog.split(separator: "\n").map(AccessRecord.init)
+        _ = Wait.until { accessLogLines.count >= count }
+        return try accessLogLines.map(AccessRecord.init)
+    }
+
+    /// Without the one that is being written.
+    private var accessLogLines: [Substring] {
+        accessLog.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     }
 
     /// Waits for a text on standard error.

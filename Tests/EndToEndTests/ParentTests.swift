@@ -63,7 +63,7 @@ struct ParentTests {
     @Test(arguments: ["basic", "steady"])
     func `the parent and the origin behind it are answered, each with its own`(path: String) throws {
         let apache = try ApacheServer.shared()
-        for demand in SquidServer.Demand.allCases {
+        for demand in SquidServer.Demand.passwords {
             let squid = try SquidServer.shared(demand)
             let rules = "challenge { host 127.0.0.1; port \(apache.port); proxy no; use corp }"
             try answering(squid, rules: rules) { proxy throws in

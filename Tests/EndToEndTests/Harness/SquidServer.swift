@@ -9,6 +9,14 @@ struct SquidServer: Sendable {
         /// With a challenge of 49 bytes whose target name lies outside of it; any password is right.
         case ntlm
         case all
+        /// With the keys of a Kerberos service.
+        case negotiate
+        /// That, and all others.
+        case everything
+
+        /// What a user and a password can answer.
+        static let passwords: [Demand] = [.nothing, .basic, .digest, .ntlm, .all]
+        var needsKerberos: Bool { self == .negotiate || self == .everything }
     }
 
     /// A line of its log.
@@ -33,6 +41,7 @@ struct SquidServer: Sendable {
     }
 
     static let realm = "parent realm"
+    private static let service = "HTTP/localhost@\(KerberosRealm.name)"
 
     let port: UInt16
     let folder: String
@@ -49,12 +58,19 @@ struct SquidServer: Sendable {
         try Scratch.write(try Self.configuration(demand, port, folder), to: folder + "/squid.conf")
         let names = Set(["localhost", ApacheServer.secureHost, TLSFront.host])
         try Scratch.write(names.map { "127.0.0.1 \($0)\n" }.joined(), to: folder + "/hosts")
+        var environment: [String: String] = [:]
+        if demand.needsKerberos {
+            let realm = try KerberosRealm.shared()
+            environment = ["KRB5_CONFIG": realm.configurationPath, "KRB5RCACHEDIR": folder]
+            try FileManager.default.copyItem(atPath: realm.serviceKeytab, toPath: folder + "/keytab")
+        }
         if getuid() == 0 {
             _ = try Finished.run("chown", ["-R", "proxy", folder])
         }
         // It leaves its shared memory behind.
         LastWill.shared.remove(folder: "/dev/shm/\(service)-*")
-        child = try Subprocess("squid", ["-N", "-n", service, "-f", folder + "/squid.conf"], directory: folder)
+        child = try Subprocess(
+            "squid", ["-N", "-n", service, "-f", folder + "/squid.conf"], environment: environment, directory: folder)
         do {
             try Socket.awaitListener(on: port, of: child)
         } catch {
@@ -103,6 +119,10 @@ struct SquidServer: Sendable {
             auth_param ntlm program \(helpers)/ntlm_fake_auth
             auth_param ntlm children 20 startup=2
             """
+        let negotiate = """
+            auth_param negotiate program \(helpers)/negotiate_kerberos_auth -k \(folder)/keytab -s \(Self.service)
+            auth_param negotiate children 5 startup=1
+            """
         let methods =
             switch demand {
             case .nothing: [String]()
@@ -110,6 +130,8 @@ struct SquidServer: Sendable {
             case .digest: [digest]
             case .ntlm: [ntlm]
             case .all: [ntlm, digest, basic]
+            case .negotiate: [negotiate]
+            case .everything: [negotiate, ntlm, digest, basic]
             }
         let admission =
             methods.isEmpty

@@ -48,7 +48,7 @@ struct RuleDelegateTests {
         #expect(
             found == [
                 "rejectProtectionSpace", "cancelAuthenticationChallenge", "performDefaultHandling",
-                "performDefaultHandling",
+                "rejectProtectionSpace",
             ])
     }
 

@@ -33,8 +33,9 @@ struct RuleDelegate {
         }
         switch rule.answer {
         case .performDefault
-        where rule.rule == nil && challenge.proposedCredential?.suits(challenge.protectionSpace) == false:
-            // Nobody meant this credential for this challenge: it came with the URL, and the next may be its own.
+        where rule.rule == nil && challenge.proposedCredential?.suits(challenge.protectionSpace) != true:
+            // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
+            // beside NTLM, and the store has a password for the latter.
             return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         // `trust` answers no challenge of a response.
         case .performDefault, .trust:

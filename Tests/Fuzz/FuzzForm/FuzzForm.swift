@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // Lines of fields, then an empty line, then the page.
     let parts = input.split(separator: .lineFeed, maxSplits: 4, omittingEmptySubsequences: false).map { Array($0) }
     let page = parts.count > 4 ? parts[4] : Array(input)
-    let forms = HTMLFormReader.forms(in: page, contentType: parts[0].span.text)
+    let forms = HTMLFormReader.forms(in: page, contentType: String(decoding: parts[0], as: UTF8.self))
     precondition(forms.count <= 32)
     precondition(forms.reduce(0) { $0 + $1.entries.count } <= 512)
     let template = LoginTemplate(

@@ -128,13 +128,6 @@ final class HeldConnections: ChannelObserver {
 
     /// Closes those that the client logged in on by itself.
     func closeOwn() {
-        while let place = connections.firstIndex(where: { $0.login.map { $0.version == nil } ?? false }) {
-            remove(at: place).stream.close()
-        }
-    }
-
-    /// Closes those that the client logged in on by itself.
-    func closeOwn() {
         while let place = connections.firstIndex(where: \.isOfClientAlone) {
             remove(at: place).stream.close()
         }

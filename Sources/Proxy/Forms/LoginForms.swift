@@ -28,14 +28,18 @@ final class LoginForms {
     private static let recognitionLimit = 128 * 1024
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
-    /// Nil where no rule has a form for this client at this origin.
-    init?(session: ClientSession, exchange: Exchange, destination: Destination) {
+    /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
+    static func of(session: ClientSession, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
         guard rules.speaksOfForms else { return nil }
         let space = ProtectionSpace(
             origin: destination.origin.authority, realm: nil, authenticationMethod: .htmlForm)
         let client = ClientIdentity(address: session.address, user: exchange.record.user)
         guard let form = rules.decide(ChallengeQuery(space, client: client)).terms?.form else { return nil }
+        return LoginForms(form, session: session, exchange: exchange, destination: destination)
+    }
+
+    private init(_ form: LoginForm, session: ClientSession, exchange: Exchange, destination: Destination) {
         self.form = form
         self.session = session
         self.exchange = exchange

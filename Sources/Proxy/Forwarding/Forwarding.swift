@@ -175,7 +175,7 @@ struct Forwarding: ~Copyable {
             session: session, exchange: exchange, origin: destination.origin, over: exchange.upstream,
             target: exchange.target, hasBody: !exchange.body.isEmpty,
             urlCredential: URLCredential.of(exchange.request, in: head.readable),
-            forms: LoginForms(session: session, exchange: exchange, destination: destination))
+            forms: LoginForms.of(session: session, exchange: exchange, destination: destination))
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.

@@ -104,6 +104,7 @@ struct CredentialImport {
             Console.error("\(name):\(omission.line): \(omission.sentence)")
         }
         var batch: [KeptCredential] = []
+        var passwords: [ProtectionSpace: [String: Secret]] = [:]
         for one in found.credentials {
             let space = terms.space(of: try origin(of: one))
             guard Console.printable(one.user) == one.user else {
@@ -112,17 +113,17 @@ struct CredentialImport {
             if space.authenticationMethod == .basic, one.user.contains(":") {
                 throw CredentialFileProblem(line: one.line, "a user's name cannot have a colon in it")
             }
-            if let same = batch.first(where: { $0.space == space && $0.credential.user == one.user }) {
+            if let known = passwords[space]?[one.user] {
                 // curl's configuration names a user once for each of a server's URLs.
-                if same.credential.password == one.password { continue }
+                if known == one.password { continue }
                 throw CredentialFileProblem(line: one.line, "the same user has another password in an earlier line")
             }
             let credential = Credential(
                 name: space.credentialName(of: one.user), user: one.user, password: one.password,
                 persistence: .permanent)
             // The first is the one that the file's own program takes.
-            let isFirst = !batch.contains { $0.space == space }
-            batch.append(KeptCredential(credential, for: space, isDefault: isFirst))
+            batch.append(KeptCredential(credential, for: space, isDefault: passwords[space] == nil))
+            passwords[space, default: [:]][one.user] = one.password
         }
         return batch
     }

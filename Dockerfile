@@ -1,6 +1,7 @@
 # Two images from one build:
 #   docker build -t attache .                      Debian with a shell, for a look inside
-#   docker build -t attache --target minimal .     the binary and its libraries, nothing else (no PostgreSQL, no ftp, no PAC files)
+#   docker build -t attache --target minimal .     the binary and its libraries, nothing else: without those that are
+#                                                  loaded when asked for (PostgreSQL, Kerberos, ftp, PAC files)
 #
 # Neither holds a rule file or a secret. Mount proxy.conf at /etc/attache and secrets as files that user 65532 may
 # read. The root stays read-only; bodies held for a second try go to /tmp, or are not held where it cannot be written:

@@ -5,7 +5,7 @@ import Synchronization
 /// for those who prove that they know the password).
 final class Origin: Sendable {
     let content = OriginContent()
-    let digest = DigestGuard()
+    let digest = DigestGuard(path: "/digest")
     /// Requests to `/digest` that were answered with 401.
     let challenges = Atomic(0)
 

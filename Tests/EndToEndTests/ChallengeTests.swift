@@ -93,11 +93,16 @@ struct ChallengeTests {
             sleep(3)
             let late = try proxy.get(apache.url("/digest/?\(mark)-2"))
             #expect(late.status == 200, "\(late)")
-            #expect(try proxy.get(apache.url("/digest/?\(mark)-3")).status == 200)
             let second = apache.entries(marked: mark + "-2", atLeast: 2)
             #expect(second.map(\.status) == [401, 200])
             #expect(second.first?.authorization != nil, "the second request was not answered pre-emptively")
-            #expect(apache.entries(marked: mark + "-3").map(\.status) == [200])
+            // Within the two seconds that a nonce is good for, which a busy machine may need for more than one request.
+            let isUsed = try (3...9).contains { number throws in
+                let fetched = try proxy.get(apache.url("/digest/?\(mark)-\(number)"))
+                #expect(fetched.status == 200)
+                return apache.entries(marked: "\(mark)-\(number)").map(\.status) == [200]
+            }
+            #expect(isUsed, "the new nonce was not used again")
             #expect(try proxy.records(atLeast: 3).allSatisfy { $0["credential"] == "web" && $0.status == 200 })
         }
     }

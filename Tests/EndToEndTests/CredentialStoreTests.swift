@@ -62,12 +62,12 @@ struct CredentialStoreTests {
 
     @Test func `in a session a client's own later requests are answered, for as long as it lasts`() throws {
         let origin = try origin()
-        let rules = "timeouts { session 1s }\nchallenge { host 127.0.0.1; default }"
+        let rules = "timeouts { session 5s }\nchallenge { host 127.0.0.1; default }"
         try AttacheProcess.running(rules) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 401)
             #expect(try getWithUser(origin, through: proxy) == 200)
             #expect(try proxy.get(origin.url()).status == 200)
-            sleep(2)
+            sleep(6)
             #expect(try proxy.get(origin.url()).status == 401)
         }
     }
@@ -106,14 +106,14 @@ struct CredentialStoreTests {
             #expect(proxy.awaitRefusal(of: origin))
             // The wrong one is parked; the right one is another version.
             try set(Account.password, for: origin, of: proxy)
-            #expect(try Wait.until(seconds: 3) { try proxy.get(origin.url()).status == 200 })
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
             let list = try command(["credential", "list", "--config", "proxy.conf"], in: proxy.folder)
             #expect(list.output == "* user  basic \"r\" of http://127.0.0.1:\(origin.port)\n", "\(list)")
             let removal = try command(
                 ["credential", "remove", origin.url(), Account.user, "--realm", "r", "--config", "proxy.conf"],
                 in: proxy.folder)
             #expect(removal.succeeded, "\(removal)")
-            #expect(try Wait.until(seconds: 3) { try proxy.get(origin.url()).status == 401 })
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 401 })
         }
     }
 
@@ -145,7 +145,7 @@ struct CredentialStoreTests {
 extension AttacheProcess {
     /// Asks until the stored credential was refused.
     fileprivate func awaitRefusal(of origin: RecordingOrigin) -> Bool {
-        Wait.until(seconds: 3) {
+        Wait.until {
             _ = try? get(origin.url())
             return errorOutput.contains("was refused by 127.0.0.1:\(origin.port)")
         }

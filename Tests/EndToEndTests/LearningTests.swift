@@ -97,7 +97,7 @@ struct LearningTests {
             #expect(try get(ann) == 200)
             #expect(try get(bob) == 401)
             #expect(
-                try Wait.until(seconds: 20) {
+                try Wait.until {
                     Thread.sleep(forTimeInterval: 3.2)
                     return try get(ann) == 401
                 })

@@ -18,7 +18,7 @@ struct PracticeTests {
         try Socket.awaitListener(on: adminPort, of: child)
         try body(port, adminPort, path)
         child.signal(SIGTERM)
-        #expect(child.wait(seconds: 20) == 0, "\(child.errorOutput)")
+        #expect(child.wait(seconds: 60) == 0, "\(child.errorOutput)")
     }
 
     @Test func `the example is accepted without a word`() throws {

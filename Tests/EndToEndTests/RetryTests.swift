@@ -154,10 +154,10 @@ struct RetryTests {
 
     @Test func `a response on a kept connection has its time once`() throws {
         let origin = try RecordingOrigin.answering { request, connection in
-            if request.target == "/slow" { usleep(1_600_000) }
+            if request.target == "/slow" { usleep(3_200_000) }
             try connection.reply(body: "ok")
         }
-        try AttacheProcess.running("timeouts { response 1s }", setting: .init(threads: 1)) { proxy throws in
+        try AttacheProcess.running("timeouts { response 2s }", setting: .init(threads: 1)) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 200)
             #expect(try proxy.get(origin.url("/slow")).status == 504)
         }

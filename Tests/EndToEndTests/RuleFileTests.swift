@@ -75,7 +75,7 @@ struct RuleFileTests {
             let isApplied = try Wait.until { try proxy.get(origin.url()).status == 403 }
             #expect(isApplied)
             gate.open()
-            #expect(held.wait(seconds: 20) == 0)
+            #expect(held.wait(seconds: 60) == 0)
             #expect(held.output == "ok")
         }
     }

@@ -97,7 +97,7 @@ struct StoreMemoryTests {
             sentry.change(to: Account.password)
             #expect(try proxy.get(origin.url()).status == 401)
             try proxy.set(Account.password, for: origin)
-            #expect(try Wait.until(seconds: 3) { try proxy.get(origin.url()).status == 200 })
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
             #expect(sentry.refused == 1)
         }
     }

@@ -72,12 +72,12 @@ struct TokenTests {
     }
 
     @Test func `an endpoint that is down serves the valid token until it ends, and no expired one`() throws {
-        try exchanging(.init(lifetime: 5)) { proxy, server throws in
+        try exchanging(.init(lifetime: 9)) { proxy, server throws in
             #expect(try proxy.get(server.api.url()).text == "ok")
             server.change { $0.answer = ("503 Service Unavailable", "") }
-            sleep(3)
+            sleep(4)
             #expect(try proxy.get(server.api.url()).text == "ok")
-            sleep(3)
+            sleep(6)
             let late = try proxy.get(server.api.url())
             #expect(late.status == 502, "\(late)")
             #expect(late.text.contains("credential crm has no token"))

@@ -146,13 +146,13 @@ struct UploadTests {
 
     @Test func `content may come more slowly than the response is awaited`() throws {
         let origin = try RecordingOrigin.answering { request, connection in try connection.reply(body: request.text) }
-        try AttacheProcess.running("timeouts { response 1s }") { proxy throws in
+        try AttacheProcess.running("timeouts { response 2s }") { proxy throws in
             let wire = try proxy.connect()
             let fields = "Host: 127.0.0.1:\(origin.port)\r\nTransfer-Encoding: chunked\r\n\r\n"
             try wire.send("POST \(origin.url()) HTTP/1.1\r\n\(fields)")
             for _ in 1...4 {
                 try wire.send("4\r\nslow\r\n")
-                usleep(400_000)
+                usleep(700_000)
             }
             try wire.send("0\r\n\r\n")
             #expect(try wire.readResponse().text == "slowslowslowslow")

@@ -113,7 +113,7 @@ final class AttacheProcess: Sendable {
     func terminate() { child.signal(SIGTERM) }
 
     /// The exit status, or nil if it is still running after that time.
-    func awaitExit(seconds: Double = 20) -> Int32? { child.wait(seconds: seconds) }
+    func awaitExit(seconds: Double = 60) -> Int32? { child.wait(seconds: seconds) }
 
     // MARK: Watching it
 

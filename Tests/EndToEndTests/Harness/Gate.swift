@@ -8,5 +8,5 @@ final class Gate: Sendable {
 
     /// False if nobody opened it.
     @discardableResult
-    func wait() -> Bool { Wait.until(seconds: 30) { isOpen.withLock { $0 } } }
+    func wait() -> Bool { Wait.until { isOpen.withLock { $0 } } }
 }

@@ -75,7 +75,7 @@ enum Socket {
     }
 
     /// Waits until something accepts on the port.
-    static func awaitListener(on port: UInt16, of child: Subprocess, seconds: Double = 15) throws {
+    static func awaitListener(on port: UInt16, of child: Subprocess, seconds: Double = 60) throws {
         let deadline = Date(timeIntervalSinceNow: seconds)
         while Date() < deadline {
             if let descriptor = try? connect(to: port) {

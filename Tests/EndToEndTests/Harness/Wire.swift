@@ -1,10 +1,12 @@
 import Foundation
 
-/// One end of a TCP connection, for clients and origins that must say or see exact bytes. Every read gives up after 20 s.
+/// One end of a TCP connection, for clients and origins that must say or see exact bytes. Every read gives up after 60 s.
 final class Wire {
     enum Failure: Error {
         case ended(received: String)
         case timedOut(received: String)
+        /// By this end: the descriptor's number may be another connection's by now.
+        case closed
     }
 
     private let descriptor: Int32
@@ -24,7 +26,7 @@ final class Wire {
     deinit { close() }
 
     private func limitWaiting() {
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -34,6 +36,7 @@ final class Wire {
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) throws {
+        guard isOpen else { throw Failure.closed }
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
@@ -64,6 +67,7 @@ final class Wire {
 
     /// Adds what has arrived to the buffer; false at the end of the stream (a reset counts as one).
     private func fill() throws -> Bool {
+        guard isOpen else { throw Failure.closed }
         var chunk = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count > 0 { buffer += chunk[..<count] }

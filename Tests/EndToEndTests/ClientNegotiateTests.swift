@@ -13,9 +13,11 @@ struct ClientNegotiateTests {
 
     /// curl with a ticket of the user's; the proxy is called by the name that its key is for.
     private func fetch(
-        _ proxy: AttacheProcess, _ realm: KerberosRealm, as user: String, _ options: [String], _ urls: String...
+        _ proxy: AttacheProcess, _ realm: KerberosRealm, as user: String, from cache: String? = nil,
+        _ options: [String], _ urls: String...
     ) throws -> Finished {
-        let environment = realm.environment.merging(["KRB5CCNAME": "FILE:" + (try realm.cache(user))]) { $1 }
+        let cache = try cache ?? realm.cache(user)
+        let environment = realm.environment.merging(["KRB5CCNAME": "FILE:" + cache]) { $1 }
         return try Finished.run(
             "curl",
             [
@@ -163,6 +165,32 @@ struct ClientNegotiateTests {
                 try fetch(proxy, realm, as: "alice", [], origin.url()).output == "000/200/1 "
             }
             #expect(isUp)
+        }
+    }
+
+    @Test func `a keytab that is rotated is taken up, and tickets for the old key are refused as what they are`() throws {
+        let realm = try KerberosRealm()
+        let origin = try RecordingOrigin.answering()
+        var setting = setting(realm)
+        setting.clients = "allow 127.0.0.0/8; authenticate negotiate; keytab @/http.keytab"
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let keytab = proxy.folder + "/http.keytab"
+            try FileManager.default.copyItem(atPath: realm.serviceKeytab, toPath: keytab)
+            let old = try realm.cache("alice")
+            let isUp = try Wait.until {
+                try fetch(proxy, realm, as: "alice", from: old, [], origin.url()).output == "000/200/1 "
+            }
+            #expect(isUp)
+            try realm.rotate("HTTP/localhost", in: keytab)
+            let isTakenUp = try Wait.until {
+                try fetch(proxy, realm, as: "bob", [], origin.url()).output == "000/200/1 "
+            }
+            #expect(isTakenUp, "\(proxy.errorOutput)")
+            let late = try fetch(proxy, realm, as: "alice", from: old, ["-D", "/dev/stdout"], origin.url())
+            #expect(late.output.contains("000/407/1"), "\(late)")
+            let details = try proxy.records().compactMap { $0["details"] }
+            #expect(late.output.contains("the Kerberos ticket was refused; get another"), "\(late)")
+            #expect(details.contains { $0.contains("not found in keytab") }, "\(details)")
         }
     }
 }

@@ -66,6 +66,29 @@ struct KerberosFaultTests {
         }
     }
 
+    @Test func `a keytab that is rotated is picked up, also by a connection that is logged in with the old one`() throws {
+        let realm = try KerberosRealm()
+        try logging(in: realm) { proxy, server throws in
+            let issued = { realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count }
+            let wire = try proxy.connect()
+            let fetch = { () throws in
+                try wire.send("GET \(server.url("/connection/")) HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n")
+                return try wire.readResponse().status
+            }
+            #expect(try fetch() == 200)
+            let before = issued()
+            try realm.rotate("alice", in: realm.keytab("alice"))
+            var statuses: Set<Int> = []
+            let isPickedUp = try Wait.until {
+                statuses.insert(try fetch())
+                return issued() > before
+            }
+            #expect(isPickedUp, "\(proxy.errorOutput)")
+            #expect(statuses == [200])
+            #expect(realm.requests("PREAUTH_FAILED", of: "alice").isEmpty)
+        }
+    }
+
     @Test func `a service with a new key is met with a new ticket`() throws {
         let realm = try KerberosRealm()
         try logging(in: realm) { proxy, server throws in

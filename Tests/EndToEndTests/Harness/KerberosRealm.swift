@@ -64,6 +64,13 @@ final class KerberosRealm: Sendable {
         try run("kadmin.local", "-r", Self.name, "-q", command)
     }
 
+    /// Gives a principal another key, and puts a keytab that has only this one in the place of the old.
+    func rotate(_ principal: String, in keytab: String) throws {
+        try administer("ktadd -k \(keytab).new \(principal)")
+        chmod("\(keytab).new", 0o644)
+        rename("\(keytab).new", keytab)
+    }
+
     func startKDC() throws {
         try kdc.withLock { kdc in
             let started = try Subprocess(

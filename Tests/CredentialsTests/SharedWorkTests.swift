@@ -28,13 +28,13 @@ struct SharedWorkTests {
                     return await work.run("a") {
                         while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
                         return counts.next()
-                    }
+                    } ?? 0
                 }
             }
             group.addTask {
                 while counts.began.withLock({ $0 }) < 16 { await Task.yield() }
                 // Another key is other work, and waits for none.
-                let other = await work.run("b") { 100 }
+                let other = await work.run("b") { 100 } ?? 0
                 counts.isOpen.withLock { $0 = true }
                 return other
             }
@@ -51,5 +51,35 @@ struct SharedWorkTests {
         let counts = Counts()
         #expect(await work.run(1) { counts.next() } == 1)
         #expect(await work.run(1) { counts.next() } == 2)
+    }
+
+    @Test func `what takes too long is waited for by one, is not begun again, and counts when it is there`() throws {
+        let (counts, pool) = (Counts(), BlockingPool(threads: 1))
+        let work = SharedWork<Int, Int>(on: pool)
+        let answers = try BlockingTask.run { _ in
+            let slow = { @Sendable () -> Int in
+                while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                return counts.next()
+            }
+            let first = await work.run(1, within: 20, slow)
+            // These would wait for ever.
+            let second = await work.run(1, slow)
+            let isOverdue = work.isOverdue(1)
+            // The only thread is taken: its turn comes when nobody waits any more.
+            let behind = await work.run(2, within: 20) { counts.next() }
+            counts.isOpen.withLock { $0 = true }
+            while work.isOverdue(1) || work.isOverdue(2) { await Task.yield() }
+            let last = await work.run(1, slow)
+            return ([first, second, behind, last], isOverdue)
+        }
+        #expect(answers.0 == [nil, nil, nil, 2])
+        #expect(answers.1)
+        #expect(counts.done.withLock { $0 } == 2)
+    }
+
+    @Test func `who waits for one realm's KDCs stands in the way of no other's`() {
+        #expect(KDCThreads.pool(for: "alice@A.TEST") === KDCThreads.pool(for: "bob@A.TEST"))
+        #expect(KDCThreads.pool(for: "alice@A.TEST") !== KDCThreads.pool(for: "alice@B.TEST"))
+        #expect(KDCThreads.pool(for: "alice") !== KDCThreads.pool(for: "alice@A.TEST"))
     }
 }

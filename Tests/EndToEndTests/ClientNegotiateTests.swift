@@ -168,7 +168,7 @@ struct ClientNegotiateTests {
         }
     }
 
-    @Test func `a keytab that is rotated is taken up, and tickets for the old key are refused as what they are`() throws {
+    @Test func `a keytab that is rotated is taken up, and a ticket for the old key is refused`() throws {
         let realm = try KerberosRealm()
         let origin = try RecordingOrigin.answering()
         var setting = setting(realm)

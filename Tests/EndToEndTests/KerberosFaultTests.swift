@@ -44,6 +44,34 @@ struct KerberosFaultTests {
         }
     }
 
+    @Test func `a KDC that says nothing is waited for as long as a connection, and held tickets go on`() throws {
+        let realm = try KerberosRealm()
+        let more = """
+            timeouts { connect 3s }
+            credential other { kerberos \(realm.principal("bob")); keytab \(realm.keytab("bob")) }
+            challenge { host 127.0.0.1; spn HTTP/localhost; use other }
+            """
+        try logging(in: realm, more) { proxy, server throws in
+            #expect(try proxy.get(server.url("/request/")).status == 200, "\(proxy.errorOutput)")
+            try realm.silenceKDC()
+            let others = "http://127.0.0.1:\(server.port)/request/"
+            for _ in 1...2 {
+                let fetched = try proxy.get(others)
+                #expect(fetched.status == 502)
+                let sentence =
+                    "credential other has no ticket for HTTP/localhost: no KDC of ATTACHE.TEST answers within 3 s"
+                #expect(fetched.text.contains(sentence), "\(fetched)")
+                #expect(
+                    try Parallel.fetch(8, server.url("/request/"), through: proxy) == Array(repeating: 200, count: 8))
+            }
+            #expect(proxy.awaitErrorOutput("credential other gets no ticket: no KDC of ATTACHE.TEST answers"))
+            try realm.startKDC()
+            let recovers = try Wait.until(seconds: 60) { try proxy.get(others).status == 200 }
+            #expect(recovers, "\(proxy.errorOutput)")
+            #expect(!proxy.errorOutput.contains("was refused"))
+        }
+    }
+
     @Test func `a keytab that the KDC refuses is shown once, and one that replaces it is picked up`() throws {
         let realm = try KerberosRealm()
         let old = Scratch.bytes(realm.keytab("alice"))
@@ -66,7 +94,7 @@ struct KerberosFaultTests {
         }
     }
 
-    @Test func `a keytab that is rotated is picked up, also by a connection that is logged in with the old one`() throws {
+    @Test func `a keytab that is rotated is picked up, also by a connection that is logged in`() throws {
         let realm = try KerberosRealm()
         try logging(in: realm) { proxy, server throws in
             let issued = { realm.requests("AS_REQ", of: "alice").filter { $0.contains("ISSUE") }.count }

@@ -6,11 +6,14 @@ public struct KerberosService: Sendable, Hashable {
     public let canonicalises: Bool
     /// Whether the server may act in the principal's name elsewhere.
     public let delegates: Bool
+    /// Milliseconds that a request waits for a KDC; nil: as long as it takes.
+    public let patience: Int?
 
     /// - Parameter host: that was asked for; whose `HTTP` service it is, unless the terms name another.
     public init(host: String, under terms: LoginTerms) {
         name = terms.servicePrincipal ?? "HTTP/\(host)"
         canonicalises = terms.canonicalises
         delegates = terms.delegates
+        patience = terms.patience
     }
 }

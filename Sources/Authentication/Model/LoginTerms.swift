@@ -6,8 +6,13 @@ public struct LoginTerms: Sendable, Hashable {
     public var delegates: Bool
     /// Whether the DNS is asked for the host's name.
     public var canonicalises: Bool
+    /// Milliseconds that a request waits for what the login needs from third parties; nil: as long as it takes.
+    public var patience: Int?
 
-    public init(servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false) {
+    public init(
+        servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false, patience: Int? = nil
+    ) {
+        self.patience = patience
         self.servicePrincipal = servicePrincipal
         self.delegates = delegates
         self.canonicalises = canonicalises

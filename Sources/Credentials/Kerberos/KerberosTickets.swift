@@ -5,35 +5,40 @@ import IO
 import Synchronization
 
 /// The tickets of one principal with one proof: got when first needed, each once for all who ask, and renewed ahead of
-/// their end. What asks a KDC runs on threads of its own.
+/// their end. What asks a KDC runs on threads of its own, and nobody waits for it longer than he wants to.
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: TicketProof
     private let shelf = Mutex(TicketShelf())
     /// Of the cache file that was looked at last.
     private let stamp = Mutex<FileStamp?>(nil)
-    private let firstTickets = SharedWork<Bool, Result<TicketCache, TicketError>>(on: KerberosTickets.pool)
-    private let serviceTickets = SharedWork<ServiceName, Result<TicketShelf.Supply, TicketError>>(
-        on: KerberosTickets.pool)
-
-    /// Apart from the pool that files are read on: a KDC that says nothing may keep a thread for half a minute.
-    static let pool = BlockingPool(threads: 4)
+    private let firstTickets: SharedWork<Bool, Result<TicketCache, TicketError>>
+    private let serviceTickets: SharedWork<ServiceName, Result<TicketShelf.Supply, TicketError>>
+    /// Where KDCs are asked.
+    let pool: BlockingPool
 
     init(_ principal: String, _ proof: TicketProof) {
         self.principal = principal
         self.proof = proof
+        pool = KDCThreads.pool(for: principal)
+        firstTickets = SharedWork(on: pool)
+        serviceTickets = SharedWork(on: pool)
     }
 
     // MARK: - Logins
 
-    func prepare(for service: KerberosService) async throws(TicketError) { _ = try await supply(for: service) }
+    func prepare(for service: KerberosService) async throws(TicketError) {
+        _ = try await supply(for: service, within: Patience(service.patience))
+    }
 
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
         TicketLogin(with: self, at: service, over: channel)
     }
 
     /// What a login at the service is made with.
-    func supply(for service: KerberosService) async throws(TicketError) -> TicketShelf.Supply {
+    func supply(
+        for service: KerberosService, within patience: Patience
+    ) async throws(TicketError) -> TicketShelf.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
             throw .unavailable("that is no service")
         }
@@ -42,9 +47,18 @@ final class KerberosTickets: KerberosPrincipal {
             renewIfDue(at: now)
             return supply
         }
-        let cache = try await firstTicket(at: now)
+        let cache = try await firstTicket(at: now, within: patience)
         if let error = shelf.withLock({ $0.reasonToWait(for: name, at: now) }) { throw error }
-        return try await serviceTickets.run(name) { [self] in fetch(name, with: cache) }.get()
+        let result = await serviceTickets.run(name, within: patience.rest) { [self] in fetch(name, with: cache) }
+        guard let result else { throw silence(patience) }
+        return try result.get()
+    }
+
+    /// What a KDC that does not answer means.
+    func silence(_ patience: Patience? = nil) -> TicketError {
+        let realm = KDCThreads.realm(of: principal)
+        let place = realm.isEmpty ? "the default realm" : realm
+        return .unavailable("no KDC of \(place) answers\(patience?.words ?? "")")
     }
 
     /// Drops a ticket that a service does not take, unless it is new.
@@ -79,13 +93,17 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     /// Why there is no first ticket, or no other in time; nil when all is well.
-    var trouble: TicketError? { shelf.withLock { $0.trouble } }
+    var trouble: TicketError? {
+        firstTickets.isOverdue(true) ? silence() : shelf.withLock { $0.trouble }
+    }
 
-    private func firstTicket(at now: Int) async throws(TicketError) -> TicketCache {
+    private func firstTicket(at now: Int, within patience: Patience) async throws(TicketError) -> TicketCache {
         let (cache, reason) = shelf.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
         if let reason { throw reason }
-        return try await firstTickets.run(true) { [self] in acquire() }.get()
+        let result = await firstTickets.run(true, within: patience.rest) { [self] in acquire() }
+        guard let result else { throw silence(patience) }
+        return try result.get()
     }
 
     /// Blocks.

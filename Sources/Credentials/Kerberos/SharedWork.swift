@@ -3,36 +3,59 @@ import Synchronization
 
 /// Work that blocks, done once for all who want the same at the same time.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Flight {
+        var waiting: [Expectation<Value>] = []
+        /// Whether somebody has waited in vain.
+        var isOverdue = false
+    }
+
     private let pool: BlockingPool
-    private let waiting = Mutex<[Key: [CheckedContinuation<Value, Never>]]>([:])
+    private let flights = Mutex<[Key: Flight]>([:])
 
     init(on pool: BlockingPool) { self.pool = pool }
 
-    /// What `work` returns, whoever began it.
-    func run(_ key: Key, _ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            if begins(key, with: continuation) { submit(key, work) }
+    /// What `work` returns, whoever began it. To be awaited on a loop.
+    ///
+    /// - Parameter limit: milliseconds; nil: as long as it takes.
+    /// - Returns: nil when it takes longer than that, or already has for somebody else. It goes on nevertheless, and is not
+    ///   begun again before it ends.
+    func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
+        let own = Expectation<Value>()
+        let (begins, isOverdue) = flights.withLock { flights in
+            let known = flights[key]
+            if known?.isOverdue == true { return (false, true) }
+            flights[key, default: Flight()].waiting.append(own)
+            return (known == nil, false)
         }
+        if isOverdue { return nil }
+        if begins { submit(key, work) }
+        if let value = await own.value(within: limit) { return value }
+        flights.withLock { flights in
+            // It may have ended just now, and another may be under way.
+            if flights[key]?.waiting.contains(where: { $0 === own }) == true { flights[key]?.isOverdue = true }
+        }
+        return nil
     }
 
     /// Has it done, unless it is under way; nobody waits.
     func start(_ key: Key, _ work: @escaping @Sendable () -> Value) {
-        if begins(key, with: nil) { submit(key, work) }
+        let begins = flights.withLock { flights in
+            if flights[key] != nil { return false }
+            flights[key] = Flight()
+            return true
+        }
+        if begins { submit(key, work) }
     }
 
-    private func begins(_ key: Key, with continuation: CheckedContinuation<Value, Never>?) -> Bool {
-        waiting.withLock { waiting in
-            let isFirst = waiting[key] == nil
-            waiting[key, default: []] += continuation.map { [$0] } ?? []
-            return isFirst
-        }
-    }
+    /// Whether it is under way for longer than somebody wanted to wait.
+    func isOverdue(_ key: Key) -> Bool { flights.withLock { $0[key]?.isOverdue ?? false } }
 
     private func submit(_ key: Key, _ work: @escaping @Sendable () -> Value) {
         pool.submit { [self] in
-            let value = work()
-            let continuations = waiting.withLock { $0.removeValue(forKey: key) } ?? []
-            for continuation in continuations { continuation.resume(returning: value) }
+            // With threads that are all taken, its turn may come when nobody waits any more.
+            let value = isOverdue(key) ? nil : work()
+            let waiting = flights.withLock { $0.removeValue(forKey: key) }?.waiting ?? []
+            for expectation in waiting { expectation.fulfil(value) }
         }
     }
 }

@@ -15,10 +15,17 @@ final class TicketLogin: KerberosLogin {
         self.channel = channel
     }
 
+    /// What the first step came to.
+    private typealias Beginning = Result<(InitiatingContext, [UInt8]), GSSAPIError>
+
+    /// Where tickets that are at hand are made use of: not where others wait for a KDC that says nothing.
+    private static let pool = BlockingPool(threads: 2)
+
     func begin() async throws(TicketError) -> [UInt8] {
-        let supply = try await tickets.supply(for: service)
+        let patience = Patience(service.patience)
+        let supply = try await tickets.supply(for: service, within: patience)
         let (delegates, channel) = (service.delegates, channel?.applicationData)
-        let result = await KerberosTickets.pool.run { () -> Result<(InitiatingContext, [UInt8]), GSSAPIError> in
+        let work = { @Sendable () -> Beginning in
             do throws(GSSAPIError) {
                 let context = try InitiatingContext(
                     supply.cache, to: supply.ticket, delegates: delegates, channel: channel)
@@ -28,12 +35,24 @@ final class TicketLogin: KerberosLogin {
                 return .success((context, token))
             } catch { return .failure(error) }
         }
+        // A ticket that is given away is a new one each time.
+        let result =
+            delegates ? await withKDC(work, within: patience) : await Self.pool.run(work)
         switch result {
-        case .success((let context, let token)):
+        case .success((let context, let token))?:
             self.context = context
             return token
-        case .failure(let error): throw .unavailable(error.description)
+        case .failure(let error)?: throw .unavailable(error.description)
+        case nil: throw tickets.silence(patience)
         }
+    }
+
+    private func withKDC(
+        _ work: @escaping @Sendable () -> Beginning, within patience: Patience
+    ) async -> Beginning? {
+        let expectation = Expectation<Beginning>()
+        tickets.pool.submit { if !expectation.isOver { expectation.fulfil(work()) } }
+        return await expectation.value(within: patience.rest)
     }
 
     func answer(_ token: [UInt8]) -> KerberosStep {

@@ -8,9 +8,10 @@ import Telemetry
 extension ChallengeLoop {
     /// How the rule that answers the space wants connections logged in.
     func loginTerms(for space: ProtectionSpace) -> LoginTerms {
-        guard let terms = delegate.rule(for: space, failures: task.failureCount).terms else { return LoginTerms() }
+        let terms = delegate.rule(for: space, failures: task.failureCount).terms
         return LoginTerms(
-            servicePrincipal: terms.servicePrincipal, delegates: terms.delegates, canonicalises: terms.canonicalises)
+            servicePrincipal: terms?.servicePrincipal, delegates: terms?.delegates ?? false,
+            canonicalises: terms?.canonicalises ?? false, patience: policy.timeouts.connect)
     }
 
     /// Gets what a login needs before a connection is spent on it.

@@ -15,6 +15,7 @@ final class KerberosRealm: Sendable {
     let folder: String
     let port: UInt16
     private let kdc = Mutex<Subprocess?>(nil)
+    private let silence = Mutex<Int32?>(nil)
 
     /// - Parameter life: how long tickets hold, as kdc.conf writes it.
     init(life: String = "10h") throws {
@@ -72,6 +73,10 @@ final class KerberosRealm: Sendable {
     }
 
     func startKDC() throws {
+        silence.withLock { silence in
+            if let descriptor = silence { close(descriptor) }
+            silence = nil
+        }
         try kdc.withLock { kdc in
             let started = try Subprocess(
                 "krb5kdc", ["-n", "-r", Self.name, "-P", folder + "/kdc.pid"], environment: environment,
@@ -87,6 +92,13 @@ final class KerberosRealm: Sendable {
             _ = kdc?.kill()
             kdc = nil
         }
+    }
+
+    /// What listens on its port from now on takes connections, and says nothing.
+    func silenceKDC() throws {
+        stopKDC()
+        let descriptor = try Socket.listen(on: port)
+        silence.withLock { $0 = descriptor }
     }
 
     /// What the KDC was asked, a line for each: `AS_REQ … alice@ATTACHE.TEST for krbtgt/…`.

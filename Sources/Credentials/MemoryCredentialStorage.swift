@@ -58,7 +58,7 @@ public final class MemoryCredentialStorage: CredentialStorage {
         // Set again is another value: whoever does so wants another try.
         let kept = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
-            fingerprint: .random(in: .min ... .max))
+            fingerprint: .random(in: .min ... .max), principal: KerberosTickets(user, .password(password)))
         shelves.withLock { shelves in
             shelves.put(kept, of: user, for: space, asDefault: asDefault)
             generation.add(1, ordering: .relaxed)

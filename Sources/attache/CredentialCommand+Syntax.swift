@@ -15,8 +15,9 @@ extension CredentialCommand {
             CommandOption(
                 name: "method", value: "METHOD",
                 summary: [
-                    "basic (default), digest, ntlm, or any: whichever of them the server asks",
-                    "for, in whatever realm; ntlm and any have no realm; 'import' takes any",
+                    "basic (default), digest, ntlm, negotiate, or any: whichever of them the",
+                    "server asks for, in whatever realm; the last three have no realm; 'import'",
+                    "takes any; negotiate is answered where a rule names it",
                 ]),
             CommandOption(
                 name: "proxy", value: "yes|no", summary: ["whether a proxy asks for it, with 407; default: no"]),

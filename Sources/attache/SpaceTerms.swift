@@ -6,7 +6,8 @@ struct SpaceTerms {
     let realm: String?
 
     private static let methods: [(name: String, method: AuthenticationMethod)] = [
-        ("basic", .basic), ("digest", .digest), ("ntlm", .ntlm), ("any", .default),
+        ("basic", .basic), ("digest", .digest), ("ntlm", .ntlm), ("negotiate", .negotiate),
+        ("any", .default),
     ]
 
     init(_ arguments: Arguments, defaultMethod: AuthenticationMethod) throws(CommandError) {
@@ -22,7 +23,7 @@ struct SpaceTerms {
 
     private func check(_ arguments: Arguments, _ name: String) throws(CommandError) {
         switch method {
-        case .ntlm: if realm != nil { throw arguments.error("ntlm has no realm") }
+        case .ntlm, .negotiate: if realm != nil { throw arguments.error("\(name) has no realm") }
         case .default: if realm != nil { throw arguments.error("'any' speaks of every realm") }
         default:
             guard realm == nil else { return }

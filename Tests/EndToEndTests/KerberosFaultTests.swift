@@ -143,4 +143,47 @@ struct KerberosFaultTests {
             #expect(try proxy.get(server.url("/request/")).status == 200, "\(proxy.errorOutput)")
         }
     }
+
+    @Test func `a stored password is taken to the KDC where a rule names negotiate, and nowhere else`() throws {
+        let realm = try KerberosRealm()
+        let server = try KerberosServer(in: realm)
+        let rules = """
+            store sqlite @/credentials.db
+            challenge { host localhost; method negotiate; default }
+            """
+        try AttacheProcess.running(rules, setting: .init(environment: realm.environment)) { proxy throws in
+            let keep = { (host: String, user: String, password: String, method: String) throws in
+                try Scratch.write(password + "\n", to: proxy.folder + "/typed", mode: 0o600)
+                let run = try Finished.run(
+                    AttacheBinary.path,
+                    ["credential", "set", "http://\(host):\(server.port)/", user, "--method", method]
+                        + ["--config", "proxy.conf"],
+                    directory: proxy.folder, input: proxy.folder + "/typed", seconds: 20)
+                #expect(run.succeeded, "\(run)")
+            }
+            #expect(try proxy.get(server.url("/bob/")).status == 401)
+            let bob = realm.principal("bob")
+            try keep("localhost", bob, Account.wrongPassword, "negotiate")
+            let words = "was refused (the KDC refused the password of bob@ATTACHE.TEST)"
+            let isRefused = try Wait.until {
+                _ = try proxy.get(server.url("/bob/"))
+                return proxy.errorOutput.contains(words)
+            }
+            #expect(isRefused, "\(proxy.errorOutput)")
+            #expect(try proxy.get(server.url("/bob/")).status == 401)
+            #expect(realm.requests("PREAUTH_FAILED", of: "bob").count == 1)
+            try keep("localhost", bob, try #require(Account.principals["bob"]), "negotiate")
+            let isUsed = try Wait.until { try proxy.get(server.url("/bob/")).status == 200 }
+            #expect(isUsed, "\(proxy.errorOutput)")
+            // Where no rule says so the password answers what stands beside it.
+            try keep("127.0.0.1", Account.user, Account.password, "any")
+            let either = "http://127.0.0.1:\(server.port)/either/"
+            let isBasic = try Wait.until { try proxy.get(either).status == 200 }
+            #expect(isBasic, "\(proxy.errorOutput)")
+            let password = Account.password.replacing("/", with: "%2F")
+            let ofURL = "http://\(Account.user):\(password)@127.0.0.1:\(server.port)/either/"
+            #expect(try proxy.get(ofURL).status == 200)
+            #expect(realm.requests("AS_REQ", of: Account.user + "@").isEmpty)
+        }
+    }
 }

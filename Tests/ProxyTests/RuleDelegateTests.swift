@@ -17,6 +17,7 @@ struct RuleDelegateTests {
         challenge "c" { host cancel.example; cancel }
         challenge "d" { host default.example; default }
         challenge "e" { host unreadable.example; use unreadable }
+        challenge "f" { host tickets.example; method negotiate; default }
         """
 
     private static func challenge(_ host: String) -> AuthenticationChallenge {
@@ -25,6 +26,17 @@ struct RuleDelegateTests {
             authenticationMethod: .basic)
         return AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0,
+            failureResponse: .init(status: 401, challenges: []))
+    }
+
+    private static func negotiate(
+        _ host: String, proposing credential: Credential? = nil
+    ) -> AuthenticationChallenge {
+        let space = ProtectionSpace(
+            origin: Authentication.Origin(host: host, port: 80, protocol: .http), realm: nil,
+            authenticationMethod: .negotiate)
+        return AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: credential, previousFailureCount: 0,
             failureResponse: .init(status: 401, challenges: []))
     }
 
@@ -50,6 +62,27 @@ struct RuleDelegateTests {
                 "rejectProtectionSpace", "cancelAuthenticationChallenge", "performDefaultHandling",
                 "rejectProtectionSpace",
             ])
+    }
+
+    @Test func `a password goes to a KDC only where a rule names negotiate, else the next challenge has its turn`()
+        async throws
+    {
+        let storage = MemoryCredentialStorage()
+        let space = Self.negotiate("any.example").protectionSpace
+        try await storage.set(Credential(name: "", user: "u", password: Secret("p")), for: space)
+        let stored = try #require(try await storage.credentials(for: space)["u"])
+        let ofURL = Credential(name: "url:u", user: "u", password: Secret("p"))
+        #expect(stored.suits(space) && !ofURL.suits(space))
+        let delegate = try Self.delegate()
+        for (host, disposition) in [
+            ("tickets.example", "performDefaultHandling"), ("default.example", "rejectProtectionSpace"),
+            ("other.example", "rejectProtectionSpace"),
+        ] {
+            for credential in [stored, ofURL] {
+                let answer = await delegate.decide(Self.negotiate(host, proposing: credential))
+                #expect("\(answer.decision.disposition)" == disposition, "\(host) \(credential)")
+            }
+        }
     }
 
     @Test func `the credential of a rule is kept as the rule says`() async throws {

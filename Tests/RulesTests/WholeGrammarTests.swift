@@ -37,6 +37,7 @@ import Testing
             challenge { host s3.example; use s3 }
             challenge { host bob.example; secure yes; use bob; form { recognise contains x; login /; fields p={password} } }
             challenge { host bob.example; secure yes; use bob }
+            challenge { host kept.example; method negotiate; default; spn HTTP/y }
             """)
         for method in ChallengeMethod.allCases {
             #expect((decide(rules, "svc.example", method).answer == .use("svc")) == (method == .negotiate))
@@ -45,6 +46,8 @@ import Testing
         }
         let ticket = try #require(decide(rules, "svc.example", .negotiate).terms)
         #expect(ticket.servicePrincipal == "HTTP/x" && ticket.delegates && !ticket.canonicalises)
+        #expect(decide(rules, "kept.example", .negotiate).terms?.servicePrincipal == "HTTP/y")
+        #expect(decide(rules, "kept.example", .basic).rule == nil)
         let form = try #require(decide(rules, "bob.example", .htmlForm).terms?.form)
         #expect(form.fields.map(\.name) == ["p"] && form.fields[0].value == [.password])
         #expect(decide(rules, "bob.example", .basic).terms == nil)

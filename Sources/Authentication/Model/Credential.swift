@@ -45,9 +45,14 @@ public final class Credential: Sendable {
 
     /// A user and a password in a storage that tells its values apart itself: what was set again is another value even
     /// where the password is the same. `name` is what logs and explanations call it.
-    public init(name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128) {
+    ///
+    /// - Parameter principal: who the user is to a KDC; nil where none is asked.
+    public init(
+        name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128,
+        principal: (any KerberosPrincipal)? = nil
+    ) {
         content = .password(user: user, password: password)
-        principal = nil
+        self.principal = principal
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
@@ -126,9 +131,10 @@ public final class Credential: Sendable {
     /// Whether it is of a kind that the space's method has a use for.
     public func suits(_ space: ProtectionSpace) -> Bool {
         switch (content, space.authenticationMethod) {
-        case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .negotiate),
-            (.password, .htmlForm), (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer),
-            (.signingKey, .default), (.principal, .negotiate):
+        case (.password, .negotiate): principal != nil
+        case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .htmlForm),
+            (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer), (.signingKey, .default),
+            (.principal, .negotiate):
             true
         case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _), (.principal, _): false
         }

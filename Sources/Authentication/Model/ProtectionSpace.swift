@@ -26,8 +26,8 @@ public struct ProtectionSpace: Sendable, Hashable {
     /// more particular is: files like netrc know no more. Nil for methods that want something else than a password.
     public var general: ProtectionSpace? {
         switch authenticationMethod {
-        case .basic, .digest, .ntlm: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
-        case .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: nil
+        case .basic, .digest, .ntlm, .negotiate: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        case .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: nil
         }
     }
 }

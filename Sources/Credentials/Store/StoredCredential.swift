@@ -49,7 +49,7 @@ struct StoredCredential: Sendable, Hashable {
         guard let password else { throw .notOurs }
         return Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
-            fingerprint: Self.fingerprint(of: sealed))
+            fingerprint: Self.fingerprint(of: sealed), principal: KerberosTickets(user, .password(password)))
     }
 
     var version: CredentialVersion {

@@ -67,6 +67,7 @@ extension ChallengeLoop {
     private func credentialAtOnce(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
         case .use(let name): (try? policy.credentials.credential(named: name)).flatMap { tokens.current($0) }
+        case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .reject, .cancel, .trust: nil
         }

@@ -32,8 +32,7 @@ struct RuleDelegate {
                 disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
         }
         switch rule.answer {
-        case .performDefault
-        where rule.rule == nil && challenge.proposedCredential?.suits(challenge.protectionSpace) != true:
+        case .performDefault where !isMeant(challenge, by: rule):
             // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
             // beside NTLM, and the store has a password for the latter.
             return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
@@ -53,6 +52,12 @@ struct RuleDelegate {
                 return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: error)
             }
         }
+    }
+
+    /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so.
+    private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+        if challenge.protectionSpace.authenticationMethod == .negotiate { return rule.namesMethod }
+        return rule.rule != nil || challenge.proposedCredential?.suits(challenge.protectionSpace) == true
     }
 
     private func current(

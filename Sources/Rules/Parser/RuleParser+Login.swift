@@ -41,7 +41,13 @@ extension RuleParser {
 
     /// What is said for a method that the challenge does not answer would be ignored in silence.
     func checkLogin(of rule: Configuration.Challenge, _ source: ChallengeSource) {
-        let methods = rule.isUse ? rule.effectiveMethods : []
+        let methods =
+            switch rule.answer {
+            case .use: rule.effectiveMethods
+            // With what is stored only a rule that says so has a password taken to a KDC.
+            case .performDefault: (rule.methods ?? []).intersection(MethodSet(.negotiate))
+            case .reject, .cancel, .trust: MethodSet()
+            }
         let words: [(ChallengeDirective, ChallengeMethod)] = [
             (.spn, .negotiate), (.delegate, .negotiate), (.canonicalise, .negotiate), (.form, .htmlForm),
         ]

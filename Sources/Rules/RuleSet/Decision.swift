@@ -15,6 +15,8 @@ public struct Decision: Sendable, Equatable {
     public let terms: AnswerTerms?
     /// Whether a client's own answer is kept when the server accepts it.
     public let learns: Bool
+    /// Whether the rule speaks of the method by its name, and not of any.
+    public let namesMethod: Bool
 
     init(_ rule: Configuration.Challenge) {
         answer = rule.answer
@@ -26,6 +28,7 @@ public struct Decision: Sendable, Equatable {
         authorization = rule.authorization ?? .keep
         terms = rule.answerTerms
         learns = rule.learns
+        namesMethod = rule.methods != nil
     }
 
     private init() {
@@ -38,6 +41,7 @@ public struct Decision: Sendable, Equatable {
         authorization = .keep
         terms = nil
         learns = false
+        namesMethod = false
     }
 
     /// What holds when no rule matches.

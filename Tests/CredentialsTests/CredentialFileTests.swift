@@ -61,6 +61,15 @@ struct CredentialFileTests {
         if let expected { #expect(try found(text) == expected) } else { #expect(problem(text) != nil) }
     }
 
+    /// Each line compared with all before it would take a hundred times as long.
+    @Test(.timeLimit(.minutes(1))) func `a netrc of many machines is read as fast as it is long`() throws {
+        let lines = (0..<40_000).map { "machine \($0).test login bob password secret\n" }
+        let text = lines.joined()
+        let last = try #require(try read(text)).credentials.last
+        #expect(last?.place == .host("39999.test"))
+        #expect(problem(text + "machine 39999.test login bob password x")?.hasSuffix("in line 40000") == true)
+    }
+
     @Test func `what netrc says of every host is left out, with a word about it`() throws {
         let found = try #require(try read("machine a.test login b password c\ndefault login anonymous password me@x"))
         #expect(found.credentials.count == 1)

@@ -26,6 +26,8 @@ struct NetrcFile {
 
     private(set) var found = FoundCredentials()
     private var entry: Entry?
+    /// The line that has the password of a user, by machine and user.
+    private var lines: [String: [String: Int]] = [:]
 
     static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
         var file = NetrcFile()
@@ -90,12 +92,11 @@ struct NetrcFile {
         guard let word = entry.password else {
             throw CredentialFileProblem(line: entry.line, "the machine \(host) has no 'password'")
         }
-        let earlier = found.credentials.first { $0.place == .host(host) && $0.user == user }
-        if let earlier {
+        if let earlier = lines[host]?[user] {
             throw CredentialFileProblem(
-                line: entry.line,
-                "the machine \(host) has a password for this 'login' already, in line \(earlier.line)")
+                line: entry.line, "the machine \(host) has a password for this 'login' already, in line \(earlier)")
         }
+        lines[host, default: [:]][user] = entry.line
         var password = word.bytes(in: text)
         try found.add(line: entry.line, .host(host), user: user, password: &password)
     }

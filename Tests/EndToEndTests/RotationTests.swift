@@ -89,6 +89,38 @@ struct RotationTests {
         }
     }
 
+    @Test func `an NTLM login that a request is under way on closes behind its response`() throws {
+        let gate = Gate()
+        let sentry = NTLMGuard(.init(slow: ("/slow", gate)))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let rules = """
+            credential corp { user \(Account.user); password file @/password }
+            challenge { host 127.0.0.1; port \(origin.port); method ntlm; use corp }
+            """
+        let setting = AttacheProcess.Setting(threads: 1, files: ["password": Account.password + "\n"])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let (resting, busy) = (try proxy.connect(), try proxy.connect())
+            defer { for wire in [resting, busy] { wire.close() } }
+            func send(_ path: String, on wire: Wire) throws {
+                try wire.send("GET \(origin.url(path)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            }
+            for wire in [resting, busy] {
+                try send("/", on: wire)
+                #expect(try wire.readResponse(to: "GET").status == 200)
+            }
+            try send("/slow", on: busy)
+            #expect(Wait.until { origin.messages.contains { $0.target == "/slow" } })
+            #expect(try Self.connections(to: origin.port, of: proxy) == 2)
+            try proxy.replace("password", with: Account.wrongPassword + "\n")
+            // The one that rests closes at once: the other has been told as well.
+            #expect(try Wait.until { try Self.connections(to: origin.port, of: proxy) == 1 })
+            gate.open()
+            #expect(try busy.readResponse(to: "GET").status == 200)
+            #expect(try isClosed(origin, to: proxy), "\(proxy.errorOutput)")
+            #expect(sentry.logins == 2 && sentry.faults == [])
+        }
+    }
+
     @Test func `a store that is put in the place of another is read`() throws {
         let sentry = BasicGuard()
         let origin = try RecordingOrigin.guarded(by: sentry)

@@ -18,6 +18,8 @@ final class NTLMGuard: Sendable {
         var pausesBeforeContent = false
         /// A path that asks for nothing.
         var openPath: String?
+        /// A path whose response, after the login, waits for the gate.
+        var slow: (path: String, gate: Gate)?
         /// The status instead of a challenge, for the first message; nil for a second message as it should be.
         var answersFirstMessageWith: String?
         var password = Account.password
@@ -110,6 +112,7 @@ final class NTLMGuard: Sendable {
                 try connection.reply("200 OK", word + ending, "received \(request.body.count)")
             } else if login == .established {
                 let request = try content(of: head, connection)
+                if let slow = terms.slow, slow.path == head.target { slow.gate.wait() }
                 if terms.pausesBeforeContent {
                     try connection.wire.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
                     usleep(20_000)

@@ -70,8 +70,7 @@ public final class PACFile: Sendable {
     private func evaluate(_ question: Question) -> Result<[PACWay], PACError> {
         let answer: Result<[PACWay], PACError> = engine.withLock { engine in
             do throws(PACError) {
-                try start(&engine)
-                return .success(PACWay.list(try ask(&engine, question)))
+                return .success(PACWay.list(try told(&engine, about: question)))
             } catch { return .failure(error) }
         }
         let isKnown = if case .success = answer { true } else { false }
@@ -90,6 +89,17 @@ public final class PACFile: Sendable {
         engine.stamp = stamp
         known.withLock { $0.removeAll() }
         engine.process = try PACProcess(program: program, path: path, within: Self.limit)
+    }
+
+    /// The answer of a process that runs, or of a new one if that turns out to have died.
+    private func told(_ engine: inout Engine, about question: Question) throws(PACError) -> String {
+        let mayHaveDied = engine.process != nil
+        try start(&engine)
+        do throws(PACError) { return try ask(&engine, question) } catch {
+            guard case .unavailable = error, mayHaveDied, engine.process == nil else { throw error }
+        }
+        try start(&engine)
+        return try ask(&engine, question)
     }
 
     private func ask(_ engine: inout Engine, _ question: Question) throws(PACError) -> String {

@@ -8,7 +8,7 @@ final class PACProcess {
 
     /// Bytes.
     static let longestScript = 4 << 20
-    /// Characters.
+    /// Bytes.
     static let longestAnswer = 4096
 
     /// Starts it, and waits until the script was read.
@@ -77,7 +77,7 @@ final class PACProcess {
         let count = recv(descriptor, &piece, piece.count, 0)
         guard count > 0 else { throw .unavailable("the process that reads a PAC file has ended") }
         received += piece[..<count]
-        guard received.count <= 8 * Self.longestAnswer else { throw .broken("it says too much") }
+        guard received.count <= 2 * Self.longestAnswer else { throw .unavailable("the process that reads a PAC file says too much") }
     }
 
     /// With an empty environment, and nothing open but the descriptor and standard error.

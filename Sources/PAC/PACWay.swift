@@ -11,12 +11,15 @@ public enum PACWay: Equatable, Sendable {
     /// The host in lower case, without brackets.
     case proxy(Scheme, host: String, port: UInt16)
 
+    /// How many ways are tried for one request.
+    static let limit = 32
+
     /// What `FindProxyForURL` returned: `PROXY a:8080; SOCKS5 b:1080; DIRECT`. Nothing said means directly; an entry that
     /// is not understood is left out, and so there may be none.
     public static func list(_ text: String) -> [PACWay] {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
         let said = entries.filter { !$0.isEmpty }
-        return said.isEmpty ? [.direct] : said.compactMap(way)
+        return said.isEmpty ? [.direct] : Array(said.lazy.compactMap(way).prefix(limit))
     }
 
     private static func way(_ words: [Substring]) -> PACWay? {

@@ -60,8 +60,22 @@ public enum PACWorker {
 
     /// One line, whatever is in the text.
     private static func answer(_ sign: String, _ text: String) {
-        let visible = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
-        print(sign + String(String.UnicodeScalarView(visible)).prefix(PACProcess.longestAnswer))
+        print(line(sign, text))
         fflush(nil)
+    }
+
+    /// Of what is too long a script's answer keeps as many ways as are whole: half a host's name is another's.
+    static func line(_ sign: String, _ text: String) -> String {
+        var line = sign
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= PACProcess.longestAnswer else {
+                guard sign == "+" else { return line }
+                return line.lastIndex(of: ";").map { String(line[..<$0]) } ?? "-it says too much"
+            }
+            line.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7F ? " " : scalar)
+        }
+        return line
     }
 }

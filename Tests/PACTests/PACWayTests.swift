@@ -27,4 +27,9 @@ struct PACWayTests {
     func `what is not understood is no way, and not the direct one`(text: String) {
         #expect(PACWay.list(text) == [])
     }
+
+    @Test func `of thousands of ways the first are tried`() {
+        let ways = PACWay.list((1...5000).map { "PROXY a:\($0)" }.joined(separator: ";"))
+        #expect(ways == (1...UInt16(PACWay.limit)).map { .proxy(.http, host: "a", port: $0) })
+    }
 }

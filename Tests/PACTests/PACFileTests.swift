@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import PAC
+
+/// What becomes of the worker, played by shell scripts.
+struct PACFileTests {
+    /// - Parameter script: of the worker, which starts in an empty folder of its own.
+    private func file(_ script: String) throws -> PACFile {
+        let folder = URL.temporaryDirectory.appending(path: "attache-pac-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let program = folder.appending(path: "worker").path
+        // By another process: what this one has open for writing, a child of another test may have for a moment, and
+        // such a file is not started.
+        let writer = Process()
+        writer.executableURL = URL(filePath: "/bin/sh")
+        writer.arguments = [
+            "-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\"", program,
+            "#!/bin/sh\ncd \(folder.path)\n\(script)\n",
+        ]
+        try writer.run()
+        writer.waitUntilExit()
+        return PACFile(path: folder.appending(path: "proxy.pac").path, program: program)
+    }
+
+    private func ways(_ file: PACFile, _ host: String) async -> Result<[PACWay], PACError> {
+        do throws(PACError) { return .success(try await file.ways(to: "http", host: host, port: 80)) } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test func `a worker that has died is replaced before anybody notices`() async throws {
+        let file = try file("echo +; read line && echo '+PROXY a:1'")
+        for host in ["a", "b", "c"] {
+            #expect(await ways(file, host) == .success([.proxy(.http, host: "a", port: 1)]))
+        }
+    }
+
+    @Test func `a question that kills its worker is asked once more, and kills no other`() async throws {
+        let file = try file(
+            "echo >> started; echo +; while read url host; do [ $host = bad ] && exit; echo '+PROXY a:1'; done")
+        #expect(await ways(file, "a") == .success([.proxy(.http, host: "a", port: 1)]))
+        guard case .failure(.unavailable) = await ways(file, "bad") else {
+            Issue.record("an answer from nobody")
+            return
+        }
+        #expect(await ways(file, "b") == .success([.proxy(.http, host: "a", port: 1)]))
+        let folder = URL(filePath: file.path).deletingLastPathComponent()
+        #expect(try Data(contentsOf: folder.appending(path: "started")).count == 3)
+    }
+
+    @Test func `what is left of an answer that is too long is no answer to the next question`() async throws {
+        let file = try file(
+            """
+            echo +
+            while read url host; do
+                if [ $host = long ]; then printf '+PROXY evil:1;%060000d\\n' 0; else echo '+PROXY a:1'; fi
+            done
+            """)
+        guard case .failure = await ways(file, "long") else {
+            Issue.record("an answer without end")
+            return
+        }
+        #expect(await ways(file, "b") == .success([.proxy(.http, host: "a", port: 1)]))
+    }
+
+    @Test func `a worker that never comes up says why`() async throws {
+        #expect(await ways(try file("echo '-!none is here'"), "a") == .failure(.unavailable("none is here")))
+        #expect(await ways(try file("echo '-no script'"), "a") == .failure(.broken("no script")))
+    }
+
+    @Test func `a long answer ends with a whole way`() {
+        let ways = (1...1000).map { "PROXY proxy\($0).example:8080" }.joined(separator: "; ")
+        let line = PACWorker.line("+", ways)
+        #expect(line.utf8.count <= PACProcess.longestAnswer + 1)
+        #expect(line.hasPrefix("+PROXY proxy1.example:8080; ") && line.hasSuffix(".example:8080"))
+        #expect(PACWorker.line("+", "PROXY a\n-") == "+PROXY a -")
+        #expect(PACWorker.line("+", String(repeating: "x", count: 10_000)) == "-it says too much")
+        let marks = "x" + String(repeating: "\u{301}", count: 100_000)
+        #expect(PACWorker.line("-", marks).utf8.count <= PACProcess.longestAnswer + 1)
+    }
+}

@@ -61,3 +61,15 @@ public struct Via: Sendable {
         value.extracting(range).equalsIgnoringCase(pseudonym.span)
     }
 }
+
+extension HeadWriter {
+    /// `Via` of a request that is made because of another one: the lines of that one, and ours.
+    ///
+    /// - Parameter version: what the other came with.
+    public func via(_ via: Via, behind fields: FieldTable, of bytes: Span<UInt8>, received version: Version) {
+        if fields.present.contains(.via) {
+            for line in fields where line.known == .via { field("Via", bytes.extracting(line.value)) }
+        }
+        via.append(received: version, to: buffer)
+    }
+}

@@ -50,6 +50,7 @@ struct TunnelRequest {
                 guard case .died = error, upstream.isReused, redials > 0 else {
                     // Nothing has happened yet that another parent would repeat.
                     var refusal = Refusal(error, of: parent.origin.title)
+                    if case .invalid = error { refusal = refusal.of(parent) }
                     refusal.mayGoAnotherWay = true
                     session.worker.failed(parent)
                     throw refusal
@@ -71,6 +72,9 @@ struct TunnelRequest {
         value.clear()
         let method = Array("CONNECT".utf8)
         let writer = HeadWriter(method: .connect, target: target.readable, host: target.readable.text, into: out)
+        // Proxies that are each other's parents open no tunnels in a circle.
+        let head = exchange.headBytes
+        writer.via(.ours, behind: exchange.request.fields, of: head.readable, received: exchange.request.version)
         if challenges?.authorize(method: method.span, target: target.readable, bodyDigest: nil, into: value) == true {
             writer.field("Proxy-Authorization", value.readable)
         }

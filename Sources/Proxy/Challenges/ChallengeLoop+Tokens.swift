@@ -16,6 +16,13 @@ extension ChallengeLoop {
             return decision
         }
         let refused = challenge.previousFailureCount > 0 ? challenge.proposedCredential?.version : nil
+        if isOwn {
+            guard let token = tokens.current(credential), token.version != refused else {
+                explanation = "\(origin.title) wants a token, and none can be fetched through it"
+                return Authentication.Decision(.cancelAuthenticationChallenge, reason: decision.reason)
+            }
+            return Authentication.Decision(.useCredential(token), reason: decision.reason)
+        }
         do throws(TokenError) {
             let token = try await tokens.token(for: credential, in: challenge.protectionSpace, besides: refused)
             return Authentication.Decision(
@@ -31,6 +38,7 @@ extension ChallengeLoop {
     /// The credential, or the token that is given for it.
     func exchanged(_ credential: Credential, for space: ProtectionSpace) async -> Credential? {
         if let current = tokens.current(credential) { return current }
+        if isOwn { return nil }
         return try? await tokens.token(for: credential, in: space, besides: nil)
     }
 

@@ -37,6 +37,8 @@ struct ChallengeLoop: ~Copyable {
     /// The request target as whoever challenges sees it.
     let target: ByteBuffer
     let hasBody: Bool
+    /// Whether no client asks. What clients' requests wait for may be this one, so it waits for none of them.
+    let isOwn: Bool
     let record: ExchangeRecord
     private let metrics: Metrics
     let urlCredential: Credential?
@@ -89,6 +91,7 @@ struct ChallengeLoop: ~Copyable {
         self.upstream = upstream
         self.target = target
         self.hasBody = hasBody
+        isOwn = exchange.own != nil
         self.urlCredential = urlCredential
         sighting = origin.mayLearn(by: policy.rules) ? Lesson.request(exchange, to: origin) : nil
         self.forms = forms
@@ -99,7 +102,7 @@ struct ChallengeLoop: ~Copyable {
 
     /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
     mutating func prepare() async {
-        if await preempt(target) { return }
+        if await preempt(target) || isOwn { return }
         switch shared.spaces.admit(to: origin.authority, target: target.readable, version: nil) {
         case .proceed: return
         case .lead(let lease): originLease = lease

@@ -54,6 +54,19 @@ final class ClientSession: ChannelObserver {
         address = stream.peerAddress?.address.unmapped ?? IPAddress(v4: 0)
     }
 
+    /// One without a client, for a request of the proxy's own: rules that speak of clients see one at 127.0.0.1. Whoever
+    /// makes it ends it by `closeOwn`.
+    init(ofOwn worker: Worker) throws(IOError) {
+        self.worker = worker
+        stream = ByteStream(try BlockingSocket.pair(on: worker.loop).loop)
+        address = IPAddress(v4: 0x7F00_0001)
+    }
+
+    func closeOwn() {
+        stream.close()
+        logins.closeAll()
+    }
+
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
     func begin(as identity: ListenerIdentity?) {
         guard let identity else { return awaitRequest() }

@@ -37,6 +37,8 @@ final class Exchange {
     var signing: RequestSigning?
     /// What the client's own login is answered with, when it has come to its end; goes with the response.
     var loginAnswer: String?
+    /// Nil for a client's.
+    var own: OwnRequest?
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -70,6 +72,7 @@ final class Exchange {
         lesson = nil
         signing = nil
         loginAnswer = nil
+        own = nil
         headBytes.clear()
         target.clear()
         parentTarget.clear()

@@ -42,7 +42,7 @@ struct LoginExchange {
         own.reset()
         try write(question, at: target, with: jar)
         var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
-        do throws(ExchangeFailure) { try await forwarding.ask() } catch { throw Self.error(error) }
+        do throws(ExchangeFailure) { try await forwarding.ask() } catch { throw .unreachable(error.sentence(by: own.way)) }
         let upstream = own.upstream
         if upstream.head.status == .proxyAuthenticationRequired {
             throw .unreachable("the parent proxy wants a credential")
@@ -52,7 +52,7 @@ struct LoginExchange {
         if let reader {
             do throws(ExchangeFailure) {
                 _ = try await reader.read(upTo: Self.pageLimit) { _, _ in false }
-            } catch { throw Self.error(error) }
+            } catch { throw .unreachable(error.sentence(by: own.way)) }
         }
         let page = sight.page(reader, of: upstream, as: form)
         upstream.forgetHead()
@@ -97,14 +97,5 @@ struct LoginExchange {
         let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
         let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"
         return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"
-    }
-
-    private static func error(_ failure: ExchangeFailure) -> FormLoginError {
-        switch failure {
-        case .refused(let refusal): .unreachable(refusal.sentence)
-        case .upstreamFailed(let failure): .unreachable(Refusal(failure).sentence)
-        case .handshakeFailed(_, let sentence), .cutShort(_, let sentence): .unreachable(sentence)
-        case .clientLost: .unreachable("the client is gone")
-        }
     }
 }

@@ -75,11 +75,13 @@ struct Forwarding: ~Copyable {
         var isSent = isSent
         if !isSent {
             begin()
-            await beginParentChallenges()
             if mayAnswer {
                 do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
                 if exchange.signing == nil { await beginChallenges() }
             }
+            // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
+            // for another request while one of his is the first there.
+            await beginParentChallenges()
             beginLesson()
         } else if exchange.challenges != nil {
             // Should it go out again, then as it went out at first.

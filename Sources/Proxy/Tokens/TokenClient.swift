@@ -8,10 +8,8 @@ import Rules
 import TLS
 import Transport
 
-/// Asks a token endpoint for a token: one request on a connection of its own.
-///
-/// The endpoint stands in the rule file, so `egress` has no say about it; whether its certificate is trusted, the rules
-/// decide as for any other server.
+/// Asks a token endpoint for a token: one request on a connection of its own, by the way that the route of the endpoint
+/// says, through parents and their challenges too, with the trust that the rules have in it.
 struct TokenClient {
     let worker: Worker
     let policy: Policy
@@ -21,98 +19,61 @@ struct TokenClient {
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
         let request = try TokenRequest(grant, at: SystemClock.epochMilliseconds)
-        let wakeup = Wakeup()
-        let stream = try await connect(to: grant, wakeup: wakeup)
-        let upstream = UpstreamConnection(limits: policy.limits.response, on: worker.loop)
+        let session: ClientSession
+        do throws(IOError) { session = try ClientSession(ofOwn: worker) } catch { throw unreachable(grant, "\(error)") }
+        let exchange = Exchange(policy: policy, on: worker.loop)
         defer {
-            upstream.reset()
-            worker.loop.buffers.give(upstream.inbound)
+            exchange.dissolve(into: worker.loop.buffers)
+            session.closeOwn()
         }
-        upstream.attach(OriginConnection(stream: stream, terms: .plain), isReused: false)
-        do throws(IOError) {
-            try await stream.write(from: message(request, to: grant.endpoint))
-        } catch { throw unreachable(grant, "\(error)") }
-        do throws(UpstreamConnection.Failure) {
-            repeat {
-                if upstream.head.status.isInterim { upstream.forgetHead() }
-                try await upstream.receiveHead(answering: .post, within: policy.timeouts.response)
-            } while upstream.head.status.isInterim
-        } catch { throw unreachable(grant, Refusal(error).sentence) }
+        exchange.own = OwnRequest(identity: identity(of: grant))
+        try write(request, for: grant, to: exchange)
+        do throws(ExchangeFailure) { try await ask(exchange, in: session, at: grant.endpoint) } catch {
+            throw unreachable(grant, error.sentence(by: exchange.way))
+        }
+        let upstream = exchange.upstream
         var content = try await content(of: upstream, from: grant)
         return try TokenResponse(
             status: Int(upstream.head.status.rawValue), content: &content, from: grant.endpoint)
     }
 
-    // MARK: - The connection
-
-    private func connect(to grant: TokenGrant, wakeup: Wakeup) async throws(TokenError) -> ByteStream {
-        let endpoint = grant.endpoint
-        let addresses: [IPAddress]
-        do throws(ResolutionError) { addresses = try await worker.resolver.resolve(endpoint.host) } catch {
-            throw unreachable(grant, "\(error)")
-        }
-        let stream: ByteStream
-        do throws(IOError) {
-            stream = try await Connector.connect(
-                to: addresses.map { SocketAddress($0, port: endpoint.port) }, within: policy.timeouts.connect,
-                on: worker.loop, wakeup: wakeup)
-        } catch { throw unreachable(grant, "\(error)") }
-        stream.wakeup = wakeup
-        guard endpoint.isSecure else { return stream }
-        do throws(HandshakeError) {
-            try await secure(stream, for: grant)
-            return stream
-        } catch {
-            stream.close()
-            throw unreachable(grant, Refusal(error, host: endpoint.host, port: endpoint.port).sentence)
-        }
+    private func identity(of grant: TokenGrant) -> Identity? {
+        if case .certificate(let shown) = grant.proof { shown as? Identity } else { nil }
     }
 
-    private func secure(_ stream: ByteStream, for grant: TokenGrant) async throws(HandshakeError) {
-        let context: ClientTLSContext
-        do throws(TLSError) { context = try ClientTLSContext.shared(for: ClientTLSSettings()) } catch {
-            throw .tls(error)
-        }
-        var identity: Identity?
-        if case .certificate(let shown) = grant.proof { identity = shown as? Identity }
-        try await stream.handshake(
-            as: context, to: ServerName(grant.endpoint.host), chooseIdentity: { _ in identity },
-            within: policy.timeouts.connect, trusting: { chain in trust(chain, of: grant.endpoint) })
-    }
-
-    /// The answer to the server-trust challenge, in which no client has a part.
-    private func trust(_ chain: PresentedChain, of endpoint: TokenEndpoint) -> ServerTrust? {
-        let now = SystemClock.epochMilliseconds / 1000
-        let evaluate = { (terms: TrustTerms?) in
-            TrustEvaluation.of(
-                chain, for: ServerName(terms?.name ?? endpoint.host), anchors: policy.trust.anchors(for: terms), at: now
-            )
-        }
-        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
-            policy.rules.decide(
-                ChallengeQuery(
-                    host: endpoint.host, port: endpoint.port, protocol: .https, method: .serverTrust, isSecure: true,
-                    client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil), findings: findings,
-                    today: Day(epochSeconds: now)))
-        }
-        guard case .trusted(let verified, _) = decision else { return nil }
-        return ServerTrust(verified)
+    private func ask(
+        _ exchange: Exchange, in session: ClientSession, at endpoint: TokenEndpoint
+    ) async throws(ExchangeFailure) {
+        let destination = worker.destination(
+            endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
+            by: policy.rules)
+        do throws(Refusal) { try await worker.renewWays(to: destination, by: policy) } catch { throw .refused(error) }
+        var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+        try await forwarding.ask()
     }
 
     // MARK: - The messages
 
-    private func message(_ request: TokenRequest, to endpoint: TokenEndpoint) -> ByteBuffer {
-        let buffer = ByteBuffer(capacity: 1024 + request.content.count)
-        let writer = HeadWriter(
-            method: .post, target: endpoint.target.utf8Span.span, host: endpoint.authority, into: buffer)
-        writer.field("Content-Type", "application/x-www-form-urlencoded")
-        writer.field("Accept", "application/json")
-        writer.field("Content-Length", decimal: request.content.count)
-        writer.field("Connection", "close")
-        request.authorization?.withBytes { writer.field("Authorization", $0) }
-        writer.end()
-        request.content.withBytes { buffer.append($0) }
-        return buffer
+    /// In HTTP/1.0, so that interim responses stay here.
+    private func write(_ request: TokenRequest, for grant: TokenGrant, to exchange: Exchange) throws(TokenError) {
+        let (endpoint, head) = (grant.endpoint, exchange.headBytes)
+        head.append("POST \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
+        head.append("Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n" as StaticString)
+        if let authorization = request.authorization {
+            head.append("Authorization: " as StaticString)
+            authorization.withBytes { head.append($0) }
+            head.append("\r\n" as StaticString)
+        }
+        head.append("Content-Length: " as StaticString)
+        head.append(decimal: request.content.count)
+        head.append("\r\n\r\n" as StaticString)
+        do throws(HTTPError) {
+            guard case .complete = try exchange.request.parse(head.readable) else {
+                throw HTTPError(.client, .incomplete)
+            }
+        } catch { throw unreachable(grant, "\(error)") }
+        request.content.withBytes { exchange.inbound.append($0) }
+        exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
     }
 
     private func content(of upstream: UpstreamConnection, from grant: TokenGrant) async throws(TokenError) -> [UInt8] {

@@ -14,13 +14,15 @@ struct Dialer {
     let loop: EventLoop
     let wakeup: Wakeup
 
-    /// - Parameter host: lower case.
+    /// - Parameters:
+    ///   - host: lower case.
+    ///   - isJudged: false where `egress` has no say.
     /// - Throws: the refusal that the client is to be told.
-    func connect(host: String, port: UInt16) async throws(Refusal) -> ByteStream {
-        let permitted = try await permittedAddresses(of: host, port).map { SocketAddress($0, port: port) }
+    func connect(host: String, port: UInt16, isJudged: Bool = true) async throws(Refusal) -> ByteStream {
+        let addresses = try await isJudged ? permittedAddresses(of: host, port) : resolve(host)
         do throws(IOError) {
             return try await Connector.connect(
-                to: permitted, within: policy.timeouts.connect, on: loop, wakeup: wakeup)
+                to: addresses.map { SocketAddress($0, port: port) }, within: policy.timeouts.connect, on: loop, wakeup: wakeup)
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }

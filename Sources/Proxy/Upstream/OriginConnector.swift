@@ -43,7 +43,7 @@ struct OriginConnector {
         switch exchange.way {
         case .direct:
             let stream = try await session.dialer(for: exchange.policy).connect(
-                host: origin.hostText, port: origin.port)
+                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil)
             stream.wakeup = session.wakeup
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):

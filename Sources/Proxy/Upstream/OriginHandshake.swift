@@ -34,13 +34,16 @@ struct OriginHandshake {
         let metrics = session.worker.metrics
         let choice = IdentityChoice(policy: policy, origin: origin.authority, client: client, metrics: metrics)
         let lists = try revocationLists()
+        // A request of our own brings its certificate, and no other connection goes on in its name.
+        let own = origin.isProxy ? nil : exchange.own
         let key = SessionKey(host: origin.hostText, port: origin.port, terms: terms, policy: policy.number)
         var refusal: Refusal?
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
-                sessions: resuming ? shared.sessions.place(for: key) : nil,
-                chooseIdentity: terms.identities > 0 ? { choice.identity(acceptedBy: $0) } : nil,
+                sessions: resuming && own == nil ? shared.sessions.place(for: key) : nil,
+                chooseIdentity: own.map { own in { _ in own.identity } }
+                    ?? (terms.identities > 0 ? { choice.identity(acceptedBy: $0) } : nil),
                 within: policy.timeouts.connect
             ) { chain in
                 do throws(Refusal) {

@@ -77,7 +77,9 @@ final class PACProcess {
         let count = recv(descriptor, &piece, piece.count, 0)
         guard count > 0 else { throw .unavailable("the process that reads a PAC file has ended") }
         received += piece[..<count]
-        guard received.count <= 2 * Self.longestAnswer else { throw .unavailable("the process that reads a PAC file says too much") }
+        guard received.count <= 2 * Self.longestAnswer else {
+            throw .unavailable("the process that reads a PAC file says too much")
+        }
     }
 
     /// With an empty environment, and nothing open but the descriptor and standard error.

@@ -21,7 +21,8 @@ struct ParentOddityTests {
         "length.example": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n",
         "chunked.example": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
         "both.example": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n",
-        "interim.example": "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "interim.example":
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
         "old.example": "HTTP/1.0 200 Connection established\r\nConnection: close\r\n\r\n",
         "created.example": "HTTP/1.1 201 Created\r\n\r\n",
     ]

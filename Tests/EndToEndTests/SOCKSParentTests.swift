@@ -61,6 +61,48 @@ struct SOCKSParentTests {
         }
     }
 
+    private static let replies: [String: [UInt8]] = [
+        "address.example": [5, 0, 0, 1, 127, 0, 0, 1, 0, 80],
+        "name.example": [5, 0, 0, 3, 255] + Array(repeating: 0x61, count: 255) + [0, 80],
+        "noname.example": [5, 0, 0, 3, 0, 0, 80],
+    ]
+    private static let lies: [String: [UInt8]] = [
+        "short.example": [5, 0, 0, 3, 255, 0x61, 0, 80], "type.example": [5, 0, 0, 9, 0, 0, 0, 0, 0, 0],
+        "version.example": [4, 90, 0, 0, 0, 0, 0, 0], "http.example": Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
+        "silent.example": [],
+    ]
+
+    @Test func `a reply is read as it comes, a byte at a time, and one that is none opens nothing`() throws {
+        let socks = try RecordingOrigin { connection in
+            let greeting = try connection.wire.read(2)
+            _ = try connection.wire.read(Int(greeting[1]))
+            for byte: UInt8 in [5, 0] { try connection.wire.send([byte]) }
+            let length = try connection.wire.read(5)[4]
+            let host = String(decoding: try connection.wire.read(Int(length)), as: UTF8.self)
+            _ = try connection.wire.read(2)
+            if let lie = Self.lies[host] { return try connection.wire.send(lie) }
+            for byte in Self.replies[host, default: []] { try connection.wire.send([byte]) }
+            try connection.wire.send("hello")
+            try connection.wire.send(try connection.wire.read(3))
+        }
+        let rules = "parent corp { socks5 127.0.0.1:\(socks.port) }\nroute * { via corp }"
+        try AttacheProcess.running(rules) { proxy throws in
+            for host in Self.replies.keys {
+                let wire = try proxy.connect()
+                try wire.send("CONNECT \(host):22 HTTP/1.1\r\nHost: \(host):22\r\n\r\n")
+                #expect(try wire.readHead()?.status == 200, "\(host)")
+                #expect(try wire.read(5) == Array("hello".utf8), "\(host)")
+                try wire.send("abc")
+                #expect(try wire.read(3) == Array("abc".utf8), "\(host)")
+            }
+            for host in Self.lies.keys {
+                let refused = try proxy.get("http://\(host)/")
+                #expect(refused.status == 502, "\(host)")
+                #expect(refused.text.contains("the parent corp (127.0.0.1:\(socks.port))"), "\(host) \(refused)")
+            }
+        }
+    }
+
     @Test func `SOCKS 4a gets the host's name, which is not looked up here`() throws {
         let apache = try ApacheServer.shared()
         let socks = try SOCKS4Server()

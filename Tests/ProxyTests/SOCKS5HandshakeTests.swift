@@ -50,6 +50,8 @@ struct SOCKS5HandshakeTests {
             (.awaitingMethod(offersPassword: true), [5, 1], .malformed),
             (.awaitingMethod(offersPassword: true), Array("HT".utf8), .malformed),
             (.awaitingVerdict, [1, 1], .passwordRefused),
+            (.awaitingVerdict, [5, 0xFF], .passwordRefused),
+            (.awaitingVerdict, Array("HT".utf8), .malformed),
             (.awaitingReply, [5, 5], .refused(code: 5)),
             (.awaitingReply, [4, 0], .malformed),
             (.awaitingReply, [5, 0, 0, 9, 0], .malformed),

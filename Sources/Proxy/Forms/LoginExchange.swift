@@ -42,7 +42,9 @@ struct LoginExchange {
         own.reset()
         try write(question, at: target, with: jar)
         var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
-        do throws(ExchangeFailure) { try await forwarding.ask() } catch { throw .unreachable(error.sentence(by: own.way)) }
+        do throws(ExchangeFailure) { try await forwarding.ask() } catch {
+            throw .unreachable(error.sentence(by: own.way))
+        }
         let upstream = own.upstream
         if upstream.head.status == .proxyAuthenticationRequired {
             throw .unreachable("the parent proxy wants a credential")

@@ -41,7 +41,8 @@ enum SOCKS5Handshake: Equatable {
             default: throw .malformed
             }
         case .awaitingVerdict:
-            // Some servers give the version of SOCKS here, not that of the negotiation.
+            // Some servers give the version of SOCKS here, not that of the negotiation. What is neither is no verdict.
+            guard bytes[0] == 1 || bytes[0] == Self.version else { throw .malformed }
             guard bytes[1] == 0 else { throw .passwordRefused }
             self = .awaitingReply
             return .request(consumed: 2)

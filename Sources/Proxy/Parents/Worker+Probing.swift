@@ -27,7 +27,9 @@ extension Worker {
     private func look(at parent: Parent) async {
         guard case .failing = parent.health else { return }
         let isWanted =
-            parent.isFound || policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
+            parent.isFound
+            ? policy.automaticParents[parent.name] != nil
+            : policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
         // A parent of rules that are gone is forgotten; should they come back, it is tried.
         guard isWanted, !isDraining else { return parent.worked() }
         let dialer = Dialer(resolver: resolver, policy: policy, loop: loop, wakeup: Wakeup())

@@ -22,7 +22,8 @@ struct Dialer {
         let addresses = try await isJudged ? permittedAddresses(of: host, port) : resolve(host)
         do throws(IOError) {
             return try await Connector.connect(
-                to: addresses.map { SocketAddress($0, port: port) }, within: policy.timeouts.connect, on: loop, wakeup: wakeup)
+                to: addresses.map { SocketAddress($0, port: port) }, within: policy.timeouts.connect, on: loop,
+                wakeup: wakeup)
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }

@@ -5,7 +5,8 @@ import Glibc
 /// A connected, non-blocking stream socket.
 ///
 /// The `try…` calls make one system call at most and never suspend; the `async` ones suspend only after a real
-/// EAGAIN, on the channel's wake-up, which must be set.
+/// EAGAIN, on the channel's wake-up, which must be set. Once the socket is closed nothing makes a call: the descriptor's
+/// number may be that of another connection by then.
 public final class Socket: Channel {
     /// Bytes of the loop's share that were brought.
     private var brought = 0
@@ -43,6 +44,7 @@ public final class Socket: Channel {
     /// Whether a connecting socket has arrived. Nil while it is on its way; the system tells a failure once only.
     public func connectionResult() -> Result<Void, IOError>? {
         guard isWritable else { return nil }
+        if isClosed { return .failure(.closed) }
         var reason: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &reason, &length)
@@ -56,6 +58,7 @@ public final class Socket: Channel {
     private func address(
         _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
     ) -> SocketAddress? {
+        guard !isClosed else { return nil }
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -68,6 +71,7 @@ public final class Socket: Channel {
 
     /// Reads once into the free room of `buffer`, which must have some, and at most `limit` bytes.
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
         var room = 0
         let count = buffer.withWritable { free in
@@ -79,6 +83,7 @@ public final class Socket: Channel {
 
     /// The same into plain memory, from its front.
     public func tryRead(into room: inout MutableRawSpan) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
         let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
         return received(count, of: room.byteCount)
@@ -96,6 +101,7 @@ public final class Socket: Channel {
 
     /// Writes once from the front of `buffer`, and consumes what was taken.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
         let count = buffer.withReadable { held in
             send(descriptor, held.baseAddress, min(held.count, limit), Int32(truncatingIfNeeded: MSG_NOSIGNAL))
@@ -106,6 +112,7 @@ public final class Socket: Channel {
 
     /// The same from plain memory.
     public func tryWrite(_ bytes: RawSpan) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
         let count = bytes.withUnsafeBytes {
             send(descriptor, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
@@ -115,6 +122,7 @@ public final class Socket: Channel {
 
     /// Moves up to `limit` bytes from this socket into the pipe.
     public func trySplice(into pipe: Pipe, limit: Int) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
         let room = min(limit, pipe.capacity - pipe.held)
         guard room > 0 else { return .moved(0) }
@@ -130,6 +138,7 @@ public final class Socket: Channel {
 
     /// Moves what the pipe holds into this socket.
     public func trySplice(from pipe: Pipe) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
         guard pipe.held > 0 else { return .moved(0) }
         let count = linux_splice(pipe.readEnd, descriptor, pipe.held, false)
@@ -210,11 +219,13 @@ public final class Socket: Channel {
 
     /// Says to the peer that nothing more will come from here.
     public func shutdownWrite() {
+        guard !isClosed else { return }
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Makes `close` reset the connection, so that the peer cannot take a cut-off body for a whole one.
     public func resetOnClose() {
+        guard !isClosed else { return }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }

@@ -1,4 +1,5 @@
 import Bytes
+import Glibc
 import IO
 import TestSupport
 import Testing
@@ -156,5 +157,40 @@ import Testing
             }
         }
         #expect(message == "cannot connect: connection refused")
+    }
+
+    @Test func `a closed socket does nothing to the connection that has its number now`() async throws {
+        let (results, received) = try await onLoop { loop in
+            var (former, _) = try await connectedPair(on: loop)
+            var heir: (Socket, Socket)?
+            // Other threads take numbers as well.
+            for _ in 0..<1000 where heir == nil {
+                former.isReadable = true
+                former.isWritable = true
+                former.close()
+                let next = try await connectedPair(on: loop)
+                if [next.0, next.1].contains(where: { $0.descriptor == former.descriptor }) {
+                    heir = next.0.descriptor == former.descriptor ? next : (next.1, next.0)
+                } else {
+                    former = next.0
+                }
+            }
+            let (near, far) = try #require(heir)
+            let out = ByteBuffer(capacity: 64)
+            out.append("for nobody" as StaticString)
+            var results = [former.tryWrite(from: out), former.tryRead(into: ByteBuffer(capacity: 64))]
+            former.shutdownWrite()
+            former.resetOnClose()
+            results.append(former.peerAddress == nil ? .failed(errno: EBADF) : .wouldBlock)
+            out.clear()
+            out.append("for it" as StaticString)
+            try await near.write(from: out)
+            near.close()
+            let received = ByteBuffer(capacity: 64)
+            while try await far.read(into: received) > 0 {}
+            return (results, received.readable.text)
+        }
+        #expect(results == [.failed(errno: EBADF), .failed(errno: EBADF), .failed(errno: EBADF)])
+        #expect(received == "for it")
     }
 }

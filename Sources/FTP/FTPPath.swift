@@ -33,6 +33,22 @@ public struct FTPPath: Sendable, Equatable {
     /// The same name as that of a directory.
     public var asDirectory: FTPPath { isDirectory ? self : FTPPath(directory: encoded) }
 
+    /// As it stands in the URL that libcurl gets. That looks for a type in all of the path, and takes it from there on for
+    /// nothing; and what stands behind a question mark, or is no UTF-8, belongs to the name.
+    var urlText: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(encoded.count + 16)
+        for byte in encoded {
+            switch byte {
+            case .semicolon, UInt8(ascii: "?"), UInt8(ascii: "#"), 0x80...:
+                text.append(UInt8(ascii: "%"))
+                text += Hex.encode([byte]).utf8
+            default: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The last part, percent-encoded; empty for a directory.
     public var lastComponent: ArraySlice<UInt8> {
         encoded[((encoded.lastIndex(of: .slash) ?? -1) + 1)...]

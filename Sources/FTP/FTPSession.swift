@@ -49,7 +49,8 @@ public final class FTPSession {
     /// Logs in, and asks about a file; of a directory nothing but whether it is there.
     public func inspect(_ path: FTPPath) throws(FTPError) -> FTPFile {
         handle.set(CURLOPT_NOBODY, true)
-        try perform(path)
+        // Nobody knows the size of a text, and some servers refuse to be asked for it.
+        try perform(path, asText: false)
         if path.isDirectory { return FTPFile(size: nil, modified: nil) }
         return FTPFile(
             size: handle.size(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T), modified: handle.size(CURLINFO_FILETIME_T))
@@ -68,7 +69,7 @@ public final class FTPSession {
         handle.set(CURLOPT_NOBODY, false)
         handle.set(CURLOPT_RANGE, range.map { "\($0.lowerBound)-\($0.upperBound - 1)" })
         defer { handle.set(CURLOPT_RANGE, nil) }
-        try perform(path)
+        try perform(path, asText: path.isText)
     }
 
     /// Writes a file.
@@ -87,17 +88,16 @@ public final class FTPSession {
         handle.set(CURLOPT_UPLOAD, true)
         defer { handle.set(CURLOPT_UPLOAD, false) }
         handle.set(size: CURLOPT_INFILESIZE_LARGE, length ?? -1)
-        try perform(path)
+        try perform(path, asText: path.isText)
     }
 
-    private func perform(_ path: FTPPath) throws(FTPError) {
+    private func perform(_ path: FTPPath, asText: Bool) throws(FTPError) {
         reply = nil
         interruption = nil
         moved = 0
         movedAt = .now
-        handle.set(CURLOPT_TRANSFERTEXT, path.isText)
-        let name = String(decoding: path.encoded, as: UTF8.self)
-        handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(name)")
+        handle.set(CURLOPT_TRANSFERTEXT, asText)
+        handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(path.urlText)")
         let code = handle.perform()
         // What had gone wrong before counts, not that it took long to say QUIT then.
         if code == CURLE_ABORTED_BY_CALLBACK, let interruption { throw interruption }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// FTP servers that do what vsftpd does not.
@@ -101,6 +102,38 @@ struct FTPOddityTests {
         try AttacheProcess.running(Self.rules) { proxy throws in
             let refused = try proxy.get("ftp://127.0.0.1:\(server.port)/file")
             #expect([502, 504].contains(refused.status), "\(refused)")
+        }
+    }
+
+    @Test func `a name is asked for as it is, and a text although its size is not told`() throws {
+        let data = try RecordingOrigin { try $0.wire.send("hello") }
+        let commands = Mutex<[String]>([])
+        let isText = Mutex(false)
+        let server = try server { command, connection in
+            commands.withLock { $0.append(command) }
+            if command.hasPrefix("TYPE") { isText.withLock { $0 = command == "TYPE A" } }
+            if command.hasPrefix("SIZE"), isText.withLock({ $0 }) { return "550 SIZE not allowed in ASCII mode" }
+            if command == "PASV" { return "227 go to (127,0,0,1,\(data.port / 256),\(data.port % 256))" }
+            return command.hasPrefix("RETR") ? "150 coming\r\n226 done" : nil
+        }
+        try AttacheProcess.running(Self.rules) { proxy throws in
+            for (path, sent) in [
+                ("/in;type=d/it", ["CWD in;type=d", "RETR it"]), ("/what?now", ["RETR what?now"]),
+                ("/lines;type=a", ["TYPE A", "RETR lines"]), ("/caf%C3%A9%20x", ["RETR caf\u{e9} x"]),
+            ] {
+                commands.withLock { $0 = [] }
+                let fetched = try proxy.get("ftp://127.0.0.1:\(server.port)\(path)")
+                #expect(fetched.text == "hello", "\(path): \(fetched)")
+                let all = commands.withLock { $0 }
+                for command in sent { #expect(all.contains(command), "\(path): \(all)") }
+            }
+            // No line may end in a name.
+            for path in ["/a%0d%0aDELE%20b", "/a%0aDELE%20b", "/%00"] {
+                commands.withLock { $0 = [] }
+                let refused = try proxy.get("ftp://127.0.0.1:\(server.port)\(path)")
+                #expect(refused.status == 400, "\(path): \(refused)")
+                #expect(!commands.withLock { $0 }.contains { $0.hasPrefix("DELE") })
+            }
         }
     }
 }

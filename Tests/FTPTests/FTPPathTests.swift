@@ -23,4 +23,12 @@ struct FTPPathTests {
         #expect(path.asDirectory.asDirectory == path.asDirectory)
         #expect(String(decoding: path.lastComponent, as: UTF8.self) == "b%20c")
     }
+
+    @Test(arguments: [
+        ("/a;type=d/b;c", "/a%3btype=d/b%3bc"), ("/what?now", "/what%3fnow"), ("/\u{e9}", "/%c3%a9"),
+        ("/a%3bb", "/a%3bb"), ("/a;type=a", "/a"),
+    ])
+    func `what libcurl would read something into is encoded`(target: String, text: String) {
+        #expect(FTPPath(target: Array(target.utf8).span).urlText == text)
+    }
 }

@@ -8,8 +8,14 @@ final class PasswordChecks: Sendable {
         var proven: Set<UInt128> = []
         /// A program with an old password asks as often as one with the right one.
         var refused: Set<UInt128> = []
-        var waiting: [UInt128: [CheckedContinuation<Bool, Never>]] = [:]
+        var waiting: [Pair: [CheckedContinuation<Bool, Never>]] = [:]
         var generation = 0
+    }
+
+    /// A user and a password, as long as the accounts are what they were.
+    fileprivate struct Pair: Hashable {
+        let code: UInt128
+        let generation: Int
     }
 
     /// Pairs remembered of each kind; beyond it all are forgotten, which costs one hash each.
@@ -24,7 +30,7 @@ final class PasswordChecks: Sendable {
         state.withLock { $0.outcome(of: code) }
     }
 
-    /// Forgets everything; what is under way counts for those who wait for it, and is not remembered.
+    /// Forgets everything; what is under way counts for those who wait for it already, and is not remembered.
     func forget() {
         state.withLock { state in
             state.proven = []
@@ -45,19 +51,20 @@ final class PasswordChecks: Sendable {
     /// Checks on a thread of the pool.
     func check(_ code: UInt128, _ isRight: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
-            let (known, starts, generation) = state.withLock { state -> (Bool?, Bool, Int) in
-                if let known = state.outcome(of: code) { return (known, false, 0) }
-                let isUnderWay = state.waiting[code] != nil
-                state.waiting[code, default: []].append(continuation)
-                return (nil, !isUnderWay, state.generation)
+            let (known, starts, pair) = state.withLock { state -> (Bool?, Bool, Pair) in
+                let pair = Pair(code: code, generation: state.generation)
+                if let known = state.outcome(of: code) { return (known, false, pair) }
+                let isUnderWay = state.waiting[pair] != nil
+                state.waiting[pair, default: []].append(continuation)
+                return (nil, !isUnderWay, pair)
             }
             if let known { return continuation.resume(returning: known) }
             guard starts else { return }
             Self.pool.submit {
                 let answer = isRight()
                 let waiting = self.state.withLock { state in
-                    state.remember(code, answer, of: generation)
-                    return state.waiting.removeValue(forKey: code) ?? []
+                    state.remember(code, answer, of: pair.generation)
+                    return state.waiting.removeValue(forKey: pair) ?? []
                 }
                 for continuation in waiting { continuation.resume(returning: answer) }
             }

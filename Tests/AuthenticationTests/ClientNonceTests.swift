@@ -34,6 +34,16 @@ import Testing
         #expect(!use(nonce, 4, of: nonces, after: -Self.lifetime - 1))
     }
 
+    @Test func `in its last minute a nonce should give way to the next`() throws {
+        let nonces = try nonces()
+        let nonce = try nonces.make(at: Self.start)
+        let isLate = { (milliseconds: Int) in nonces.isLate(nonce.utf8Span.span, at: Self.start + milliseconds) }
+        #expect(!isLate(0))
+        #expect(!isLate(Self.lifetime - 60_000))
+        #expect(isLate(Self.lifetime - 59_999))
+        #expect(!isLate(-Self.lifetime))
+    }
+
     @Test func `who has the key takes the nonces of another, and nobody else does`() throws {
         let nonce = try nonces().make(at: Self.start)
         #expect(use(nonce, 1, of: try nonces()))

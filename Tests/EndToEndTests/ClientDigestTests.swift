@@ -110,6 +110,33 @@ struct ClientDigestTests {
         }
     }
 
+    @Test func `a client that is let in is proved that its password is known, also of a tunnel`() throws {
+        let origin = try RecordingOrigin.answering {
+            try $1.reply("200 OK", ["Proxy-Authentication-Info: rspauth=\"0\""], "ok")
+        }
+        try AttacheProcess.running(setting: try setting("digest basic")) { proxy throws in
+            let challenge = try challenge(of: proxy, for: origin)
+            let target = origin.url("/a")
+            let answered = try proxy.exchange(
+                request(origin, "/a", proof: try challenge.value("alice", target: target)))
+            #expect(answered.status == 200)
+            #expect(answered.values("Proxy-Authentication-Info") == [try challenge.proof("alice", target: target)])
+            let authority = "127.0.0.1:\(origin.port)"
+            let proof = try challenge.value("alice", method: "CONNECT", target: authority, count: 2)
+            let opened = try proxy.exchange(
+                "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\nProxy-Authorization: \(proof)\r\n\r\n",
+                method: "CONNECT")
+            #expect(opened.status == 200)
+            #expect(
+                opened["Proxy-Authentication-Info"]
+                    == (try challenge.proof("alice", target: authority, count: 2)))
+            // Basic has nothing to prove.
+            let basic = Data("alice:\(Account.clientPassword)".utf8).base64EncodedString()
+            let plain = try proxy.exchange(request(origin, "/a", proof: "Basic \(basic)"))
+            #expect(plain.status == 200 && plain["Proxy-Authentication-Info"] == nil)
+        }
+    }
+
     /// The first answer comes from a front that hands out a nonce of another proxy.
     @Test func `curl takes a stale nonce for what it is, and asks nobody`() throws {
         let origin = try RecordingOrigin.answering()
@@ -178,7 +205,7 @@ struct ClientDigestTests {
                 let options =
                     ["http", "https"].flatMap {
                         ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]
-                    } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes="]
+                    } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes=", "-Dhttp.auth.digest.validateProxy=true"]
                 let run = try Finished.run(
                     "java",
                     options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],

@@ -11,6 +11,34 @@ extension DigestAuthorization {
     public func proves(
         _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
     ) -> Bool {
+        let sent = value.extracting(response)
+        let expected = response(key, value: value, method: method, target: target)
+        return expected.withHexadecimal { expected in
+            guard sent.count == expected.count else { return false }
+            // Digits in upper case mean the same.
+            let lowercased = InlineArray<64, UInt8> { $0 < sent.count ? sent[$0].asciiLowercased : 0 }
+            return ConstantTime.equal(lowercased.span.extracting(first: sent.count), expected)
+        }
+    }
+
+    /// Appends what proves to the client that the password is known here as well: the value of
+    /// `Proxy-Authentication-Info` (section 3.5), without a word about the next nonce. The parameters are those of
+    /// `proves`, which came to true.
+    public func appendProof(
+        _ key: DigestValue, value: Span<UInt8>, target: Span<UInt8>, to buffer: ByteBuffer
+    ) {
+        buffer.append("rspauth=\"" as StaticString)
+        response(key, value: value, method: Span(), target: target).withHexadecimal { buffer.append($0) }
+        // Neither has a quote in it, nor anything that was escaped.
+        buffer.append("\", qop=auth, cnonce=\"" as StaticString)
+        buffer.append(value.extracting(clientNonce))
+        buffer.append("\", nc=" as StaticString)
+        buffer.append(value.extracting(countText))
+    }
+
+    private func response(
+        _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
+    ) -> DigestValue {
         var request = MessageDigest(algorithm)
         request.update(method)
         request.update(":")
@@ -25,13 +53,6 @@ extension DigestAuthorization {
         digest.update(value.extracting(clientNonce))
         digest.update(":auth:")
         request.finish().withHexadecimal { digest.update($0) }
-        let sent = value.extracting(response)
-        let expected = digest.finish()
-        return expected.withHexadecimal { expected in
-            guard sent.count == expected.count else { return false }
-            // Digits in upper case mean the same.
-            let lowercased = InlineArray<64, UInt8> { $0 < sent.count ? sent[$0].asciiLowercased : 0 }
-            return ConstantTime.equal(lowercased.span.extracting(first: sent.count), expected)
-        }
+        return digest.finish()
     }
 }

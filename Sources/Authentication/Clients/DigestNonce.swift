@@ -30,6 +30,11 @@ struct DigestNonce: Sendable, Hashable {
         guard isOurs else { return nil }
     }
 
+    /// When a nonce was made that is known to be ours.
+    static func time(of text: Span<UInt8>) -> UInt64? {
+        text.count == length ? number(text.extracting(0..<16)) : nil
+    }
+
     /// 64 hexadecimal digits: nothing that any client could take for anything else.
     func text(_ code: borrowing MessageAuthenticationCode) -> String {
         let buffer = ByteBuffer(capacity: Self.length)

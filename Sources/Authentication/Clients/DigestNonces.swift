@@ -9,6 +9,7 @@ import Synchronization
 public final class DigestNonces: Sendable {
     /// Milliseconds that a nonce lives.
     public static let lifetime = 300_000
+    private static let lastPart = 60_000
     /// Nonces remembered in each part of the table.
     private static let partCapacity = 4096
     private static let partCount = 16
@@ -56,5 +57,11 @@ public final class DigestNonces: Sendable {
         guard nonce.time <= now &+ lifetime, now <= nonce.time &+ lifetime else { return false }
         let part = parts[Int(truncatingIfNeeded: nonce.number % UInt64(Self.partCount))]
         return part.table.withLock { $0.use(nonce, count: count) }
+    }
+
+    /// Whether a nonce of ours is in the last part of its life, so that its user should have the next one.
+    public func isLate(_ nonce: Span<UInt8>, at now: Int) -> Bool {
+        guard let time = DigestNonce.time(of: nonce) else { return false }
+        return UInt64(clamping: now) > time &+ UInt64(Self.lifetime - Self.lastPart)
     }
 }

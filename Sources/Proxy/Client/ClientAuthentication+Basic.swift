@@ -7,45 +7,49 @@ import Telemetry
 
 /// Basic (RFC 7617), against the users file. Name and password are bytes, in UTF-8 where the client does as it is told.
 extension ClientAuthentication {
-    private static var wrong: String { "the user name or the password is wrong" }
-
     func judgeBasic(_ credentials: Range<Int>, _ exchange: Exchange, of session: ClientSession) -> Judgement {
-        guard let users = accounts.users else { return .undecided }
-        let version = accounts.version
-        let decoded = exchange.outbound
-        decoded.clear()
-        defer { decoded.clear() }
-        let head = exchange.headBytes
-        guard Base64.decode(head.readable.extracting(credentials), into: decoded),
-            let colon = decoded.readable.firstIndex(of: .colon)
-        else { return .refused(challenge("the Proxy-Authorization field holds no Basic credentials")) }
-        let name = decoded.readable.extracting(0..<colon)
-        let password = decoded.readable.extracting(colon + 1..<decoded.count)
-        switch users.outcome(user: name, password: password) {
-        case true:
-            accept(name.text, version: version, in: exchange, of: session)
-            return .proved
-        case false: return .refused(challenge(Self.wrong))
-        case nil: return .undecided
-        }
+        withPair(credentials, exchange) { pair, colon, users in
+            let version = accounts.version
+            let name = pair.extracting(0..<colon)
+            switch users.outcome(user: name, password: pair.extracting(colon + 1..<pair.count)) {
+            case true:
+                accept(name.text, version: version, in: exchange, of: session)
+                return .proved
+            case false: return .refused(wrong)
+            case nil: return .undecided
+            }
+        } ?? .refused(noPair)
     }
 
     /// Of credentials that `judgeBasic` could not decide on.
     func checkBasic(
         _ credentials: Range<Int>, _ exchange: Exchange, of session: ClientSession
     ) async throws(ExchangeFailure) {
-        guard let users = accounts.users else { throw .refused(challenge(Self.wrong)) }
         let version = accounts.version
+        let login = withPair(credentials, exchange) { pair, colon, users in
+            (users, name: pair.extracting(0..<colon).text, password: Secret(pair.extracting(colon + 1..<pair.count)))
+        }
+        guard let (users, name, password) = login else { throw .refused(noPair) }
+        guard await users.authenticate(user: name, password: password) else { throw .refused(wrong) }
+        accept(name, version: version, in: exchange, of: session)
+    }
+
+    private var wrong: Refusal { challenge("the user name or the password is wrong") }
+    private var noPair: Refusal { challenge("the Proxy-Authorization field holds no Basic credentials") }
+
+    /// Lends the user-id and the password, decoded, with the place of the colon between them.
+    /// - Returns: nil for what is no such pair, or where there are no users.
+    private func withPair<Result>(
+        _ credentials: Range<Int>, _ exchange: Exchange, _ body: (Span<UInt8>, Int, UsersFile) -> Result
+    ) -> Result? {
+        guard let users = accounts.users else { return nil }
         let decoded = exchange.outbound
         decoded.clear()
         defer { decoded.clear() }
         let head = exchange.headBytes
-        guard Base64.decode(head.readable.extracting(credentials), into: decoded),
-            let colon = decoded.readable.firstIndex(of: .colon)
-        else { throw .refused(challenge("the Proxy-Authorization field holds no Basic credentials")) }
-        let user = decoded.readable.extracting(0..<colon).text
-        let password = Secret(decoded.readable.extracting(colon + 1..<decoded.count))
-        guard await users.authenticate(user: user, password: password) else { throw .refused(challenge(Self.wrong)) }
-        accept(user, version: version, in: exchange, of: session)
+        guard Base64.decode(head.readable.extracting(credentials), into: decoded) else { return nil }
+        let pair = decoded.readable
+        guard let colon = pair.firstIndex(of: .colon) else { return nil }
+        return body(pair, colon, users)
     }
 }

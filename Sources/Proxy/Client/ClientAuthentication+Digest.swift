@@ -39,12 +39,19 @@ extension ClientAuthentication {
         let proves = digest.proves(
             account?.key ?? Self.nobody, value: value, method: method, target: target)
         guard proves, let account else { return .refused(challenge("the user name or the password is wrong")) }
-        guard
-            nonces.use(value.extracting(digest.nonce), count: digest.count, at: SystemClock.epochMilliseconds)
-        else {
+        let now = SystemClock.epochMilliseconds
+        guard nonces.use(value.extracting(digest.nonce), count: digest.count, at: now) else {
             return .refused(challenge("the nonce of the Digest credentials is used up: take another", isStale: true))
         }
         note(account.name, exchange, of: session)
+        let information = exchange.fieldValue
+        information.clear()
+        digest.appendProof(account.key, value: value, target: target, to: information)
+        if nonces.isLate(value.extracting(digest.nonce), at: now), let next = try? nonces.make(at: now) {
+            information.append(", nextnonce=\"\(next)\"")
+        }
+        exchange.loginAnswer = LoginAnswer(name: "Proxy-Authentication-Info", value: information.readable.text)
+        information.clear()
         return .proved
     }
 

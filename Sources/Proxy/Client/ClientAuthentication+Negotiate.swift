@@ -24,7 +24,7 @@ extension ClientAuthentication {
             case .proved(let principal, let answer):
                 session.negotiation = .established(user: principal)
                 note(principal, exchange, of: session)
-                exchange.loginAnswer = answer.map { Self.field($0) }
+                exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
                 return
             case .goesOn(let answer):
                 session.negotiation = .awaitingToken(login)

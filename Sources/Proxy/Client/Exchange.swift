@@ -36,7 +36,7 @@ final class Exchange {
     /// What signs the request; nil where nothing does.
     var signing: RequestSigning?
     /// What the client's own login is answered with, when it has come to its end; goes with the response.
-    var loginAnswer: String?
+    var loginAnswer: LoginAnswer?
     /// Nil for a client's.
     var own: OwnRequest?
     let record: ExchangeRecord

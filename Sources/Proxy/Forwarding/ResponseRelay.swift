@@ -111,7 +111,7 @@ struct ResponseRelay: ~Copyable {
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
-            if let answer = exchange.loginAnswer { writer.field("Proxy-Authenticate", answer) }
+            if let answer = exchange.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }

@@ -76,8 +76,9 @@ struct TunnelOpening {
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
         if let answer = exchange.loginAnswer {
-            buffer.append("Proxy-Authenticate: " as StaticString)
-            buffer.append(answer)
+            buffer.append(answer.name)
+            buffer.append(": " as StaticString)
+            buffer.append(answer.value)
             buffer.append("\r\n" as StaticString)
         }
         buffer.append("\r\n" as StaticString)

@@ -36,4 +36,13 @@ struct DigestAnswer {
             algorithm=\(parameters["algorithm"] ?? "MD5"), qop=auth, nc=\(number), cnonce="c", response="\(response)"
             """
     }
+
+    /// The value of `Proxy-Authentication-Info` that proves the proxy to the client.
+    func proof(_ user: String, target: String, count: Int = 1) throws -> String {
+        let number = String(format: "%08x", count)
+        let key = try Hash.hex(algorithm, "\(user):\(parameters["realm"] ?? ""):\(Account.clientPassword)")
+        let proof = try Hash.hex(
+            algorithm, "\(key):\(nonce):\(number):c:auth:\(try Hash.hex(algorithm, ":\(target)"))")
+        return "rspauth=\"\(proof)\", qop=auth, cnonce=\"c\", nc=\(number)"
+    }
 }

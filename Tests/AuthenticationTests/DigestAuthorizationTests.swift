@@ -54,7 +54,8 @@ import Testing
 
     /// Computed with Python's hashlib from RFC 7616 section 3.5 for the example of section 3.9.1.
     @Test(arguments: [
-        ("MD5", "8ca523f5e9506fed4657c9700eebdbec", "9b712497bc9f91499fbcca1dfc5f09a5"), ("SHA-256", sha256, "86d3b25618d41854ca5039a5d7e53ff6355d5134a9b1fb088a78ac3c462195a0"),
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec", "9b712497bc9f91499fbcca1dfc5f09a5"),
+        ("SHA-256", sha256, "86d3b25618d41854ca5039a5d7e53ff6355d5134a9b1fb088a78ac3c462195a0"),
     ])
     func `the client is proved in turn that its password is known`(
         algorithm: String, response: String, proof: String

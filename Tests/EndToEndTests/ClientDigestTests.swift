@@ -205,7 +205,10 @@ struct ClientDigestTests {
                 let options =
                     ["http", "https"].flatMap {
                         ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]
-                    } + ["-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes=", "-Dhttp.auth.digest.validateProxy=true"]
+                    } + [
+                        "-Dhttp.nonProxyHosts=", "-Djdk.http.auth.tunneling.disabledSchemes=",
+                        "-Dhttp.auth.digest.validateProxy=true",
+                    ]
                 let run = try Finished.run(
                     "java",
                     options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],

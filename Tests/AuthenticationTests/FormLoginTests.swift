@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Foundation
 import Testing
 
 @testable import Authentication
@@ -14,7 +15,7 @@ import Testing
     ) -> FormLogin {
         FormLogin(
             template, to: Origin(host: "h", port: 80, protocol: .http),
-            with: Credential(name: "c", user: user, password: Secret(password)))
+            with: Credential(name: "c", user: user, password: Secret(password)), boundary: "b")
     }
 
     private func page(
@@ -29,7 +30,7 @@ import Testing
     private func text(_ step: FormLogin.Step) -> String {
         switch step {
         case .get(let target): "GET \(target.span.text)"
-        case .post(let target, let content, _): "POST \(target.span.text) \(content.withBytes { $0.text })"
+        case .post(let target, let content, _): "POST \(target.span.text) \(content.bytes.withBytes { $0.text })"
         case .loggedIn(let jar): "in \(jar.cookies.map { $0.name.span.text }.joined(separator: " "))"
         case .refused: "refused"
         case .failed(let error): "\(error)"
@@ -90,7 +91,7 @@ import Testing
             return
         }
         #expect(place.span.text == target)
-        #expect(content.withBytes { $0.text }.split(separator: "&").contains { $0.hasPrefix("\(name)=") })
+        #expect(content.bytes.withBytes { $0.text }.split(separator: "&").contains { $0.hasPrefix("\(name)=") })
     }
 
     @Test func `without a form it looks where forms go, and then sends the rule's fields alone`() {
@@ -152,5 +153,80 @@ import Testing
         var login = login(LoginTemplate(action: "https://sso/login", fields: Self.template.fields))
         let step = login.begin(with: page(200, Self.form), at: [.slash], now: 0)
         #expect(text(step) == "its login leads to https://sso, which is another protection space")
+    }
+
+    @Test func `a form in parts is sent in parts`() {
+        var login = login()
+        let form =
+            "<form action=/login enctype=Multipart/Form-Data><input name='a&quot;&#13;&#10;b' value=1><input name=user>"
+            + "<input name=pass type=password></form>"
+        guard case .post(_, let content, _) = login.begin(with: page(200, form), at: [.slash], now: 0) else {
+            Issue.record("no form was sent")
+            return
+        }
+        #expect(content.type == "multipart/form-data; boundary=b")
+        let text = content.bytes.withBytes { $0.text }
+        #expect(
+            text.components(separatedBy: "\r\n") == [
+                "--b", #"Content-Disposition: form-data; name="a%22%0D%0Ab""#, "", "1",
+                "--b", #"Content-Disposition: form-data; name="user""#, "", "bob",
+                "--b", #"Content-Disposition: form-data; name="pass""#, "", "x-pä ss&", "--b--", "",
+            ])
+    }
+
+    private static let first = "<form action=/login?a><input name=c value=1><input name=user></form>"
+    private static let second = "<form action=/login?b><input type=password name=pass></form>"
+
+    @Test(arguments: [(303, "/login"), (200, nil)] as [(Int, String?)])
+    func `a form that asks for the user alone gets no more, the one behind it the rest`(
+        status: Int, location: String?
+    ) {
+        var login = login()
+        let step = login.begin(with: page(200, Self.first, cookies: ["s=1"], isRecognised: true), at: [.slash], now: 0)
+        #expect(text(step) == "POST /login?a c=1&user=bob")
+        if location != nil {
+            #expect(text(login.received(page(status, location: location), now: 0)) == "GET /login")
+        }
+        let behind = login.received(page(200, Self.second, isRecognised: true), now: 0)
+        #expect(text(behind) == "POST /login?b pass=x-p%C3%A4+ss%26&user=bob")
+        var refused = login
+        #expect(text(refused.received(page(200, Self.second), now: 0)) == "refused")
+        let changing = "<form><input type=password name=pass><input type=password name=new></form>"
+        #expect(text(login.received(page(200, changing), now: 0)) == "in s")
+    }
+
+    @Test(arguments: [
+        // It is sent elsewhere, asks for the password in its own way, or nothing that is the rule's.
+        "<form action=/news><input name=user></form>",
+        "<form action=/login><input name=user><input type=password name=x></form>",
+        "<form action=/login><input name=user><input type=hidden name=pass></form>",
+        "<form action=/login><input name=other></form>",
+    ])
+    func `any other form gets all at once`(html: String) {
+        var login = login()
+        var step = login.begin(with: page(200, html), at: [.slash], now: 0)
+        if case .get = step { step = login.received(page(200, html), now: 0) }
+        guard case .post(let place, let content, _) = step, place.span.text == "/login" else {
+            Issue.record("no form was sent")
+            return
+        }
+        let text = content.bytes.withBytes { $0.text }
+        #expect(text.contains("user=bob") && text.contains("pass=x-"))
+    }
+
+    @Test func `a first page that has no second is sent all that there is`() {
+        var login = login()
+        _ = login.begin(with: page(200, Self.first), at: [.slash], now: 0)
+        #expect(text(login.received(page(200, Self.first), now: 0)) == "POST /login?a c=1&\(Self.content)")
+        for (status, verdict) in [(401, "refused"), (500, "it was answered with status 500")] {
+            var login = self.login()
+            _ = login.begin(with: page(200, Self.first), at: [.slash], now: 0)
+            #expect(text(login.received(page(status), now: 0)) == verdict)
+        }
+        var led = self.login()
+        _ = led.begin(with: page(200, Self.first, cookies: ["s=1"]), at: [.slash], now: 0)
+        #expect(
+            text(led.received(page(302, location: "https://sso/"), now: 0))
+                == "its login leads to https://sso, which is another protection space")
     }
 }

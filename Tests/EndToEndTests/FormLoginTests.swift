@@ -61,6 +61,21 @@ struct FormLoginTests {
         }
     }
 
+    @Test func `a login may take two pages, and its forms be sent in parts`() throws {
+        let server = try LoginServer(.steps)
+        try loggingIn(to: server) { proxy throws in
+            for path in ["/a", "/b"] { #expect(try proxy.get(server.url(path)).text == "home\n") }
+            #expect(
+                server.journal == ["form", "login named", "form", "login good", "GET /home", "GET /a", "GET /b"])
+        }
+        let other = try LoginServer(.steps)
+        let setting = AttacheProcess.Setting(files: ["password": "wrong\n"])
+        try loggingIn(to: other, setting: setting) { proxy throws in
+            for _ in 0..<2 { #expect(try proxy.get(other.url("/a")).status == 302) }
+            #expect(other.count("login named") == 1 && other.count("login bad") == 1)
+        }
+    }
+
     @Test func `an answer in few words is enough, and the form is found where it is sent to`() throws {
         let server = try LoginServer(.words)
         try loggingIn(to: server, "recognise status 401 contains login") { proxy throws in

@@ -1,18 +1,37 @@
 import Bytes
 import Crypto
 
-/// Content of the type `application/x-www-form-urlencoded` (WHATWG URL section 5.2), which may hold a secret: the array
-/// that it grows in is wiped.
+/// Content of the type `application/x-www-form-urlencoded` (WHATWG URL section 5.2) or `multipart/form-data` (RFC 7578),
+/// which may hold a secret: the array that it grows in is wiped.
 struct FormEncoding: ~Copyable {
     private var content: [UInt8] = []
     private let charset: HTMLCharset
+    /// Between the fields; nil: they are URL-encoded.
+    private let boundary: String?
 
-    init(charset: HTMLCharset) { self.charset = charset }
+    /// - Parameter boundary: what no field holds, for `multipart/form-data`.
+    init(charset: HTMLCharset, boundary: String? = nil) {
+        self.charset = charset
+        self.boundary = boundary
+    }
 
     mutating func beginField(_ name: String) {
-        if !content.isEmpty { content.append(.ampersand) }
-        append(charset.encode(name).span)
-        content.append(.equals)
+        guard let boundary else {
+            if !content.isEmpty { add(.ampersand) }
+            append(charset.encode(name).span)
+            return add(.equals)
+        }
+        add("\(content.isEmpty ? "" : "\r\n")--\(boundary)\r\nContent-Disposition: form-data; name=\"".utf8Span.span)
+        // WHATWG HTML section 4.10.21.7.
+        for byte in charset.encode(name) {
+            switch byte {
+            case .quote: add("%22".utf8Span.span)
+            case .carriageReturn: add("%0D".utf8Span.span)
+            case .lineFeed: add("%0A".utf8Span.span)
+            default: add(byte)
+            }
+        }
+        add("\"\r\n\r\n".utf8Span.span)
     }
 
     mutating func append(_ text: String) {
@@ -30,32 +49,48 @@ struct FormEncoding: ~Copyable {
         }
     }
 
-    consuming func end() -> Secret {
+    consuming func end() -> FormContent {
+        var type = "application/x-www-form-urlencoded"
+        if let boundary {
+            type = "multipart/form-data; boundary=\(boundary)"
+            add("\(content.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8Span.span)
+        }
         var bytes = content
         content = []
-        return Secret(wiping: &bytes)
+        return FormContent(type: type, bytes: Secret(wiping: &bytes))
     }
 
     private mutating func append(_ bytes: Span<UInt8>) {
-        // The longest that this can become, so that no part of a secret is left behind by growing.
-        var grown: [UInt8] = []
-        grown.reserveCapacity(content.count + bytes.count * 3)
-        grown += content
+        guard boundary == nil else { return add(bytes) }
         for index in bytes.indices {
             let byte = bytes[index]
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), .hyphen, UInt8(ascii: "."),
                 UInt8(ascii: "_"):
-                grown.append(byte)
-            case .space: grown.append(UInt8(ascii: "+"))
+                add(byte)
+            case .space: add(UInt8(ascii: "+"))
             default:
-                grown.append(UInt8(ascii: "%"))
-                grown.append(Self.digit(byte >> 4))
-                grown.append(Self.digit(byte & 0xF))
+                add(UInt8(ascii: "%"))
+                add(Self.digit(byte >> 4))
+                add(Self.digit(byte & 0xF))
             }
         }
-        swap(&content, &grown)
-        _ = Secret(wiping: &grown)
+    }
+
+    private mutating func add(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { add(bytes[index]) }
+    }
+
+    /// Grows by itself, so that no part of a secret is left behind.
+    private mutating func add(_ byte: UInt8) {
+        if content.count == content.capacity {
+            var grown: [UInt8] = []
+            grown.reserveCapacity(max(512, content.count * 2))
+            grown += content
+            swap(&content, &grown)
+            _ = Secret(wiping: &grown)
+        }
+        content.append(byte)
     }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

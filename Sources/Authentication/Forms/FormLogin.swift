@@ -5,14 +5,14 @@ import Crypto
 /// without I/O: its caller sends what each step says, with the cookies of the jar, and reports the response.
 ///
 ///     get ─▶ (redirects) ─▶ page with the form, else the rule's own page ─▶ post ─▶ (redirects) ─▶ loggedIn, or refused
+///
+/// A form that asks for the user alone is sent like that, and the one of the page behind it is then filled in.
 public struct FormLogin: Sendable {
     /// What the caller does next.
     public enum Step: Sendable {
         case get(target: [UInt8])
-        /// As `application/x-www-form-urlencoded`.
-        ///
         /// - Parameter page: the target of the page that the form is on.
-        case post(target: [UInt8], content: Secret, page: [UInt8])
+        case post(target: [UInt8], content: FormContent, page: [UInt8])
         case loggedIn(CookieJar)
         /// The server saw the credential and wants another.
         case refused
@@ -20,12 +20,16 @@ public struct FormLogin: Sendable {
     }
 
     private enum State: Sendable {
-        /// Awaiting the page with the form; becomes `seekingAtAction` or `submitted`.
+        /// Awaiting the page with the form; becomes `seekingAtAction`, `named` or `submitted`.
         case seeking(target: [UInt8])
-        /// Awaiting what stands where forms are sent to, since no form was found elsewhere; becomes `submitted`.
+        /// Awaiting what stands where forms are sent to, since no form was found elsewhere; becomes `named` or `submitted`.
         case seekingAtAction(target: [UInt8])
+        /// A form with the user alone is out; becomes `seekingSecond`, `submitted` or `ended`.
+        case named(target: [UInt8], content: FormContent)
+        /// Awaiting the page that asks for the password; becomes `submitted`.
+        case seekingSecond(target: [UInt8])
         /// The form is out; becomes `following` or `ended`.
-        case submitted(target: [UInt8], content: Secret)
+        case submitted(target: [UInt8], content: FormContent)
         /// Awaiting where the server leads to behind the login; becomes `ended`.
         case following(target: [UInt8])
         case ended
@@ -37,11 +41,16 @@ public struct FormLogin: Sendable {
     private let template: LoginTemplate
     private let credential: Credential
     private let origin: Origin
+    private let boundary: String?
     public private(set) var jar: CookieJar
     private var state = State.ended
     private var redirects = 0
+    /// The form that was filled in last; nil where the rule's fields were sent alone.
+    private var filled: HTMLForm?
 
-    public init(_ template: LoginTemplate, to origin: Origin, with credential: Credential) {
+    /// - Parameter boundary: of content in parts; what no page can know. Nil: none is sent in parts.
+    public init(_ template: LoginTemplate, to origin: Origin, with credential: Credential, boundary: String?) {
+        self.boundary = boundary
         self.template = template
         self.credential = credential
         self.origin = origin
@@ -74,11 +83,23 @@ public struct FormLogin: Sendable {
         case .seeking(let target):
             take(page, at: target, now: now)
             if page.isRedirect { return follow(page, from: target) { .seeking(target: $0) } }
-            if let form = form(of: page) { return submit(form, at: target) }
+            if let form = form(of: page) { return fill(form, at: target) }
             return beginAtAction()
         case .seekingAtAction(let target):
             take(page, at: target, now: now)
             if page.isRedirect { return follow(page, from: target) { .seekingAtAction(target: $0) } }
+            return form(of: page).map { fill($0, at: target) } ?? submit(nil, at: target)
+        case .named(let target, let content):
+            take(page, at: target, now: now)
+            if let ended = verdict(page.status) { return finish(ended) }
+            guard page.isRedirect else { return submit(form(of: page), at: target) }
+            if page.repeatsMethod {
+                return follow(page, from: target, with: content) { .named(target: $0, content: content) }
+            }
+            return follow(page, from: target) { .seekingSecond(target: $0) }
+        case .seekingSecond(let target):
+            take(page, at: target, now: now)
+            if page.isRedirect { return follow(page, from: target) { .seekingSecond(target: $0) } }
             return submit(form(of: page), at: target)
         case .submitted(let target, let content):
             take(page, at: target, now: now)
@@ -104,21 +125,38 @@ public struct FormLogin: Sendable {
         for form in HTMLFormReader.forms(in: content, contentType: page.contentType) {
             let fields = template.fields.count { form.asks(for: $0.name) }
             guard fields > 0 || !form.passwordNames.isEmpty else { continue }
-            let rank = fields * 4 + (form.action.map(isAtAction) == true ? 2 : 0) + (form.passwordNames.isEmpty ? 0 : 1)
+            let isMeant = form.action.map { isAtAction($0) } ?? false
+            let rank = fields * 4 + (isMeant ? 2 : 0) + (form.passwordNames.isEmpty ? 0 : 1)
             if rank > best?.rank ?? -1 { best = (form, rank) }
         }
         return best?.form
     }
 
-    private func isAtAction(_ reference: String) -> Bool {
-        guard case .here(let target)? = LoginReference(reference.utf8, from: [.slash], on: origin),
-            case .here(let action)? = action(from: [.slash])
+    private func isAtAction(_ reference: String, from base: [UInt8] = [.slash]) -> Bool {
+        guard case .here(let target)? = LoginReference(reference.utf8, from: base, on: origin),
+            case .here(let action)? = action(from: base)
         else { return false }
         return LoginReference.path(of: target) == LoginReference.path(of: action)
     }
 
     private func action(from target: [UInt8]) -> LoginReference? {
         LoginReference(template.action.utf8, from: target, on: origin)
+    }
+
+    private mutating func fill(_ form: HTMLForm, at target: [UInt8]) -> Step {
+        guard asksForUserAlone(form, at: target), case .post(let place, _, _) = submit(form, at: target) else {
+            return submit(form, at: target)
+        }
+        let content = content(of: form, with: template.fields.filter { form.asks(for: $0.name) })
+        state = .named(target: place, content: content)
+        return .post(target: place, content: content, page: target)
+    }
+
+    /// Whether it is the first of two: sent where the rule says, with the user but without the password.
+    private func asksForUserAlone(_ form: HTMLForm, at target: [UInt8]) -> Bool {
+        guard let password = template.passwordName, isAtAction(form.action ?? "", from: target) else { return false }
+        return form.passwordNames.isEmpty && !form.asks(for: password)
+            && template.fields.contains { $0.value.contains(.user) && form.asks(for: $0.name) }
     }
 
     /// Sends the form where the rule says; with the query and the parameters that the page has for that very path.
@@ -133,24 +171,26 @@ public struct FormLogin: Sendable {
         {
             place = said
         }
-        let content = content(of: form)
+        filled = form
+        let content = content(of: form, with: template.fields)
         state = .submitted(target: place, content: content)
         return .post(target: place, content: content, page: target)
     }
 
     /// The page's entries, with the rule's values in their place, and the rule's other fields behind them.
-    private func content(of form: HTMLForm?) -> Secret {
-        var encoding = FormEncoding(charset: form?.charset ?? .utf8)
+    private func content(of form: HTMLForm?, with fields: [LoginTemplate.Field]) -> FormContent {
+        var encoding = FormEncoding(
+            charset: form?.charset ?? .utf8, boundary: form?.isMultipart == true ? boundary : nil)
         var given: Set<String> = []
         for entry in form?.entries ?? [] {
-            if let field = template.fields.first(where: { $0.name == entry.name }) {
+            if let field = fields.first(where: { $0.name == entry.name }) {
                 if given.insert(field.name).inserted { append(field, to: &encoding) }
             } else {
                 encoding.beginField(entry.name)
                 encoding.append(entry.value)
             }
         }
-        for field in template.fields where given.insert(field.name).inserted { append(field, to: &encoding) }
+        for field in fields where given.insert(field.name).inserted { append(field, to: &encoding) }
         return encoding.end()
     }
 
@@ -167,14 +207,9 @@ public struct FormLogin: Sendable {
 
     // MARK: - The verdict
 
-    private mutating func judge(_ page: LoginPage, at target: [UInt8], _ content: Secret) -> Step {
+    private mutating func judge(_ page: LoginPage, at target: [UInt8], _ content: FormContent) -> Step {
         if isRefusal(page) { return finish(.refused) }
-        switch page.status {
-        // Whatever these mean elsewhere, the credential was looked at, and an account's lock may have counted it.
-        case 401, 403, 422: return finish(.refused)
-        case 400...: return finish(.failed(.status(page.status)))
-        default: break
-        }
+        if let ended = verdict(page.status) { return finish(ended) }
         guard page.isRedirect else { return succeed() }
         if page.repeatsMethod {
             return follow(page, from: target, with: content) { .submitted(target: $0, content: content) }
@@ -182,18 +217,35 @@ public struct FormLogin: Sendable {
         return follow(page, from: target) { .following(target: $0) }
     }
 
+    /// Nil for a status that ends nothing.
+    private func verdict(_ status: Int) -> Step? {
+        switch status {
+        // Whatever these mean elsewhere, the credential was looked at, and an account's lock may have counted it.
+        case 401, 403, 422: .refused
+        case 400...: .failed(.status(status))
+        default: nil
+        }
+    }
+
     /// Whether it asks for the credential again.
     private func isRefusal(_ page: LoginPage) -> Bool {
         if page.isRecognised { return true }
         guard let name = template.passwordName, let content = page.content else { return false }
         return HTMLFormReader.forms(in: content, contentType: page.contentType).contains { form in
-            form.passwordNames.contains(name) && template.fields.allSatisfy { form.asks(for: $0.name) }
+            form.passwordNames.contains(name) && asksAgain(form)
         }
+    }
+
+    /// Whether it asks for as much as the form that was filled in.
+    private func asksAgain(_ form: HTMLForm) -> Bool {
+        guard let filled else { return template.fields.allSatisfy { form.asks(for: $0.name) } }
+        return form.passwordNames == filled.passwordNames
+            && template.fields.allSatisfy { !filled.asks(for: $0.name) || form.asks(for: $0.name) }
     }
 
     /// - Parameter content: what is sent along; nil asks for a page.
     private mutating func follow(
-        _ page: LoginPage, from base: [UInt8], with content: Secret? = nil, as next: ([UInt8]) -> State
+        _ page: LoginPage, from base: [UInt8], with content: FormContent? = nil, as next: ([UInt8]) -> State
     ) -> Step {
         redirects += 1
         guard redirects <= Self.redirectLimit else { return finish(.failed(.endless)) }

@@ -14,6 +14,8 @@ public struct HTMLForm: Sendable, Equatable {
     public internal(set) var passwordNames: [String] = []
     /// How its values are to be sent.
     var charset = HTMLCharset.utf8
+    /// Whether as `multipart/form-data`.
+    var isMultipart = false
 
     /// Whether it asks for a value of that name.
     func asks(for name: String) -> Bool {

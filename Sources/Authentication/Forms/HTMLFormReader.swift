@@ -143,6 +143,7 @@ public struct HTMLFormReader {
         var form = HTMLForm()
         form.action = value("action", of: tag).map(Self.trimmed).flatMap { $0.isEmpty ? nil : $0 }
         let accepted = value("accept-charset", of: tag)?.split(whereSeparator: \.isWhitespace).first
+        form.isMultipart = value("enctype", of: tag)?.lowercased() == "multipart/form-data"
         form.charset = accepted.flatMap { HTMLCharset(label: String($0)) } ?? charset ?? .utf8
         forms.append(form)
         formIDs.append(value("id", of: tag))

@@ -12,7 +12,7 @@ struct LoginExchange {
     enum Question {
         case get
         /// With the form that stands on a page.
-        case post(Secret, page: [UInt8])
+        case post(FormContent, page: [UInt8])
     }
 
     let session: ClientSession
@@ -85,10 +85,10 @@ struct LoginExchange {
         if case .post(let content, let page) = question {
             head.append("Origin: \(place)\r\nReferer: \(place)")
             head.append(page)
-            head.append("\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: " as StaticString)
-            head.append(decimal: content.count)
+            head.append("\r\nContent-Type: \(content.type)\r\nContent-Length: ")
+            head.append(decimal: content.bytes.count)
             head.append("\r\n" as StaticString)
-            content.withBytes { own.inbound.append($0) }
+            content.bytes.withBytes { own.inbound.append($0) }
         }
         head.append("\r\n" as StaticString)
         guard case .complete? = try? own.request.parse(head.readable) else { throw .unusableReference }

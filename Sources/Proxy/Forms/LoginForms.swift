@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Crypto
 import HTTP
 import IO
 import Rules
@@ -108,8 +109,9 @@ final class LoginForms {
 
     /// Logs in, from the response that asks for it.
     func logIn(with credential: Credential) async -> Outcome {
-        let template = LoginTemplate(form)
-        var login = FormLogin(template, to: destination.origin.authority, with: credential)
+        let boundary = (try? RandomBytes.make(16)).map { Hex.encode($0) }
+        var login = FormLogin(
+            LoginTemplate(form), to: destination.origin.authority, with: credential, boundary: boundary)
         let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         do throws(FormLoginError) {

@@ -13,6 +13,8 @@ final class LoginServer: Sendable {
         case words
         /// 302 to another port.
         case elsewhere
+        /// 302 to a page that asks for the user, with another behind it for the password; both send many parts.
+        case steps
     }
 
     let port = FreePort.take()
@@ -39,13 +41,13 @@ final class LoginServer: Sendable {
     func count(_ line: String) -> Int { journal.count { $0 == line } }
 
     private static let program = """
-        import gzip, hashlib, html, os, secrets, sys, threading, urllib.parse
+        import email, gzip, hashlib, html, os, secrets, sys, threading, urllib.parse
         from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
         port, manner, uses, user, journal = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], sys.argv[5]
         password = os.environ["PASSWORD"]
         lock = threading.Lock()
-        forms, sessions = {}, {}
+        forms, sessions, named = {}, {}, {}
         log = open(journal, "a", buffering=1)
 
         class Application(BaseHTTPRequestHandler):
@@ -84,14 +86,28 @@ final class LoginServer: Sendable {
                 log.write("form\\n")
                 # The sign stands behind what fits into one read, and in the page's source only.
                 page = "<!doctype html><title>Portal</title>" + "<!-- padding -->" * 3000
-                page += "<p>%s<form action='/login?step=1' method=post>" % words
+                kind = "enctype=multipart/form-data" if manner == "steps" else ""
+                page += "<p>%s<form action='/login?step=1' method=post %s>" % (words, kind)
                 page += "<input type=hidden name=csrf_token value='%s'>" % html.escape(token)
-                page += "<input name=username><input type=password name=password>"
+                if manner == "steps" and self.cookies().get("visitor") in named:
+                    with lock: named[visitor] = named.pop(self.cookies()["visitor"])
+                    page += "<input type=password name=password>"
+                elif manner == "steps":
+                    page += "<input name=username>"
+                else:
+                    page += "<input name=username><input type=password name=password>"
                 page += "<input type=checkbox name=remember value=yes checked><button name=go value=in>Log in</button></form>"
                 self.reply(200, page, ("Set-Cookie", "visitor=%s; Path=/; HttpOnly" % visitor))
 
+            def fields(self):
+                content, type = self.body(), self.headers.get("Content-Type", "")
+                if manner != "steps": return urllib.parse.parse_qs(content.decode(), keep_blank_values=True)
+                parts = email.message_from_bytes(b"Content-Type: " + type.encode() + b"\\r\\n\\r\\n" + content)
+                return {part.get_param("name", header="Content-Disposition"): [part.get_payload(decode=True).decode()]
+                    for part in parts.get_payload()}
+
             def login(self):
-                fields = urllib.parse.parse_qs(self.body().decode(), keep_blank_values=True)
+                fields = self.fields()
                 field = lambda name: (fields.get(name) or [""])[0]
                 visitor = self.cookies().get("visitor", "")
                 with lock: expected = forms.pop(visitor, None)
@@ -99,7 +115,12 @@ final class LoginServer: Sendable {
                 if expected is None or field("csrf_token") != expected or not sound:
                     log.write("login forged\\n")
                     return self.reply(400, "forged")
-                if (field("username"), field("password")) != (user, password):
+                if manner == "steps" and visitor not in named:
+                    with lock: named[visitor] = field("username")
+                    log.write("login named%s\\n" % (" and more" if "password" in fields else ""))
+                    return self.reply(303, "", ("Location", "/login?second"))
+                name = named.pop(visitor) if manner == "steps" else field("username")
+                if (name, field("password")) != (user, password):
                     log.write("login bad\\n")
                     return self.form("wrong password")
                 session = secrets.token_hex(8)
@@ -126,7 +147,7 @@ final class LoginServer: Sendable {
                     return self.reply(200, content)
                 content = self.body()
                 if path.startswith("/forbidden") or not self.may():
-                    if manner == "redirect": return self.reply(302, "", ("Location", "/login?next=" + path))
+                    if manner in ("redirect", "steps"): return self.reply(302, "", ("Location", "/login?next=" + path))
                     if manner == "words": return self.reply(401, '{"error":"login"}', type="application/json")
                     if manner == "elsewhere": return self.reply(302, "", ("Location", "http://127.0.0.1:9/login"))
                     return self.form()

@@ -17,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         action: "/login", fields: [.init(name: "user", value: [.user]), .init(name: "password", value: [.password])])
     var login = FormLogin(
         template, to: Origin(host: "host", port: 443, protocol: .https),
-        with: Credential(name: "fuzz", user: "u", password: Secret("pässword")))
+        with: Credential(name: "fuzz", user: "u", password: Secret("pässword")), boundary: "b")
     var step = login.begin(at: Array("/a/b?c".utf8))
     for round in 0... {
         switch step {

@@ -199,7 +199,7 @@ struct ClientDigestTests {
             }
             """
         try Scratch.write(source, to: folder + "/Fetch.java")
-        let plain = "https://127.0.0.1:\(origin.port)/"
+        let noTLS = try RecordingOrigin { $0.wire.close() }
         for methods in ["digest basic", "basic"] {
             try AttacheProcess.running(setting: try setting(methods)) { proxy throws in
                 let options =
@@ -211,7 +211,10 @@ struct ClientDigestTests {
                     ]
                 let run = try Finished.run(
                     "java",
-                    options + ["Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"), plain],
+                    options + [
+                        "Fetch.java", Account.clientPassword, origin.url("/a"), origin.url("/b"),
+                        "https://127.0.0.1:\(noTLS.port)/",
+                    ],
                     directory: folder)
                 #expect(run.output == "200\n200\ntunnel\n", "\(run)")
                 let tunnels = try proxy.records(atLeast: 4).filter { $0["method"] == "CONNECT" }

@@ -3,6 +3,8 @@ public struct LoginError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Fault: Sendable, Equatable {
         /// The ticket was looked at, and is no good.
         case refused
+        /// Nothing can be said of the ticket: the client's clock and the one here differ by more than Kerberos puts up with.
+        case clockSkew
         /// What came is no token, or one of another mechanism.
         case notKerberos
         /// Nothing can be said: the keys cannot be read, or the library is not installed.

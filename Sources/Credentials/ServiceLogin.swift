@@ -35,6 +35,7 @@ extension LoginError {
         let fault: Fault =
             switch error.fault {
             case .refused: .refused
+            case .clockSkew: .clockSkew
             case .unavailable: .unavailable
             case .defectiveToken: .notKerberos
             }

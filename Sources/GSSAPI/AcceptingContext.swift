@@ -36,7 +36,7 @@ public final class AcceptingContext: Sendable {
     /// a loop.
     ///
     /// - Throws: `.refused` when the ticket or the channel is no good or the token was seen before, `.defectiveToken` when
-    ///   it is no token, or one of another mechanism; `.unavailable` when nothing can be said about it.
+    ///   it is no token, or one of another mechanism; `.clockSkew` and `.unavailable` when nothing can be said about it.
     public func step(_ token: [UInt8]) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
             // Without a token the library would begin the talk itself.
@@ -81,6 +81,7 @@ public final class AcceptingContext: Sendable {
 
     private func failure(_ major: OM_uint32, _ minor: OM_uint32) -> GSSAPIError {
         let words = tokens.words(major, minor)
+        if SecurityTokens.isClockSkew(words) { return GSSAPIError(.clockSkew, words) }
         switch gssapi_routine_error(major) {
         // The last comes for a mechanism that there is no key for.
         case OM_uint32(gssapi_status_defective_token), OM_uint32(gssapi_status_bad_mechanism),

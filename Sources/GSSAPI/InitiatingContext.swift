@@ -73,7 +73,8 @@ public final class InitiatingContext: Sendable {
             let answer = tokens.take(&output)
             if gssapi_failed(major) {
                 let fault: GSSAPIError.Fault = token == nil ? .unavailable : .refused
-                return .failure(GSSAPIError(fault, tokens.words(major, minor)))
+                let words = tokens.words(major, minor)
+                return .failure(GSSAPIError(SecurityTokens.isClockSkew(words) ? .clockSkew : fault, words))
             }
             guard gssapi_continues(major) else { return .success(.established(answer)) }
             guard let answer else { return .failure(GSSAPIError(.defectiveToken, "the service says nothing to go on")) }

@@ -16,8 +16,11 @@ struct KerberosFailure {
         case Int(KRB5_REALM_UNKNOWN), Int(KRB5_REALM_CANT_RESOLVE):
             GSSAPIError(.unavailable, "the Kerberos configuration has no KDC of \(realm)")
         case Int(KRB5KRB_AP_ERR_SKEW), Int(KRB5_KDCREP_SKEW):
-            GSSAPIError(.unavailable, "the clock here and that of the KDC of \(realm) differ too much")
-        case Int(KRB5KRB_AP_ERR_TKT_NYV): GSSAPIError(.unavailable, "a ticket is not valid yet: the clocks differ")
+            GSSAPIError(
+                .clockSkew,
+                "the clock here differs from that of the KDC of \(realm) by more than Kerberos allows (5 minutes)")
+        case Int(KRB5KRB_AP_ERR_TKT_NYV):
+            GSSAPIError(.clockSkew, "a ticket is not valid yet, so the clock here differs from that of the KDC")
         default: GSSAPIError(.unavailable, "Kerberos gave no ticket: \(context.words(for: code))")
         }
     }

@@ -127,6 +127,17 @@ struct SecurityTokens {
         return mechanism ?? own ?? "error \(major)"
     }
 
+    /// Whether a failure is one of the clocks, and of nothing else. The codes of SPNEGO's mechanisms are renumbered as they
+    /// come, so that only the words tell.
+    ///
+    /// - Parameter words: as above.
+    static func isClockSkew(_ words: String) -> Bool { clockWords.contains(words) }
+
+    private static let clockWords: [String] = {
+        guard let context = try? KerberosContext() else { return [] }
+        return [KRB5KRB_AP_ERR_SKEW, KRB5KRB_AP_ERR_TKT_NYV].map { context.words(for: krb5_error_code($0)) }
+    }()
+
     private func display(_ code: OM_uint32, of kind: Int32, _ mechanism: gss_OID) -> String? {
         var minor: OM_uint32 = 0
         var more: OM_uint32 = 0

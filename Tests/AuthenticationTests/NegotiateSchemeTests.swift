@@ -109,12 +109,15 @@ struct NegotiateSchemeTests {
 
     @Test(arguments: [
         (KerberosStep.continue([1]), Refusal.proceed), (.established, .denied), (.failed, .denied),
+        (.clockSkew, .aborted),
     ])
     func `a token in a refusal goes on or ends it`(step: KerberosStep, refusal: Refusal) async throws {
         let context = try connections(Principal(step: step)).makeContext(over: nil, under: LoginTerms())
         _ = try await said(context)
         #expect(context.refused(by: Self.answer) == refusal)
         #expect(!context.isAtRest)
+        let isSkewed = step == .clockSkew
+        #expect(context.trouble == (isSkewed ? .clockSkew(credential: "svc", service: "HTTP/www.example.test") : nil))
     }
 
     @Test func `a password without a KDC is no principal`() {

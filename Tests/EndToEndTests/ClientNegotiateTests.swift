@@ -188,4 +188,16 @@ struct ClientNegotiateTests {
             #expect(isExplained)
         }
     }
+
+    @Test func `a client whose clock differs is told so`() throws {
+        let realm = try KerberosRealm.shared()
+        let origin = try RecordingOrigin.answering()
+        var setting = setting(realm)
+        setting.environment = realm.environment(isSkewed: true)
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let run = try fetch(proxy, realm, as: "alice", ["-D", "/dev/stdout"], origin.url())
+            #expect(run.output.contains("000/407/1"), "\(run)")
+            #expect(run.output.contains("the client's clock differs from this proxy's"), "\(run)")
+        }
+    }
 }

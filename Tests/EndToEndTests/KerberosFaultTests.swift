@@ -186,4 +186,36 @@ struct KerberosFaultTests {
             #expect(realm.requests("AS_REQ", of: Account.user + "@").isEmpty)
         }
     }
+
+    @Test func `clocks that differ are named, the server's and the KDC's, and nothing is held against the credential`()
+        throws
+    {
+        let realm = try KerberosRealm()
+        let (server, skewed) = (try KerberosServer(in: realm), try KerberosServer(in: realm, isSkewed: true))
+        let rules = """
+            credential svc { kerberos \(realm.principal("alice")); keytab \(realm.keytab("alice")) }
+            credential other { kerberos \(realm.principal("bob")); keytab \(realm.keytab("bob")) }
+            challenge { host localhost; method negotiate; use svc }
+            challenge { host 127.0.0.1; spn HTTP/localhost; use other }
+            """
+        try AttacheProcess.running(rules, setting: .init(environment: realm.environment)) { proxy throws in
+            for _ in 1...2 {
+                let refused = try proxy.get(skewed.url("/request/"))
+                #expect(refused.status == 502)
+                let sentence = "credential svc cannot log in to HTTP/localhost: the server's clock differs"
+                #expect(refused.text.contains(sentence), "\(refused) \(proxy.errorOutput)")
+            }
+            #expect(try proxy.get(server.url("/request/")).status == 200)
+            realm.stopKDC()
+            try realm.startKDC(isSkewed: true)
+            let others = "http://127.0.0.1:\(server.port)/request/"
+            let refused = try proxy.get(others)
+            #expect(refused.status == 502)
+            #expect(refused.text.contains("the clock here differs from that of the KDC of ATTACHE.TEST"), "\(refused)")
+            realm.stopKDC()
+            try realm.startKDC()
+            let recovers = try Wait.until { try proxy.get(others).status == 200 }
+            #expect(recovers, "\(proxy.errorOutput)")
+        }
+    }
 }

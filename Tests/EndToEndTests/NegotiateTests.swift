@@ -180,6 +180,57 @@ struct NegotiateTests {
         }
     }
 
+    @Test func `a ticket is given away only where a rule says delegate`() throws {
+        let server = try KerberosServer.shared()
+        let rules = """
+            credential alice { kerberos \(keytab(server.realm)) }
+            credential bob { kerberos \(keytab(server.realm, of: "bob")) }
+            challenge { host localhost; use alice; delegate yes }
+            challenge { host 127.0.0.1; spn HTTP/localhost; use bob }
+            """
+        try AttacheProcess.running(rules, setting: .init(environment: server.realm.environment)) { proxy throws in
+            for url in [server.url("/delegation/"), "http://127.0.0.1:\(server.port)/delegation/"] {
+                #expect(try proxy.get(url).status == 200, "\(proxy.errorOutput)")
+            }
+            let given = try #require(try server.delegated(by: "alice"))
+            #expect(given.contains("krbtgt/\(KerberosRealm.name)@\(KerberosRealm.name)"), "\(given)")
+            #expect(given.contains("Flags: Ff"), "\(given)")
+            #expect(try server.delegated(by: "bob") == nil)
+        }
+    }
+
+    @Test(arguments: ["HTTP/localhost", "HTTP/localhost@ATTACHE.TEST", "HTTP@localhost"])
+    func `a ticket is got for the service that a rule names`(name: String) throws {
+        let server = try KerberosServer.shared()
+        try logging(
+            in: server.realm, by: keytab(server.realm),
+            more: "challenge { host 127.0.0.1; spn \(name); use svc }"
+        ) { proxy throws in
+            let fetched = try proxy.get("http://127.0.0.1:\(server.port)/request/")
+            #expect(fetched.status == 200, "\(fetched) \(proxy.errorOutput)")
+        }
+    }
+
+    @Test(.enabled(if: AttacheProcess.hasOwnHosts, "needs root"))
+    func `the name behind an alias is the service's where a rule says canonicalise, else the alias`() throws {
+        let server = try KerberosServer.shared()
+        let rules = """
+            credential svc { kerberos \(keytab(server.realm)) }
+            challenge { host alias.example.test; use svc; canonicalise yes }
+            challenge { host other.example.test; use svc }
+            """
+        let setting = AttacheProcess.Setting(
+            environment: server.realm.environment, hosts: "127.0.0.1 localhost alias.example.test other.example.test\n")
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let url = { (host: String) in "http://\(host).example.test:\(server.port)/request/" }
+            let canonical = try proxy.get(url("alias"))
+            #expect(canonical.status == 200, "\(canonical) \(proxy.errorOutput)")
+            let other = try proxy.get(url("other"))
+            #expect(other.status == 502)
+            #expect(other.text.contains("the KDC knows no service HTTP/other.example.test"), "\(other)")
+        }
+    }
+
     /// Several uploads of one client, one after the other: the space is not known yet, then it is.
     private func expectArrival(bytes count: Int, in location: String, isChunked: Bool) throws {
         let server = try KerberosServer.shared()

@@ -17,6 +17,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     case unavailable(method: AuthenticationMethod, CryptoError)
     /// There is no ticket to log in with.
     case noTicket(credential: String, service: String, TicketError)
+    /// The server looked at the time, and no further.
+    case clockSkew(credential: String, service: String)
 
     public var description: String {
         switch self {
@@ -33,6 +35,9 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
         case .noTicket(let credential, let service, let error):
             "credential \(credential) has no ticket for \(service): \(error)"
+        case .clockSkew(let credential, let service):
+            "credential \(credential) cannot log in to \(service): the server's clock differs from the one here by more "
+                + "than Kerberos allows (5 minutes)"
         }
     }
 

@@ -6,4 +6,6 @@ public enum KerberosStep: Sendable, Equatable {
     case established
     /// It proves nothing: the server is not the one that the ticket is for, or did not take it.
     case failed
+    /// The server's clock differs from the one here by more than Kerberos puts up with: of the ticket nothing is said.
+    case clockSkew
 }

@@ -26,7 +26,8 @@ public struct ProtectionSpace: Sendable, Hashable {
     /// more particular is: files like netrc know no more. Nil for methods that want something else than a password.
     public var general: ProtectionSpace? {
         switch authenticationMethod {
-        case .basic, .digest, .ntlm, .negotiate: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        case .basic, .digest, .ntlm, .negotiate:
+            ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
         case .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: nil
         }
     }

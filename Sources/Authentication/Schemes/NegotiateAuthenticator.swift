@@ -40,6 +40,10 @@ final class NegotiateAuthenticator: ConnectionAuthenticator {
         }
     }
 
+    func clockSkew(at service: KerberosService) -> AuthenticationError {
+        .clockSkew(credential: credential, service: service.name)
+    }
+
     /// Whether the server takes a login for one request only, and says so by asking for the next: it is told again with
     /// every request from then on, on all connections.
     var serverForgetsLogins: Bool {

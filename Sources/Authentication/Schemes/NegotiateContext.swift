@@ -8,6 +8,7 @@ final class NegotiateContext: SecurityContext {
     private var handshake = NegotiateHandshake.unbegun
     /// The login under way.
     private var login: (any KerberosLogin)?
+    private(set) var trouble: AuthenticationError?
 
     init(_ authenticator: NegotiateAuthenticator, at service: KerberosService, over channel: ChannelBinding?) {
         self.authenticator = authenticator
@@ -43,6 +44,7 @@ final class NegotiateContext: SecurityContext {
         }
         guard let login else { return .unrelated }
         let step = token(in: challenges).map { login.answer($0) }
+        if step == .clockSkew { trouble = authenticator.clockSkew(at: service) }
         let isRefused = step == nil || step == .failed
         return handshake.refused(
             step: step, mayRetry: isRefused && handshake.isAwaitingVerdict && login.renounceTicket())

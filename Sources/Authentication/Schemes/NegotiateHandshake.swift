@@ -45,6 +45,9 @@ enum NegotiateHandshake: Equatable {
             // The server knows who asks, and refuses. Another token would only say the same.
             self = .failed
             return .denied
+        case .clockSkew?:
+            self = .failed
+            return .aborted
         case .failed?, nil:
             self = mayRetry ? .unbegun : .failed
             return mayRetry ? .retry : .denied
@@ -64,7 +67,7 @@ enum NegotiateHandshake: Equatable {
     mutating func accepted(step: KerberosStep?, persists: Bool) -> Acceptance {
         switch self {
         case .awaitingVerdict:
-            if case .failed? = step {
+            if step == .failed || step == .clockSkew {
                 self = .failed
                 return .mismatch
             }

@@ -12,6 +12,9 @@ public protocol SecurityContext: AnyObject {
     /// Whether the next token can only bring another challenge: the request that carries it goes without its body.
     var isOpening: Bool { get }
 
+    /// Why a login came to nothing, where nobody is to blame who the login is about.
+    var trouble: AuthenticationError? { get }
+
     /// Gets what the next token is made with, which may take its time: a ticket, say. To be awaited before `authorize`.
     func prepare() async throws(AuthenticationError)
 
@@ -33,6 +36,8 @@ public protocol SecurityContext: AnyObject {
 
 extension SecurityContext {
     public var isAtRest: Bool { isEstablished || isOpening }
+
+    public var trouble: AuthenticationError? { nil }
 
     public func prepare() async throws(AuthenticationError) {}
 }

@@ -63,7 +63,7 @@ final class TicketLogin: KerberosLogin {
             case .established(let last?): return .continue(last)
             case .established(nil): return .established
             }
-        } catch { return .failed }
+        } catch { return error.fault == .clockSkew ? .clockSkew : .failed }
     }
 
     func renounceTicket() -> Bool { tickets.renounce(service) }

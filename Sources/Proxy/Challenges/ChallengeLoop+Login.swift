@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import HTTP
 import IO
+import Telemetry
 
 /// Answers that belong to a connection: the request goes on one where this client's login stands, or on which it is
 /// begun with this very request.
@@ -46,9 +47,13 @@ extension ChallengeLoop {
 
     /// A handshake goes on only where its connection does. One that served before may have come to the end that servers
     /// set to connections, and a new one gets another try.
-    func loginRefusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+    mutating func loginRefusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
         guard let context = upstream.login(to: origin)?.context else { return nil }
         let refusal = context.refused(by: challenges)
+        if let trouble = context.trouble {
+            setback = trouble
+            record.details = "\(trouble)"
+        }
         if refusal == .proceed, !upstream.head.keepAlive { return upstream.isReused ? .retry : .aborted }
         return refusal
     }

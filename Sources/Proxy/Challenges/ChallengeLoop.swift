@@ -239,7 +239,7 @@ struct ChallengeLoop: ~Copyable {
         }
     }
 
-    private func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+    private mutating func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
         switch authenticator?.binding {
         case .request(let requests)?: ticket.map { requests.refused(by: challenges, ticket: $0) }
         case .connection?: loginRefusal(by: challenges)

@@ -52,6 +52,8 @@ extension ClientAuthentication {
         exchange.record.details = "\(error)"
         switch error.fault {
         case .refused: return challenge("the Kerberos ticket was refused; get another")
+        case .clockSkew:
+            return challenge("the client's clock differs from this proxy's by more than Kerberos allows (5 minutes)")
         case .notKerberos: return challenge("the client negotiates something else than Kerberos")
         case .unavailable:
             return Refusal(

@@ -12,6 +12,8 @@ final class AttacheProcess: Sendable {
         var environment: [String: String] = [:]
         /// The limit on open descriptors; nil leaves it as it is.
         var descriptors: Int?
+        /// The lines of a hosts file of its own, which only root can give it; nil for the system's.
+        var hosts: String?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
         var files: [String: String] = ["password": Account.password + "\n"]
     }
@@ -29,7 +31,14 @@ final class AttacheProcess: Sendable {
         let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
         try Scratch.write(text, to: folder + "/proxy.conf")
         let arguments = ["run", "--config", folder + "/proxy.conf"]
-        if let descriptors = setting.descriptors {
+        if let hosts = setting.hosts {
+            try Scratch.write(hosts, to: folder + "/hosts")
+            child = try Subprocess(
+                "unshare",
+                ["-m", "sh", "-c", "mount --bind \(folder)/hosts /etc/hosts && exec \"$0\" \"$@\"", AttacheBinary.path]
+                    + arguments,
+                environment: setting.environment, directory: folder)
+        } else if let descriptors = setting.descriptors {
             child = try Subprocess(
                 "sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", AttacheBinary.path] + arguments,
                 environment: setting.environment, directory: folder)
@@ -39,6 +48,12 @@ final class AttacheProcess: Sendable {
         }
         try Socket.awaitListener(on: port, of: child)
     }
+
+    /// Whether `Setting.hosts` can be had here.
+    static let hasOwnHosts: Bool = {
+        let run = try? Finished.run("unshare", ["-m", "mount", "--bind", "/etc/hosts", "/etc/hosts"])
+        return run?.succeeded ?? false
+    }()
 
     /// Runs a proxy with these rules while the body runs, then ends it by SIGTERM.
     @discardableResult

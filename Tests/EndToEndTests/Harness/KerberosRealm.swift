@@ -22,6 +22,9 @@ final class KerberosRealm: Sendable {
         folder = Scratch.folder("realm")
         port = FreePort.take()
         try Scratch.write(configuration, to: configurationPath)
+        try Scratch.write(
+            configuration.replacing("[libdefaults]", with: "[libdefaults]\n    clockskew = -1"),
+            to: skewedConfigurationPath)
         try Scratch.write(kdcConfiguration(life), to: folder + "/kdc.conf")
         try run("kdb5_util", "create", "-s", "-P", Account.kerberosPassword)
         for (name, password) in Account.principals {
@@ -40,8 +43,14 @@ final class KerberosRealm: Sendable {
     // MARK: What others are started with
 
     var configurationPath: String { folder + "/krb5.conf" }
-    var environment: [String: String] {
-        ["KRB5_CONFIG": configurationPath, "KRB5RCACHEDIR": folder, "KRB5_KDC_PROFILE": folder + "/kdc.conf"]
+    /// With it every clock is too far from every other.
+    var skewedConfigurationPath: String { folder + "/skewed.conf" }
+    var environment: [String: String] { environment(isSkewed: false) }
+    func environment(isSkewed: Bool) -> [String: String] {
+        [
+            "KRB5_CONFIG": isSkewed ? skewedConfigurationPath : configurationPath, "KRB5RCACHEDIR": folder,
+            "KRB5_KDC_PROFILE": folder + "/kdc.conf",
+        ]
     }
     /// The keys of every service.
     var serviceKeytab: String { folder + "/services.keytab" }
@@ -72,15 +81,15 @@ final class KerberosRealm: Sendable {
         rename("\(keytab).new", keytab)
     }
 
-    func startKDC() throws {
+    func startKDC(isSkewed: Bool = false) throws {
         silence.withLock { silence in
             if let descriptor = silence { close(descriptor) }
             silence = nil
         }
         try kdc.withLock { kdc in
             let started = try Subprocess(
-                "krb5kdc", ["-n", "-r", Self.name, "-P", folder + "/kdc.pid"], environment: environment,
-                directory: folder)
+                "krb5kdc", ["-n", "-r", Self.name, "-P", folder + "/kdc.pid"],
+                environment: environment(isSkewed: isSkewed), directory: folder)
             try Socket.awaitListener(on: port, of: started)
             kdc = started
         }

@@ -21,13 +21,14 @@ final class KerberosServer: Sendable {
     let folder: String
     private let child: Subprocess
 
-    init(in realm: KerberosRealm) throws {
+    /// - Parameter isSkewed: whether no ticket's time suits it.
+    init(in realm: KerberosRealm, isSkewed: Bool = false) throws {
         self.realm = realm
         folder = Scratch.folder("kerberos")
         port = FreePort.take()
-        for name in ["www", "run", "uploads"] { mkdir("\(folder)/\(name)", 0o755) }
-        for name in ["run", "uploads"] { chmod("\(folder)/\(name)", 0o777) }
-        for name in ["open", "request", "connection", "bob", "three", "either"] {
+        for name in ["www", "run", "uploads", "delegated"] { mkdir("\(folder)/\(name)", 0o755) }
+        for name in ["run", "uploads", "delegated"] { chmod("\(folder)/\(name)", 0o777) }
+        for name in ["open", "request", "connection", "bob", "three", "either", "delegation"] {
             mkdir("\(folder)/www/\(name)", 0o755)
             try Scratch.write("this is \(name)\n", to: "\(folder)/www/\(name)/index.html")
             try Scratch.write(ApacheConfiguration.upload, to: "\(folder)/www/\(name)/upload.cgi", mode: 0o755)
@@ -39,13 +40,20 @@ final class KerberosServer: Sendable {
         try Scratch.write(Self.configuration(folder, port, realm), to: folder + "/httpd.conf")
         child = try Subprocess(
             "apache2", ["-f", folder + "/httpd.conf", "-DFOREGROUND"],
-            environment: ["KRB5_CONFIG": realm.configurationPath, "KRB5RCACHEDIR": folder + "/run"],
+            environment: realm.environment(isSkewed: isSkewed).merging(["KRB5RCACHEDIR": folder + "/run"]) { $1 },
             directory: folder)
         do {
             try Socket.awaitListener(on: port, of: child)
         } catch {
             throw Spawn.Failure(description: "\(error)\n\(Scratch.read(folder + "/error.log"))")
         }
+    }
+
+    /// What `klist` says of the tickets that the user has given away at `/delegation/`; nil where there are none.
+    func delegated(by user: String) throws -> String? {
+        let path = "\(folder)/delegated/\(realm.principal(user))"
+        guard access(path, R_OK) == 0 else { return nil }
+        return try Finished.run("klist", ["-f", "-c", path], environment: realm.environment).output
     }
 
     func url(_ path: String) -> String { "http://localhost:\(port)\(path)" }
@@ -119,6 +127,9 @@ final class KerberosServer: Sendable {
             </Location>
             <Location /connection/>
                 \(login("\(store)\nGssapiConnectionBound On\nRequire valid-user"))
+            </Location>
+            <Location /delegation/>
+                \(login("\(store)\nGssapiDelegCcacheDir \(folder)/delegated\nRequire valid-user"))
             </Location>
             <Location /bob/>
                 \(login("\(store)\nRequire user bob@\(KerberosRealm.name)"))

@@ -15,14 +15,16 @@
     F(gss_release_buffer) F(gss_display_status)
 #define KERBEROS_FUNCTIONS(F) \
     F(krb5_init_context) F(krb5_free_context) F(krb5_parse_name) F(krb5_free_principal) F(krb5_unparse_name) \
-    F(krb5_free_unparsed_name) F(krb5_principal_compare) F(krb5_kt_resolve) F(krb5_kt_close) F(krb5_cc_resolve) \
+    F(krb5_free_unparsed_name) F(krb5_principal_compare) F(krb5_kt_resolve) F(krb5_kt_close) \
+    F(krb5_kt_start_seq_get) F(krb5_kt_next_entry) F(krb5_kt_end_seq_get) F(krb5_kt_add_entry) \
+    F(krb5_free_keytab_entry_contents) F(krb5_cc_resolve) \
     F(krb5_cc_new_unique) F(krb5_cc_get_name) F(krb5_cc_close) F(krb5_cc_destroy) F(krb5_cc_initialize) \
     F(krb5_cc_store_cred) F(krb5_cc_copy_creds) F(krb5_cc_remove_cred) F(krb5_cc_get_principal) \
     F(krb5_cc_start_seq_get) F(krb5_cc_next_cred) F(krb5_cc_end_seq_get) F(krb5_get_init_creds_keytab) \
     F(krb5_get_init_creds_password) F(krb5_free_cred_contents) F(krb5_free_creds) F(krb5_get_credentials) \
     F(krb5_get_host_realm) F(krb5_free_host_realm) F(krb5_get_error_message) F(krb5_free_error_message)
 
-struct gssapi_library {
+struct kerberos_library {
 #define LIBRARY_MEMBER(name) __typeof__(&name) name;
     GSSAPI_FUNCTIONS(LIBRARY_MEMBER)
     KERBEROS_FUNCTIONS(LIBRARY_MEMBER)
@@ -30,7 +32,7 @@ struct gssapi_library {
 };
 
 /* False when a library is not installed, or is not what its header says. */
-static inline bool gssapi_library_load(struct gssapi_library *table) {
+static inline bool kerberos_library_load(struct kerberos_library *table) {
     void *library = dlopen("libgssapi_krb5.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) return false;
 #define LIBRARY_LOAD(name) \

@@ -14,7 +14,8 @@ public final class AcceptingContext: Sendable {
 
     private struct State {
         var context: gss_ctx_id_t?
-        var isEstablished = false
+        /// Whether it has come to its end, good or bad.
+        var isOver = false
     }
 
     private let tokens: SecurityTokens
@@ -40,9 +41,10 @@ public final class AcceptingContext: Sendable {
     public func step(_ token: [UInt8]) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
             // Without a token the library would begin the talk itself.
-            guard !token.isEmpty, !state.isEstablished else {
+            guard !token.isEmpty, !state.isOver else {
                 return .failure(GSSAPIError(.defectiveToken, token.isEmpty ? "no token" : "a token behind the last"))
             }
+            state.isOver = true
             var minor: OM_uint32 = 0
             var output = gss_buffer_desc()
             var client: gss_name_t?
@@ -60,9 +62,9 @@ public final class AcceptingContext: Sendable {
                 guard let answer else {
                     return .failure(GSSAPIError(.defectiveToken, "the client says nothing to go on"))
                 }
+                state.isOver = false
                 return .success(.continue(answer))
             }
-            state.isEstablished = true
             guard let principal = principal(client) else {
                 return .failure(GSSAPIError(.refused, "the client has no name"))
             }
@@ -81,6 +83,8 @@ public final class AcceptingContext: Sendable {
 
     private func failure(_ major: OM_uint32, _ minor: OM_uint32) -> GSSAPIError {
         let words = tokens.words(major, minor)
+        // Where tokens are remembered is our own business. Its failures have the system's numbers, and name the file.
+        if words.contains("rcache") || words.contains("replay cache") { return GSSAPIError(.unavailable, words) }
         if SecurityTokens.isClockSkew(words) { return GSSAPIError(.clockSkew, words) }
         switch gssapi_routine_error(major) {
         // The last comes for a mechanism that there is no key for.

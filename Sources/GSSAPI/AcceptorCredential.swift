@@ -6,7 +6,7 @@ public final class AcceptorCredential: Sendable {
     private let bits: UInt
     private let tokens: SecurityTokens
 
-    /// Reads the keytab. Blocks. Make another when the file has changed.
+    /// Reads the keytab, whose file is not looked at afterwards. Blocks. Make another when it has changed.
     ///
     /// - Parameter principal: the only one to accept logins for; nil: any that the keytab has a key of.
     public init(keytab path: String, principal: String? = nil) throws(GSSAPIError) {
@@ -15,8 +15,9 @@ public final class AcceptorCredential: Sendable {
         if let principal { name = try tokens.name(principal) }
         defer { tokens.release(name: name) }
         do throws(GSSAPIError) {
+            let keys = try MemoryKeytab(copying: path)
             let credential = try tokens.credential(
-                [("keytab", "FILE:\(path)")], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: name)
+                [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: name)
             bits = UInt(bitPattern: credential)
         } catch { throw GSSAPIError(.unavailable, "the keytab \(path) cannot be used: \(error)") }
         self.tokens = tokens

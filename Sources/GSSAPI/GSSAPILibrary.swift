@@ -5,7 +5,7 @@ public enum GSSAPILibrary {
     /// Whether it is installed here.
     public static var isInstalled: Bool { loaded != nil }
 
-    static func load() throws(GSSAPIError) -> gssapi_library {
+    static func load() throws(GSSAPIError) -> kerberos_library {
         guard let loaded else {
             throw GSSAPIError(
                 .unavailable, "MIT Kerberos is not installed here (libgssapi_krb5.so.2, Debian's libgssapi-krb5-2)")
@@ -13,8 +13,8 @@ public enum GSSAPILibrary {
         return loaded
     }
 
-    private static let loaded: gssapi_library? = {
-        var table = gssapi_library()
-        return gssapi_library_load(&table) ? table : nil
+    private static let loaded: kerberos_library? = {
+        var table = kerberos_library()
+        return kerberos_library_load(&table) ? table : nil
     }()
 }

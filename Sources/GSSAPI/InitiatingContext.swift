@@ -16,6 +16,8 @@ public final class InitiatingContext: Sendable {
         var context: gss_ctx_id_t?
         var credential: gss_cred_id_t?
         var target: gss_name_t?
+        /// Whether it has come to its end, good or bad.
+        var isOver = false
     }
 
     private let tokens: SecurityTokens
@@ -60,6 +62,11 @@ public final class InitiatingContext: Sendable {
     /// have run out; a step with a token asks none.
     public func step(_ token: [UInt8]? = nil) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
+            // What comes behind the end, or instead of a token, would begin another login.
+            guard !state.isOver, token?.isEmpty != true, (token == nil) == (state.context == nil) else {
+                return .failure(GSSAPIError(.defectiveToken, "a token where none makes sense"))
+            }
+            state.isOver = true
             var minor: OM_uint32 = 0
             var output = gss_buffer_desc()
             let spnego = gssapi_spnego()
@@ -78,6 +85,7 @@ public final class InitiatingContext: Sendable {
             }
             guard gssapi_continues(major) else { return .success(.established(answer)) }
             guard let answer else { return .failure(GSSAPIError(.defectiveToken, "the service says nothing to go on")) }
+            state.isOver = false
             return .success(.continue(answer))
         }
         return try result.get()

@@ -4,7 +4,7 @@ import Glibc
 /// One operation's context of libkrb5: not to be shared by threads, and cheap enough to be made for each. It reads the
 /// system's configuration, or that of `KRB5_CONFIG`, as it is now.
 final class KerberosContext {
-    let library: gssapi_library
+    let library: kerberos_library
     let handle: krb5_context
 
     init() throws(GSSAPIError) {
@@ -33,6 +33,8 @@ final class KerberosContext {
 
     func principal(_ name: String) throws(GSSAPIError) -> krb5_principal {
         var principal: krb5_principal?
+        // The library would read no further.
+        if name.utf8.contains(0) { throw GSSAPIError(.unavailable, "a name with a zero byte is no principal") }
         try require(library.krb5_parse_name(handle, name, &principal), "\(name) is no principal")
         guard let principal else { throw GSSAPIError(.unavailable, "\(name) is no principal") }
         return principal
@@ -55,10 +57,16 @@ final class KerberosContext {
 }
 
 extension GSSAPIError {
-    /// A library's message as the end of a sentence.
+    /// A library's message as the end of a sentence. There may be a KDC's words in it, which nobody has signed.
     static func sentence(_ message: String) -> String {
-        var text = message[...]
-        while let last = text.last, last == "." || last == "\n" || last == " " { text.removeLast() }
+        let shown = message.unicodeScalars.prefix(300).map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }
+        var text = String(String.UnicodeScalarView(shown))[...]
+        while let last = text.last, last == "." || last == " " { text.removeLast() }
         guard let first = text.first, text.dropFirst().first.map({ !$0.isUppercase }) ?? true else {
             return String(text)
         }

@@ -2,7 +2,7 @@ import CGSSAPI
 
 /// What initiator and acceptor have in common: tokens, names and status codes.
 struct SecurityTokens {
-    let library: gssapi_library
+    let library: kerberos_library
 
     init() throws(GSSAPIError) { library = try GSSAPILibrary.load() }
 

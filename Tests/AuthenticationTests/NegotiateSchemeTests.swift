@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Synchronization
 import Testing
 
 @testable import Authentication
@@ -10,6 +11,7 @@ struct NegotiateSchemeTests {
     private final class Principal: KerberosPrincipal {
         let error: TicketError?
         let step: KerberosStep
+        let latest = Mutex(WeakLogin())
 
         init(error: TicketError? = nil, step: KerberosStep = .established) {
             self.error = error
@@ -19,8 +21,15 @@ struct NegotiateSchemeTests {
         func prepare(for service: KerberosService) async throws(TicketError) { if let error { throw error } }
 
         func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
-            Login(first: Array("\(service.name) \(channel?.applicationData.count ?? 0)".utf8), error: error, step: step)
+            let first = Array("\(service.name) \(channel?.applicationData.count ?? 0)".utf8)
+            let login = Login(first: first, error: error, step: step)
+            latest.withLock { $0.login = login }
+            return login
         }
+    }
+
+    private struct WeakLogin: @unchecked Sendable {
+        weak var login: Login?
     }
 
     private final class Login: KerberosLogin {
@@ -93,6 +102,16 @@ struct NegotiateSchemeTests {
         _ = try await said(two)
         #expect(two.accepted(by: Self.answer, persists: true) == .verified)
         #expect(!two.isEstablished && two.isAtRest)
+    }
+
+    @Test(arguments: [true, false])
+    func `a login that is over lets go of its tickets`(persists: Bool) async throws {
+        let principal = Principal()
+        let context = try connections(principal).makeContext(over: nil, under: LoginTerms())
+        _ = try await said(context)
+        #expect(principal.latest.withLock { $0.login != nil })
+        #expect(context.accepted(by: Self.answer, persists: persists) == .verified)
+        #expect(principal.latest.withLock { $0.login == nil })
     }
 
     @Test(arguments: [

@@ -116,6 +116,76 @@ struct KerberosLibraryTests {
         }
     }
 
+    @Test func `what comes behind the end of a login begins no other`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            let (initiator, acceptor) = (
+                try InitiatingContext(cache, to: ticket),
+                try AcceptingContext(AcceptorCredential(keytab: place.services))
+            )
+            Self.expect(.defectiveToken, "makes sense") { () throws(GSSAPIError) in _ = try initiator.step([1, 2]) }
+            #expect(try Self.talk(initiator, acceptor).isProved)
+            for token: [UInt8]? in [nil, [], [1, 2, 3]] {
+                Self.expect(.defectiveToken, "makes sense") { () throws(GSSAPIError) in _ = try initiator.step(token) }
+            }
+            let failed = try InitiatingContext(cache, to: ticket)
+            _ = try failed.step()
+            Self.expect(.defectiveToken, "makes sense") { () throws(GSSAPIError) in _ = try failed.step([]) }
+            Self.expect(.refused, "error") { () throws(GSSAPIError) in _ = try failed.step([0x60, 0x82, 0xFF, 0xFF]) }
+            Self.expect(.defectiveToken, "makes sense") { () throws(GSSAPIError) in _ = try failed.step([0x60]) }
+        }
+    }
+
+    @Test func `a keytab that is half written is no keytab, and its file is looked at once`() async throws {
+        let realm = try KerberosRealm.shared()
+        let place = Place(realm)
+        let copy = Scratch.folder("keys") + "/http.keytab"
+        try Data(Scratch.bytes(realm.serviceKeytab)).write(to: URL(fileURLWithPath: copy))
+        await #expect(processExitsWith: .success) { [place = place as Place, copy = copy as String] in
+            place.enter()
+            let acceptor = try AcceptorCredential(keytab: copy)
+            let whole = try Data(contentsOf: URL(fileURLWithPath: copy))
+            for length in [0, 1, 2, 20] {
+                try whole.prefix(length).write(to: URL(fileURLWithPath: copy))
+                Self.expect(.unavailable, copy) { () throws(GSSAPIError) in _ = try AcceptorCredential(keytab: copy) }
+            }
+            unlink(copy)
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            #expect(
+                try Self.talk(try InitiatingContext(cache, to: ticket), try AcceptingContext(acceptor)).isProved)
+        }
+    }
+
+    @Test func `without a place to remember tokens in it is nobody's ticket that is refused`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            setenv("KRB5RCACHEDIR", "/nonexistent", 1)
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
+            let error = #expect(throws: GSSAPIError.self) {
+                try Self.talk(
+                    try InitiatingContext(cache, to: ticket),
+                    try AcceptingContext(AcceptorCredential(keytab: place.services)))
+            }
+            #expect(error?.fault == .unavailable, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `a name with a zero byte is no other principal's`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            Self.expect(.unavailable, "no principal") { () throws(GSSAPIError) in
+                _ = try TicketCache.acquire("alice\0@ATTACHE.TEST", keytab: place.keytab)
+            }
+        }
+    }
+
     @Test func `faults say what is wrong, and a refusal is told from a KDC that is away`() async throws {
         let realm = try KerberosRealm()
         let place = Place(realm)

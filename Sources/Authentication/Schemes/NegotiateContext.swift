@@ -52,6 +52,8 @@ final class NegotiateContext: SecurityContext {
 
     func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
         let step = token(in: challenges).flatMap { login?.answer($0) }
+        // It holds on to tickets.
+        login = nil
         return handshake.accepted(step: step, persists: persists && !authenticator.serverForgetsLogins)
     }
 

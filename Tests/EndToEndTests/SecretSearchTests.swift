@@ -22,8 +22,15 @@ struct SecretSearchTests {
         PlantedSecret(kind: "learned", value: "Le4rned /+é%planted", user: "own"),
         PlantedSecret(kind: "client", value: Account.clientPassword, user: "ann"),
         PlantedSecret(kind: "wrong client", value: "Wr0ngClient /+é%planted", user: "ann"),
+        PlantedSecret(kind: "client token", value: "Cl1entToken/+~planted=="),
+        PlantedSecret(kind: "wrong client token", value: "Wr0ngToken/+~planted=="),
+        PlantedSecret(kind: "Kerberos", value: Account.principals["planted"] ?? "", user: principal),
+        PlantedSecret(kind: "wrong Kerberos", value: "Wr0ngTicket/+é%planted", user: principal),
+        PlantedSecret(kind: "nonce key", value: String(repeating: "40ce5e", count: 10) + "5a5a"),
         PlantedSecret(kind: "store key", value: String(repeating: "5ec2e7", count: 10) + "a5a5"),
     ]
+
+    private static let principal = "planted@\(KerberosRealm.name)"
 
     private static func secret(_ kind: String) -> String { secrets.first { $0.kind == kind }?.value ?? "" }
 
@@ -75,21 +82,34 @@ struct SecretSearchTests {
             }
             credential device { certificate \(try identity.chain()); key \(key); passphrase file @/phrase }
             challenge "device" { host nowhere.test; method client-certificate; use device }
+            credential krb { kerberos \(Self.principal); password file @/krb }
+            credential late { kerberos \(Self.principal); password file @/late }
+            challenge "late" { host localhost; client runner; method negotiate; use late }
+            challenge "krb" { host localhost; method negotiate; use krb }
 
             """
                 + sites.map { "challenge \"\($0.name)\" { host 127.0.0.1; port \($0.origin.port); \($0.answer) }\n" }
                 .joined()
     }
 
+    private static let environment = ["PLANTED": secret("variable"), "STORE_KEY": secret("store key")]
+
     private func setting(_ log: String) throws -> AttacheProcess.Setting {
-        AttacheProcess.Setting(
-            clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", log: "\(log) file @/access.log",
-            environment: ["PLANTED": Self.secret("variable"), "STORE_KEY": Self.secret("store key")],
+        let clients = """
+            allow 127.0.0.0/8; authenticate basic digest bearer; realm "planted"; users file @/users; tokens file @/tokens
+            nonce-key file @/nonce
+            """
+        return AttacheProcess.Setting(
+            clients: clients, log: "\(log) file @/access.log",
+            environment: try KerberosRealm.shared().environment.merging(Self.environment) { $1 },
             files: [
                 "fil": Self.secret("file"), "dig": Self.secret("Digest"), "ntl": Self.secret("NTLM"),
                 "tok": Self.secret("token"), "crm": Self.secret("client secret"), "key": Self.secret("signing key"),
                 "session": Self.secret("session token"), "phrase": Self.secret("passphrase"),
-                "sto": Self.secret("stored"), "users": try UsersLines.of("ann"),
+                "sto": Self.secret("stored"), "krb": Self.secret("Kerberos"), "late": Self.secret("wrong Kerberos"),
+                "nonce": Self.secret("nonce key"),
+                "users": try UsersLines.of("ann") + UsersLines.digest("ann", realm: "planted"),
+                "tokens": "runner:\(try Hash.hex("sha256", Self.secret("client token")))\n",
             ])
     }
 
@@ -103,9 +123,7 @@ struct SecretSearchTests {
             let port = { (name: String) in sites.first { $0.name == name }?.origin.port ?? 0 }
             func command(_ words: [String]) throws {
                 let run = try Finished.run(
-                    AttacheBinary.path, words,
-                    environment: ["PLANTED": Self.secret("variable"), "STORE_KEY": Self.secret("store key")],
-                    directory: proxy.folder, seconds: 30)
+                    AttacheBinary.path, words, environment: Self.environment, directory: proxy.folder, seconds: 30)
                 see("output of attache \(words.prefix(2).joined(separator: " "))", run.output + run.errorOutput)
                 #expect(run.succeeded, "\(run)")
             }
@@ -151,6 +169,8 @@ struct SecretSearchTests {
                 see("response to a URL with a password", answered.head + answered.text)
                 #expect(answered.status == (path == "ok" ? 200 : 401), "\(answered.head)")
             }
+            try useKerberos(proxy, see)
+            try useOtherClients(proxy, sites[0].origin, see)
             let wrong = try Curl.fetch(
                 sites[0].origin.url("/"), ["-x", proxy.address, "-U", "ann:\(Self.secret("wrong client"))"])
             see("407", wrong.heads + wrong.text)
@@ -173,6 +193,35 @@ struct SecretSearchTests {
         }
         for (place, bytes) in seen { #expect(PlantedSecret.found(of: Self.secrets, in: bytes) == [], "in \(place)") }
         expectSent(sites, tokens)
+    }
+
+    /// A password that the KDC takes, and one that it does not.
+    private func useKerberos(_ proxy: AttacheProcess, _ see: (String, String) -> Void) throws {
+        let server = try KerberosServer.shared()
+        let runner = "Proxy-Authorization: Bearer \(Self.secret("client token"))"
+        let clients = [["-U", "ann:\(Account.clientPassword)"], ["--proxy-header", runner]]
+        for (client, status) in zip(clients, [200, 401]) {
+            let fetched = try Curl.fetch(server.url("/request/"), ["-x", proxy.address] + client)
+            see("response to Kerberos", fetched.heads + fetched.text)
+            #expect(fetched.status == status, "\(fetched) \(proxy.errorOutput)")
+        }
+        #expect(!server.realm.requests("PREAUTH_FAILED", of: "planted").isEmpty)
+    }
+
+    /// Clients that show something else than a password.
+    private func useOtherClients(
+        _ proxy: AttacheProcess, _ origin: RecordingOrigin, _ see: (String, String) -> Void
+    ) throws {
+        for (kind, status) in [("client token", 200), ("wrong client token", 407)] {
+            let field = "Proxy-Authorization: Bearer \(Self.secret(kind))"
+            let fetched = try Curl.fetch(origin.url("/ok"), ["-x", proxy.address, "--proxy-header", field])
+            see("response to a \(kind)", fetched.heads + fetched.text)
+            #expect(fetched.status == status, "\(kind): \(fetched)")
+        }
+        let digest = try Curl.fetch(
+            origin.url("/ok"), ["-x", proxy.address, "--proxy-digest", "-U", "ann:\(Account.clientPassword)"])
+        see("response to Digest", digest.heads + digest.text)
+        #expect(digest.status == 200, "\(digest)")
     }
 
     /// What is not sent cannot be seen either: the origins did get the secrets, and the search finds them there.

@@ -18,7 +18,9 @@ enum Account {
 
     /// Of the Kerberos realm's database, and of its principals.
     static let kerberosPassword = "K3rberos-Master"
-    static let principals = ["alice": "Al1ce-Ticket-Pass", "bob": "B0b-Ticket-Pass"]
+    static let principals = [
+        "alice": "Al1ce-Ticket-Pass", "bob": "B0b-Ticket-Pass", "planted": "K3rberos/+é%planted",
+    ]
 
     static let secrets =
         [password, unicodePassword, colonPassword, wrongPassword, clientPassword, ClientCertificate.passphrase]

@@ -3,7 +3,8 @@ import Glibc
 
 /// A SQLite database file. Every call blocks; one thread at a time.
 public final class SQLiteDatabase: SQLConnection {
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
+    private(set) var hasLog = false
     private var statements: [String: OpaquePointer] = [:]
 
     /// How long a writer waits for another process's transaction, in milliseconds.
@@ -26,7 +27,8 @@ public final class SQLiteDatabase: SQLConnection {
         connection = opened
         sqlite3_busy_timeout(opened, Self.patience)
         // Not part of the schema: each connection says it anew.
-        for pragma in ["journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"] {
+        hasLog = try rows("PRAGMA journal_mode=WAL").first?.first?.text == "wal"
+        for pragma in ["synchronous=FULL", "foreign_keys=ON", "trusted_schema=OFF"] {
             _ = try rows("PRAGMA \(pragma)")
         }
     }
@@ -42,10 +44,23 @@ public final class SQLiteDatabase: SQLConnection {
     /// The file of the write-ahead log beside a database.
     public static func log(of path: String) -> String { path + "-wal" }
 
-    /// Removes the log of a database whose file has lost its name: SQLite leaves it there, and whoever opens another file
-    /// of that name would take it for that one's.
-    public static func removeLog(of path: String) {
-        for name in [log(of: path), path + "-shm"] { unlink(name) }
+    /// Removes the log of a database whose file has lost its name or its content: whoever opens another file of that name
+    /// would take it for that one's.
+    ///
+    /// - Parameter salts: those of the log, if they are known; one with others came with the file.
+    public static func removeLog(of path: String, withSalts salts: [UInt8]?) {
+        let log = log(of: path)
+        if salts == nil || Self.salts(ofLog: log) == salts { unlink(log) }
+        unlink(path + "-shm")
+    }
+
+    /// WAL-mode File Format, section 1.
+    private static func salts(ofLog path: String) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var salts = [UInt8](repeating: 0, count: 8)
+        return pread(descriptor, &salts, salts.count, 16) == salts.count ? salts : nil
     }
 
     @discardableResult
@@ -119,7 +134,7 @@ public final class SQLiteDatabase: SQLConnection {
         }
     }
 
-    private func failure() -> DatabaseError {
+    func failure() -> DatabaseError {
         let cause = String(cString: sqlite3_errmsg(connection))
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_FULL: return .full(cause)

@@ -5,7 +5,8 @@ import Glibc
 public struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
-    private let size: Int
+    /// Bytes in it.
+    public let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 

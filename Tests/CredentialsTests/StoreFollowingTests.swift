@@ -85,6 +85,96 @@ import Testing
         #expect(try await theirs.storage.credentials(for: space).keys.sorted() == ["b"])
     }
 
+    /// What is in a file and its log, as another file without one.
+    private func backup(_ path: String, isAlien: Bool = false) throws -> Data {
+        let copy = try StoreFile.temporary()
+        if isAlien {
+            try set("alice", "alien", in: StoreFile.open(copy))
+        } else {
+            try SQLiteDatabase(path: path).rows("VACUUM INTO '\(copy)'")
+        }
+        return try Data(contentsOf: URL(filePath: copy))
+    }
+
+    private func writeOver(_ path: String, _ content: some DataProtocol) throws {
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.truncate(atOffset: 0)
+        try file.write(contentsOf: content)
+        try file.close()
+    }
+
+    @Test(arguments: [0, 1, 3])
+    func `a file that is written over is another store, whatever its log holds`(changes: Int) throws {
+        let path = try StoreFile.temporary()
+        let store = try StoreFile.open(path)
+        try store.follow(within: 0)
+        try set("alice", "old", in: store)
+        let old = try backup(path)
+        for change in 0..<changes {
+            try set("alice", "new", in: store)
+            if change == 1 { try SQLiteDatabase(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)") }
+        }
+        try set("bob", "new", in: store)
+        try store.follow(within: 0)
+        #expect(store.storage.defaultCredential(for: space)?.user == "bob")
+        try writeOver(path, old)
+        #expect(throws: CredentialStorageError.self) { try set("carol", "lost", in: store) }
+        #expect(try store.follow(within: 0))
+        #expect(store.storage.defaultCredential(for: space)?.password == Secret("old"))
+        try set("carol", "kept", in: store)
+        let again = try StoreFile.open(path)
+        #expect(Set(again.entries.map(\.user)) == ["alice", "carol"])
+        #expect(try SQLiteDatabase(path: path).rows("PRAGMA integrity_check") == [[.text("ok")]])
+    }
+
+    @Test func `a file that is being written over is waited for`() throws {
+        let path = try StoreFile.temporary()
+        let store = try StoreFile.open(path)
+        try store.follow(within: 0)
+        try set("alice", "old", in: store)
+        let old = try backup(path)
+        try set("alice", "new", in: store)
+        for count in [0, 50, 4096, old.count - 1] {
+            try writeOver(path, old.prefix(count))
+            #expect(throws: CredentialStoreError.self, "\(count)") { try store.follow(within: 0) }
+            #expect(store.storage.defaultCredential(for: space)?.password == Secret("new"))
+        }
+        try writeOver(path, old)
+        #expect(try store.follow(within: 0))
+        #expect(store.storage.defaultCredential(for: space)?.password == Secret("old"))
+    }
+
+    @Test func `a file that is touched, or that the log is copied into, is the same store`() throws {
+        let path = try StoreFile.temporary()
+        let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
+        for round in 0..<40 {
+            try set("user \(round)", "p", in: round % 2 == 0 ? ours : theirs)
+            switch round % 4 {
+            case 0: utimes(path, nil)
+            case 1: chmod(path, 0o600)
+            case 2: try SQLiteDatabase(path: path).rows("PRAGMA wal_checkpoint(PASSIVE)")
+            default: try SQLiteDatabase(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            for store in [ours, theirs] { try store.follow(within: 0) }
+        }
+        for store in [ours, theirs, try StoreFile.open(path)] { #expect(store.entries.count == 40) }
+    }
+
+    @Test func `another store's content under the same key is taken over, under another key it is not`() throws {
+        let path = try StoreFile.temporary()
+        let ours = try StoreFile.open(path)
+        try set("alice", "p", in: ours)
+        try ours.follow(within: 0)
+        try writeOver(path, backup(path, isAlien: true))
+        #expect(try ours.follow(within: 0))
+        #expect(ours.storage.defaultCredential(for: space)?.password == Secret("alien"))
+        let other = try StoreFile.temporary()
+        _ = try StoreFile.open(other, StoreFile.key(2))
+        try writeOver(path, Data(contentsOf: URL(filePath: other)))
+        #expect(throws: CredentialStoreError.self) { try ours.follow(within: 0) }
+        #expect(ours.storage.defaultCredential(for: space)?.password == Secret("alien"))
+    }
+
     @Test func `what cannot be written now is written when the store is back`() throws {
         let path = try StoreFile.temporary()
         let ours = try StoreFile.open(path)

@@ -121,7 +121,8 @@ struct RotationTests {
         }
     }
 
-    @Test func `a store that is put in the place of another is read`() throws {
+    @Test(arguments: ["mv", "cp"])
+    func `a store that is put in the place of another is read`(command: String) throws {
         let sentry = BasicGuard()
         let origin = try RecordingOrigin.guarded(by: sentry)
         let (folder, other) = (Scratch.folder("store"), Scratch.folder("other"))
@@ -141,7 +142,8 @@ struct RotationTests {
             let copy = try Finished.run(
                 "sqlite3", ["\(other)/credentials.db", ".backup \(folder)/copy.db"], seconds: 20)
             #expect(copy.succeeded, "\(copy)")
-            rename("\(folder)/copy.db", "\(folder)/credentials.db")
+            let moved = try Finished.run(command, ["\(folder)/copy.db", "\(folder)/credentials.db"], seconds: 20)
+            #expect(moved.succeeded, "\(moved)")
             #expect(try Wait.until { try proxy.get(origin.url()).status == 200 }, "\(proxy.errorOutput)")
             // It is the one that is written to.
             try proxy.set(Account.wrongPassword, for: origin)

@@ -16,6 +16,17 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         var logStamp: FileStamp?
         /// SQLite's own number of changes that others made.
         var dataVersion: Int64?
+        var watch: SQLiteFileWatch?
+    }
+
+    /// What became of the file that was opened.
+    private enum Condition {
+        case inPlace
+        /// Written over, but not to its end yet.
+        case incomplete
+        /// Another one is in its place, or another one's content in it.
+        case replaced
+        case gone
     }
 
     /// The schema's versions, oldest first; a file says in `user_version` which it has. A realm stands behind `=`, so
@@ -56,7 +67,9 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private static func open(_ path: String) throws(DatabaseError) -> State {
         let database = try SQLiteDatabase(path: path)
         try migrate(database)
-        return State(database: database, stamp: FileStamp(path: path))
+        var watch = SQLiteFileWatch(path)
+        _ = watch.look(database)
+        return State(database: database, stamp: FileStamp(path: path), watch: watch)
     }
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
@@ -76,16 +89,17 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     func read<Value: Sendable>(
         _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try state.withLock { state throws(DatabaseError) in try body(try database(state)) }
+        try state.withLock { state throws(DatabaseError) in try body(try database(&state)) }
     }
 
     func write<Value: Sendable>(
         _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
         try state.withLock { state throws(DatabaseError) in
-            let database = try database(state)
+            let database = try database(&state)
             return try database.transaction { () throws(DatabaseError) in
-                try body(database, try CredentialTables.nextRevision(database))
+                try database.mark(.random(in: .min ... .max))
+                return try body(database, try CredentialTables.nextRevision(database))
             }
         }
     }
@@ -105,33 +119,50 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     private func foreignChanges() throws(DatabaseError) -> ForeignChanges {
         try state.withLock { state throws(DatabaseError) in
-            guard isInPlace(state) else {
-                guard SmallFile.exists(path) else { throw .unavailable("\(path) was taken away") }
-                let log = state.logStamp
-                state = State(logStamp: log)
-                if let log, FileStamp(path: SQLiteDatabase.log(of: path))?.isSameFile(as: log) == true {
-                    SQLiteDatabase.removeLog(of: path)
-                }
+            switch condition(&state) {
+            case .gone: throw .unavailable("\(path) was taken away")
+            case .incomplete: throw .unavailable("\(path) is being written over")
+            case .replaced:
+                letGo(&state)
                 state = try Self.open(path)
                 return .replaced
+            case .inPlace:
+                // What a process that ended has left in the log: until then nobody can tell whether it is being copied.
+                if state.dataVersion == nil { _ = try? state.database?.rows("PRAGMA wal_checkpoint(PASSIVE)") }
+                state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
+                let version = try state.database?.rows("PRAGMA data_version").first?.first?.integer
+                defer { state.dataVersion = version }
+                return state.dataVersion == version ? .none : .some
             }
-            state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
-            let version = try database(state).rows("PRAGMA data_version").first?.first?.integer
-            defer { state.dataVersion = version }
-            return state.dataVersion == version ? .none : .some
         }
     }
 
-    private func database(_ state: borrowing State) throws(DatabaseError) -> SQLiteDatabase {
-        // What is written to a file that has lost its name is lost.
-        guard let database = state.database, isInPlace(state) else {
+    /// Closes a file that is ours no more. Its log would be taken for that of the file in its place.
+    private func letGo(_ state: inout State) {
+        let (logStamp, salts) = (state.logStamp, state.database?.logPosition?.salts)
+        state.database?.leaveLog()
+        state = State()
+        let log = SQLiteDatabase.log(of: path)
+        guard let logStamp, FileStamp(path: log)?.isSameFile(as: logStamp) == true else { return }
+        SQLiteDatabase.removeLog(of: path, withSalts: salts)
+    }
+
+    private func database(_ state: inout State) throws(DatabaseError) -> SQLiteDatabase {
+        // What is written to a file that has lost its name or its content is lost.
+        guard case .inPlace = condition(&state), let database = state.database else {
             throw .unavailable("\(path) was taken away or replaced")
         }
         return database
     }
 
-    private func isInPlace(_ state: borrowing State) -> Bool {
-        guard let opened = state.stamp, let present = FileStamp(path: path) else { return false }
-        return present.isSameFile(as: opened)
+    private func condition(_ state: inout State) -> Condition {
+        guard let present = FileStamp(path: path) else { return .gone }
+        guard let database = state.database, let opened = state.stamp, present.isSameFile(as: opened) else {
+            return .replaced
+        }
+        switch state.watch?.look(database) {
+        case .replaced(let isWhole): return isWhole ? .replaced : .incomplete
+        case .same, nil: return .inPlace
+        }
     }
 }

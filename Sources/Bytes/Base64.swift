@@ -34,6 +34,17 @@ public enum Base64 {
 
     /// Appends the decoded bytes; false, with some of them appended, where the other form gives nil.
     public static func decode(_ text: Span<UInt8>, into buffer: ByteBuffer) -> Bool {
+        decode(text) { buffer.append($0) }
+    }
+
+    /// The decoded bytes, and no copy of them is left behind: for what is secret.
+    public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3)
+        return decode(text) { bytes.append($0) } ? bytes : nil
+    }
+
+    private static func decode(_ text: Span<UInt8>, _ append: (UInt8) -> Void) -> Bool {
         guard text.count % 4 == 0 else { return false }
         var padding = 0
         while padding < 2, text.count > padding, text[text.count - 1 - padding] == .equals { padding += 1 }
@@ -45,7 +56,7 @@ public enum Base64 {
             held += 6
             if held >= 8 {
                 held -= 8
-                buffer.append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
+                append(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
                 bits &= (1 << UInt32(held)) - 1
             }
         }

@@ -26,5 +26,17 @@ public enum Hex {
         return high == nil ? bytes : nil
     }
 
+    /// The same, and no copy of it is left behind: for what is secret.
+    public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
+        guard text.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 2)
+        for offset in stride(from: 0, to: text.count, by: 2) {
+            guard let high = text[offset].hexValue, let low = text[offset + 1].hexValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

@@ -9,16 +9,20 @@ import Testing
     func `base64 agrees with RFC 4648 section 10`(plain: String, encoded: String) {
         #expect(Base64.encode(Array(plain.utf8)) == encoded)
         #expect(Base64.decode(encoded) == Array(plain.utf8))
+        #expect(Base64.decode(Array(encoded.utf8).span) == Array(plain.utf8))
     }
 
     @Test(arguments: ["Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm 9v", "Zm9v\n", "Zg==Zg==", "Zm-_"])
     func `base64 that another decoder could read otherwise is refused`(text: String) {
         #expect(Base64.decode(text) == nil)
+        #expect(Base64.decode(Array(text.utf8).span) == nil)
     }
 
     @Test func `hexadecimal goes both ways`() {
         #expect(Hex.encode([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
         #expect(Hex.decode("000FA5ff") == [0, 0x0F, 0xA5, 0xFF])
+        #expect(Hex.decode(Array("000FA5ff".utf8).span) == [0, 0x0F, 0xA5, 0xFF])
+        for wrong in ["0", "0g", "g0"] { #expect(Hex.decode(Array(wrong.utf8).span) == nil) }
         #expect(Hex.decode("0") == nil)
         #expect(Hex.decode("0g") == nil)
     }

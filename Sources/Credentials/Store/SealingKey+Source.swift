@@ -26,12 +26,9 @@ extension SealingKey {
     init?(text: Secret) {
         let (hex, base64) = (2 * Self.count, 44)
         let decoded = text.withBytes { text -> [UInt8]? in
-            var copy = text.array
-            defer { _ = Secret(wiping: &copy) }
-            guard let digits = String(validating: copy, as: UTF8.self) else { return nil }
-            return switch text.count {
-            case hex: Hex.decode(digits)
-            case base64: Base64.decode(digits)
+            switch text.count {
+            case hex: Hex.decode(text)
+            case base64: Base64.decode(text)
             default: nil
             }
         }

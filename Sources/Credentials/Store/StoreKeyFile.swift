@@ -19,7 +19,11 @@ struct StoreKeyFile {
         var text: [UInt8] = []
         do throws(CryptoError) {
             try SealingKey.random().withSecret { secret in
-                text = Array((Base64.encode(secret.withBytes { $0.array }) + "\n").utf8)
+                var bytes = secret.withBytes { $0.array }
+                defer { _ = Secret(wiping: &bytes) }
+                text.reserveCapacity(Base64.count(encoding: bytes.count) + 1)
+                Base64.append(bytes, to: &text)
+                text.append(UInt8(ascii: "\n"))
             }
         } catch { throw .cannotSeal("\(error)") }
         let secret = Secret(wiping: &text)

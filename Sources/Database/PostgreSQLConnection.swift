@@ -40,6 +40,7 @@ public final class PostgreSQLConnection: SQLConnection {
 
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
+        try Self.check(parameters)
         let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
             library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
         }
@@ -58,12 +59,14 @@ public final class PostgreSQLConnection: SQLConnection {
         }
     }
 
-    public static var transactionStart: String { "BEGIN" }
+    /// The server's own defaults may be others: then a writer who has waited for another would fail.
+    public static var transactionStart: String { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" }
     public static var snapshotStart: String { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
 
     public func forEachRow(
         _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
+        try Self.check(parameters)
         let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
             library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 1)
         }
@@ -147,6 +150,12 @@ public final class PostgreSQLConnection: SQLConnection {
         let text = String(cString: start)
         if TypeNumber.integers.contains(type), let number = Int64(text) { return .integer(number) }
         return .text(text)
+    }
+
+    /// The server's texts hold no zero byte, and libpq would cut one off at it.
+    private static func check(_ parameters: [DatabaseValue]) throws(DatabaseError) {
+        let isHeld = parameters.allSatisfy { $0.text?.utf8.contains(0) != true }
+        if !isHeld { throw .failed("a text has a zero byte in it") }
     }
 
     /// Parameters as libpq takes them; bytes in binary, all else as text.

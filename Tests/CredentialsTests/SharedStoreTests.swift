@@ -63,6 +63,46 @@ import Testing
         }
     }
 
+    @Test func `writers who wait for each other fail at nothing, whatever the server's own defaults are`() async throws
+    {
+        let info = try server.newDatabase()
+        let name = try #require(info.split(separator: "dbname=").last)
+        for setting in ["isolation = 'serializable'", "read_only = on"] {
+            try PostgreSQLConnection(info).rows("ALTER DATABASE \(name) SET default_transaction_\(setting)")
+        }
+        let replicas = try (1...4).map { _ in try server.open(info) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, replica) in replicas.enumerated() {
+                group.addTask {
+                    for change in 0..<25 {
+                        try await replica.storage.setDefault(
+                            credential("user \(number)", "\(change)"), for: space)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for replica in replicas {
+            try replica.follow(within: 0)
+            #expect(try await replica.storage.credentials(for: space).values.allSatisfy { $0.password == Secret("24") })
+        }
+        #expect(Set(replicas.map { $0.defaultUser(for: space) }).count == 1)
+    }
+
+    @Test func `a role that may make no tables uses those that are there`() throws {
+        let info = try server.newDatabase()
+        _ = try server.open(info)
+        let name = "role\(info.split(separator: "dbname=store").last ?? "")"
+        for statement in [
+            "CREATE ROLE \(name) LOGIN",
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(name)",
+            "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO \(name)",
+        ] { try PostgreSQLConnection(info).rows(statement) }
+        let store = try server.open(info.replacing("user=attache", with: "user=\(name)"))
+        try store.put(credential("alice", "p"), for: space, asDefault: true)
+        #expect(try server.open(info).defaultUser(for: space) == "alice")
+    }
+
     @Test func `a server that stops is waited for, and what was known is still known`() async throws {
         let own = try PostgreSQLServer()
         let info = try own.newDatabase()

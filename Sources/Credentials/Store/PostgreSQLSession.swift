@@ -7,7 +7,7 @@ struct PostgreSQLSession {
     /// Said on every new connection.
     private let greeting: String?
     private var connection: PostgreSQLConnection?
-    /// No attempt before then, on the clock of `SystemClock`.
+    /// No attempt before then, on the clock that nobody sets back.
     private var retryAt = 0
     /// How long to wait after the next attempt that fails.
     private var pause = Self.shortestPause
@@ -44,7 +44,7 @@ struct PostgreSQLSession {
     }
 
     private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
-        let now = SystemClock.epochMilliseconds
+        let now = SystemClock.uptimeMilliseconds
         guard now >= retryAt else { throw .unavailable("the connection was lost and is made anew soon") }
         do throws(DatabaseError) {
             let fresh = try PostgreSQLConnection(info)

@@ -10,7 +10,11 @@ struct SQLiteRow: DatabaseRow {
 
     func text(_ column: Int) -> String? {
         guard isOf(SQLITE_TEXT, column) else { return nil }
-        return sqlite3_column_text(statement, Int32(clamping: column)).map { String(cString: $0) } ?? ""
+        let column = Int32(clamping: column)
+        // Not up to its first zero byte: that would be another text.
+        let start = sqlite3_column_text(statement, column)
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
     }
 
     func bytes(_ column: Int) -> [UInt8]? {

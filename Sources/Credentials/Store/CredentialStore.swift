@@ -15,7 +15,7 @@ public final class CredentialStore: Sendable {
     /// Kept in the store as they are fetched.
     public let tokens: TokenStore
     let writer: WriteBehind
-    private let database: any CredentialDatabase
+    let database: any CredentialDatabase
     /// Wraps the store's own key; a store in its place may have another of those.
     private let key: SealingKey
     private let progress = Mutex(Progress())

@@ -12,6 +12,12 @@ enum LearnedTables {
 
     // MARK: - Spaces
 
+    /// Whether a space is one that is worth its row: an origin may send what it likes as its realm, and an index has less
+    /// room than that.
+    static func mayKeep(_ space: ProtectionSpace) -> Bool {
+        space.realm.map { $0.utf8.count <= 1024 && !$0.utf8.contains(0) } ?? true
+    }
+
     static func put(
         _ learned: LearnedSpace, on day: Int64, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {

@@ -38,6 +38,7 @@ extension StoreJournal: RefusalJournal {
 
 extension StoreJournal: SpaceJournal {
     func learned(_ space: LearnedSpace) {
+        guard LearnedTables.mayKeep(space.space) else { return }
         let day = Int64(SystemClock.epochMilliseconds / LearnedTables.dayLength)
         writer.submit { connection, revision throws(DatabaseError) in
             try LearnedTables.put(space, on: day, at: revision, connection)

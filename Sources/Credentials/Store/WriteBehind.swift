@@ -61,17 +61,37 @@ final class WriteBehind: Sendable {
                 return state.writes
             }
             if writes.isEmpty { return }
-            do throws(DatabaseError) {
-                try database.write { connection, revision throws(DatabaseError) in
-                    for write in writes { try write(connection, revision) }
-                }
-            } catch {
-                switch error {
-                case .unavailable, .full: return keep(writes)
-                case .failed, .unusable: report("what was learned could not be kept in the credential store: \(error)")
-                }
+            let rest = write(writes)
+            if !rest.isEmpty { return keep(rest) }
+        }
+    }
+
+    /// - Returns: what the store has no room or no time for now.
+    private func write(_ writes: [Write]) -> [Write] {
+        do throws(DatabaseError) {
+            try put(writes)
+            return []
+        } catch {
+            switch error {
+            case .unavailable, .full: return writes
+            case .unusable: return give(up: error)
+            case .failed: if writes.count == 1 { return give(up: error) }
             }
         }
+        // What the store refuses does not take along what was to be written with it.
+        for (place, write) in writes.enumerated() where !self.write([write]).isEmpty { return Array(writes[place...]) }
+        return []
+    }
+
+    private func put(_ writes: [Write]) throws(DatabaseError) {
+        try database.write { connection, revision throws(DatabaseError) in
+            for write in writes { try write(connection, revision) }
+        }
+    }
+
+    private func give(up error: DatabaseError) -> [Write] {
+        report("what was learned could not be kept in the credential store: \(error)")
+        return []
     }
 
     private func keep(_ writes: [Write]) {

@@ -1,0 +1,101 @@
+import Authentication
+import Crypto
+import Database
+import Foundation
+import IO
+import Synchronization
+import Testing
+
+@testable import Credentials
+
+/// What a store does with what it cannot hold.
+struct StoreRefusalTests {
+    private static func space(_ realm: String) -> ProtectionSpace {
+        ProtectionSpace(
+            origin: Origin(host: "host", port: 80, protocol: .http), realm: realm, authenticationMethod: .basic)
+    }
+
+    private func open(_ kind: StoreMigrationTests.Kind, _ said: Said) throws -> CredentialStore {
+        try CredentialStore(
+            kind.make(), key: StoreFile.key(1), pool: .shared, fingerprintKey: { _ in }, report: { said.add($0) })
+    }
+
+    private final class Said: Sendable {
+        private let texts = Mutex<[String]>([])
+        func add(_ text: String) { texts.withLock { $0.append(text) } }
+        var all: [String] { texts.withLock { $0 } }
+    }
+
+    private func settled(_ store: CredentialStore) -> Bool {
+        for _ in 0..<400 {
+            if store.writer.settled != nil { return true }
+            usleep(25_000)
+        }
+        return false
+    }
+
+    @Test(arguments: StoreMigrationTests.Kind.allCases)
+    func `what the store refuses does not take along what is written with it`(kind: StoreMigrationTests.Kind) throws {
+        let said = Said()
+        let store = try open(kind, said)
+        let gate = Mutex(())
+        // All of them are written at once: the first keeps the thread.
+        gate.withLock { _ in
+            store.writer.submit { _, _ throws(DatabaseError) in gate.withLock { _ in } }
+            for name in ["one", "two", "three"] {
+                store.spaces.parked.park(CredentialVersion(name: name, fingerprint: 1), for: Self.space("r"))
+                store.writer.submit { connection, _ throws(DatabaseError) in
+                    try connection.rows("INSERT INTO attache_nothing VALUES (1)")
+                }
+            }
+        }
+        #expect(settled(store))
+        let kept = try store.rows("SELECT name FROM attache_refusals ORDER BY number")
+        #expect(kept == [[.text("one")], [.text("two")], [.text("three")]])
+        #expect(said.all.count == 3, "\(said.all)")
+        #expect(said.all.allSatisfy { $0.hasPrefix("what was learned could not be kept") }, "\(said.all)")
+    }
+
+    @Test(arguments: StoreMigrationTests.Kind.allCases)
+    func `a realm that is longer than an index has room for is not kept`(kind: StoreMigrationTests.Kind) throws {
+        let said = Said()
+        let store = try open(kind, said)
+        var random = SeededGenerator(7)
+        let long = String((0..<6000).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement(using: &random) ?? "a" })
+        let version = CredentialVersion(name: "ci", fingerprint: 1)
+        for realm in [long, "a\u{0}b", "short"] {
+            let learned = LearnedSpace(space: Self.space(realm), extents: [.origin], accepted: [version])
+            StoreJournal(store.writer, store.kept).learned(learned)
+        }
+        #expect(settled(store))
+        #expect(try store.rows("SELECT realm FROM attache_spaces") == [[.text("=short")]])
+        #expect(said.all == [])
+    }
+
+    @Test(arguments: StoreMigrationTests.Kind.allCases)
+    func `a user with a zero byte in the name is never taken for another`(kind: StoreMigrationTests.Kind) throws {
+        let said = Said()
+        let store = try open(kind, said)
+        func set(_ user: String, _ password: String) throws {
+            let credential = Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
+            try store.put(credential, for: Self.space("r"), asDefault: false)
+        }
+        try set("ann", "right")
+        _ = try? set("ann\u{0}x", "wrong")
+        for follower in [
+            store,
+            try CredentialStore(
+                store.database, key: StoreFile.key(1), pool: .shared, fingerprintKey: { _ in }, report: { said.add($0) }
+            ),
+        ] {
+            #expect(follower.credential(of: "ann", for: Self.space("r"))?.password == Secret("right"))
+        }
+        #expect(said.all == [])
+    }
+}
+
+extension CredentialStore {
+    fileprivate func rows(_ sql: String) throws -> [[DatabaseValue]] {
+        try database.read { connection throws(DatabaseError) in try connection.rows(sql) }
+    }
+}

@@ -93,6 +93,46 @@ struct ParentFailoverTests {
         }
     }
 
+    @Test(arguments: ["http", "socks5", "socks4a"])
+    func `what a parent makes of one host is not held against it for others`(scheme: String) throws {
+        let script = { @Sendable (connection: RecordingOrigin.Connection, name: String) throws -> Void in
+            let host: String
+            let opened: [UInt8]
+            switch scheme {
+            case "http":
+                host = String(try connection.requestHead()?.target.split(separator: ":").first ?? "")
+                opened = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+            case "socks5":
+                _ = try connection.wire.read(3)
+                try connection.wire.send([5, 0])
+                let length = Int(try connection.wire.read(5)[4])
+                host = String(decoding: try connection.wire.read(length), as: UTF8.self)
+                _ = try connection.wire.read(2)
+                opened = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+            default:
+                _ = try connection.wire.read(9)
+                var name: [UInt8] = []
+                while let byte = try connection.wire.read(1).first, byte != 0 { name.append(byte) }
+                host = String(decoding: name, as: UTF8.self)
+                opened = [0, 90, 0, 0, 0, 0, 0, 0]
+            }
+            // As ssh does where the other side cannot be reached.
+            if host == "bad.example", name == "one" { return }
+            try connection.wire.send(opened + Array(name.utf8))
+        }
+        let first = try RecordingOrigin { try script($0, "one") }
+        let second = try RecordingOrigin { try script($0, "two") }
+        let rules = "parent corp { \(scheme) 127.0.0.1:\(first.port) 127.0.0.1:\(second.port) }\nroute * { via corp }"
+        try AttacheProcess.running(rules, setting: .init(threads: 1)) { proxy throws in
+            for (host, name) in [("bad.example", "two"), ("good.example", "one")] {
+                let wire = try proxy.connect()
+                try wire.send("CONNECT \(host):443 HTTP/1.1\r\nHost: \(host):443\r\n\r\n")
+                #expect(try wire.readHead()?.status == 200)
+                #expect(try wire.read(3) == Array(name.utf8), "\(host)")
+            }
+        }
+    }
+
     @Test func `a request that may have acted is not sent to another parent`() throws {
         let second = try RecordingOrigin.answering()
         let first = try RecordingOrigin { _ = try $0.request() }

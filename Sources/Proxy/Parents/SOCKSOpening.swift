@@ -36,7 +36,7 @@ struct SOCKSOpening {
             case .protocolSays(.noAcceptableMethod): throw login.unanswered
             case .protocolSays(let error): throw .refused(error, by: parent, to: origin)
             case .connection(let error):
-                session.worker.failed(parent)
+                // As in `TunnelRequest`.
                 var refusal = Refusal(error == .timedOut ? .timedOut : .died, of: parent.origin.title)
                 refusal.mayGoAnotherWay = true
                 throw refusal

@@ -48,11 +48,11 @@ struct TunnelRequest {
                 try await ask(upstream, for: target, &challenges)
             } catch {
                 guard case .died = error, upstream.isReused, redials > 0 else {
-                    // Nothing has happened yet that another parent would repeat.
+                    // Nothing has happened yet that another parent would repeat. This one may have nothing against
+                    // other origins.
                     var refusal = Refusal(error, of: parent.origin.title)
                     if case .invalid = error { refusal = refusal.of(parent) }
                     refusal.mayGoAnotherWay = true
-                    session.worker.failed(parent)
                     throw refusal
                 }
                 redials -= 1

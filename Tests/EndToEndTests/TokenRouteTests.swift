@@ -141,4 +141,29 @@ struct TokenRouteTests {
             #expect(try proxy.get("http://api.example/", "-m", "60").text == "ok")
         }
     }
+
+    @Test func `a parent that wants a token gets one that is fetched around it`() throws {
+        let server = try TokenServer()
+        let parent = try RecordingOrigin.answering { request, connection in
+            guard request["Proxy-Authorization"] == "Bearer \(TokenServer.stem)1" else {
+                return try connection.reply("407 No", ["Proxy-Authenticate: Bearer realm=\"p\""])
+            }
+            if request.method == "CONNECT" { return try connection.wire.send("HTTP/1.1 200 OK\r\n\r\nhello") }
+            try connection.reply(body: "by the parent")
+        }
+        let rules = """
+            credential crm { oauth2 \(server.url); client-id crm; client-secret s }
+            challenge { proxy yes; use crm }
+            parent corp { http 127.0.0.1:\(parent.port); except 127.0.0.0/8 }
+            route * { via corp }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            for _ in 1...2 { #expect(try proxy.get("http://api.example/").text == "by the parent") }
+            let wire = try proxy.connect()
+            try wire.send("CONNECT api.example:443 HTTP/1.1\r\nHost: api.example:443\r\n\r\n")
+            #expect(try wire.readHead()?.status == 200)
+            #expect(try wire.read(5) == Array("hello".utf8))
+            #expect(server.issued == 1)
+        }
+    }
 }

@@ -89,6 +89,34 @@ struct TokenTests {
         }
     }
 
+    @Test(arguments: ["HTTP/1.1 102 Processing\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
+    func `an endpoint that trickles is given up, and asked again`(first: String) throws {
+        let endpoint = try RecordingOrigin { connection in
+            guard try connection.request() != nil else { return }
+            if connection.number > 1 {
+                return try connection.reply("200 OK", [], "{\"access_token\":\"t\",\"token_type\":\"Bearer\"}")
+            }
+            try connection.wire.send(first)
+            while true {
+                try connection.wire.send(first.contains("102") ? first : " ")
+                usleep(100_000)
+            }
+        }
+        let api = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] == "Bearer t" { return try connection.reply(body: "ok") }
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer"])
+        }
+        let rules = """
+            timeouts { connect 1s; response 1s }
+            credential crm { oauth2 \(endpoint.url("/token")); client-id crm; client-secret s }
+            challenge { host 127.0.0.1; port \(api.port); use crm }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let recovers = try Wait.until(seconds: 40) { try proxy.get(api.url()).text == "ok" }
+            #expect(recovers)
+        }
+    }
+
     @Test func `a token that the origin refuses is replaced once`() throws {
         try exchanging(.init(refusedTokens: 1)) { proxy, server throws in
             #expect(try proxy.get(server.api.url()).text == "ok")

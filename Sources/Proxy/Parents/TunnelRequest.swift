@@ -85,9 +85,13 @@ struct TunnelRequest {
             if error == .timedOut { throw .timedOut }
         }
         out.clear()
+        // Interim responses give nobody more time.
+        let loop = session.worker.loop
+        let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
         repeat {
             upstream.forgetHead()
-            try await upstream.receiveHead(answering: .connect, within: policy.timeouts.response)
+            guard loop.now < end else { throw .timedOut }
+            try await upstream.receiveHead(answering: .connect, within: Int(clamping: end &- loop.now))
         } while upstream.head.status.isInterim
     }
 

@@ -14,6 +14,8 @@ struct TokenClient {
     let worker: Worker
     let policy: Policy
 
+    private var timeouts: Policy.Timeouts { policy.timeouts }
+
     /// More than any token endpoint has to say.
     private static let contentLimit = 256 * 1024
 
@@ -28,6 +30,10 @@ struct TokenClient {
         }
         exchange.own = OwnRequest(identity: identity(of: grant))
         try write(request, for: grant, to: exchange)
+        // Everybody waits for this one request: an endpoint that trickles is not listened to for ever.
+        let alarm = Alarm(on: worker.loop) { exchange.upstream.stream?.close() }
+        alarm.set(after: timeouts.connect * 2 + timeouts.response)
+        defer { alarm.cancel() }
         do throws(ExchangeFailure) { try await ask(exchange, in: session, at: grant.endpoint) } catch {
             throw unreachable(grant, error.sentence(by: exchange.way))
         }

@@ -136,4 +136,69 @@ struct FTPOddityTests {
             }
         }
     }
+
+    /// Names that would be markup, another place, or a line of their own.
+    private static let listing = [
+        "total 8", #"-rw-r--r-- 1 a b 5 Nov 21 10:00 "><script>alert(1)"#,
+        "-rw-r--r-- 1 a b 5 Nov 21 10:00 javascript:alert(2)", "drwxr-xr-x 2 a b 5 Nov 21 10:00 a b & 'c'",
+        "lrwxrwxrwx 1 a b 5 Nov 21 10:00 link -> /etc/passwd", "-rw-r--r-- 1 a b 5 Nov 21 10:00 ../up",
+        "drwxr-xr-x 2 a b 5 Nov 21 10:00 ..", "-rw-r--r-- 1 a b <b>5</b> Nov 21 10:00 x",
+        "<img src=x onerror=alert(3)>", "-rw-r--r-- 1 a b 5 Nov 21 10:00 caf\u{e9}",
+        "11-21-26  10:00AM  <DIR>  dos <dir>", String(repeating: "<", count: 9000),
+    ].joined(separator: "\r\n")
+
+    @Test func `a list shows names as text, and is whole or broken off`() throws {
+        let data = try RecordingOrigin { try $0.wire.send(Self.listing + "\r\n") }
+        let reply = Mutex("226 done")
+        let server = try server { command, _ in
+            if command == "PASV" { return "227 go to (127,0,0,1,\(data.port / 256),\(data.port % 256))" }
+            return command.hasPrefix("LIST") ? "150 coming\r\n" + reply.withLock { $0 } : nil
+        }
+        try AttacheProcess.running(Self.rules) { proxy throws in
+            let url = "ftp://127.0.0.1:\(server.port)/%3Cdir%3E/"
+            let page = try proxy.get(url, "-H", "Accept: text/html")
+            #expect(page.status == 200 && page.run.status == 0, "\(page)")
+            let tags = Set(page.text.matches(of: /<[^a\/!][^>]*>/).map { String($0.0) })
+            #expect(
+                tags == [
+                    "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">", "<title>", "<body>", "<h1>", "<pre>",
+                ])
+            let links = page.text.matches(of: /<a href="([^"]*)">/).map { String($0.1) }
+            #expect(
+                links == [
+                    "../", "./%22%3e%3cscript%3ealert%281%29", "./javascript%3aalert%282%29",
+                    "./a%20b%20%26%20%27c%27/", "./link", "./caf%c3%a9", "./dos%20%3cdir%3e/",
+                ])
+            let text = try proxy.get(url)
+            #expect(text["Content-Type"] == "text/plain; charset=utf-8")
+            #expect(text.text.replacing("\r\n", with: "\n") == (Self.listing + "\r\n").replacing("\r\n", with: "\n"))
+            reply.withLock { $0 = "426 broken off" }
+            for accepted in ["text/html", "text/plain"] {
+                let cut = try proxy.get(url, "-H", "Accept: \(accepted)")
+                #expect([18, 56].contains(cut.run.status), "\(cut)")
+                #expect(!cut.text.hasSuffix("</html>\n"))
+            }
+        }
+    }
+
+    @Test func `a file that the server takes only in part was not stored`() throws {
+        let data = try RecordingOrigin { _ = try $0.wire.readToEnd() }
+        let reply = Mutex("552 no room left")
+        let server = try server { command, connection in
+            if command == "PASV" { return "227 go to (127,0,0,1,\(data.port / 256),\(data.port % 256))" }
+            guard command.hasPrefix("STOR") else { return command.hasPrefix("SIZE") ? "550 not there" : nil }
+            let said = reply.withLock { $0 }
+            return said.hasPrefix("553") ? said : "150 go ahead\r\n" + said
+        }
+        try AttacheProcess.running(Self.rules) { proxy throws in
+            let url = "ftp://127.0.0.1:\(server.port)/file"
+            for (said, status) in [
+                ("552 no room left", 507), ("451 failed", 502), ("553 may not", 403), ("226 done", 201),
+            ] {
+                reply.withLock { $0 = said }
+                let stored = try proxy.get(url, "--data-binary", "content", "-X", "PUT")
+                #expect(stored.status == status, "\(said): \(stored)")
+            }
+        }
+    }
 }

@@ -31,6 +31,7 @@ final class StubServer: Sendable {
     private static func serve(_ descriptor: Int32, _ answer: [UInt8]) {
         while true {
             let connection = accept(descriptor, nil, nil)
+            if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
             guard connection >= 0 else { break }
             var request = [UInt8](repeating: 0, count: 4096)
             if recv(connection, &request, request.count, 0) > 0 {

@@ -48,7 +48,9 @@ final class Wire {
     }
 
     /// Sends FIN; the other direction stays open.
-    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    func finishSending() {
+        if isOpen { shutdown(descriptor, Int32(SHUT_WR)) }
+    }
 
     func close() {
         guard isOpen else { return }
@@ -58,6 +60,7 @@ final class Wire {
 
     /// Closes with RST.
     func abort() {
+        guard isOpen else { return }
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
         close()

@@ -67,6 +67,19 @@ import Testing
         #expect(answer(session).value == "s=3")
     }
 
+    @Test func `what a late response says of a session that has ended is still nobody else's`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"))
+        let ticket = try #require(answer(session).ticket)
+        session.accepted(ticket: ticket, wasAsked: true)
+        #expect(session.refused(by: [.loginPage], ticket: ticket) == .retry)
+        #expect(!session.isOpen)
+        let owned = ["s=2; Path=/", "other=1; Path=/"].map { session.owns($0.utf8Span.span) }
+        #expect(owned == [true, false])
+        session.take("s=2; Path=/".utf8Span.span, at: "/".utf8Span.span, ticket: ticket, now: 0)
+        #expect(!session.isOpen)
+    }
+
     @Test func `no field of a response can pretend to be a login page`() {
         let offers = ChallengeOrder().offers(
             in: challenges("login page, html-form, \"login page\" x=1"),

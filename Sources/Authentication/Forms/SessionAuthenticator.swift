@@ -15,13 +15,13 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     private enum State {
-        /// Awaiting a login; becomes `open`.
-        case closed(generation: UInt32, wasProven: Bool)
+        /// Awaiting a login; becomes `open`. Responses to requests of the session before may still be under way.
+        case closed(generation: UInt32, former: CookieJar?)
         /// Becomes `closed` when the server asks for a login in spite of it.
         case open(generation: UInt32, Standing, CookieJar)
     }
 
-    private let state = Mutex(State.closed(generation: 0, wasProven: false))
+    private let state = Mutex(State.closed(generation: 0, former: nil))
 
     init() {}
 
@@ -41,8 +41,8 @@ public final class SessionAuthenticator: Authenticator {
     public func open(_ jar: CookieJar) {
         state.withLock { state in
             switch state {
-            case .closed(let generation, let wasProven):
-                state = .open(generation: generation &+ 1, wasProven ? .renewed : .first, jar)
+            case .closed(let generation, let former):
+                state = .open(generation: generation &+ 1, former == nil ? .first : .renewed, jar)
             case .open(let generation, _, _): state = .open(generation: generation &+ 1, .renewed, jar)
             }
         }
@@ -67,11 +67,14 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Whether a `Set-Cookie` field is about a cookie of the session, and so nobody else's.
+    /// Whether a `Set-Cookie` field is about a cookie of the session, or of the one before while there is none, and so
+    /// nobody else's.
     public func owns(_ field: Span<UInt8>) -> Bool {
         state.withLock { state in
-            guard case .open(_, _, let jar) = state else { return false }
-            return jar.owns(field)
+            switch state {
+            case .closed(_, let former): former?.owns(field) ?? false
+            case .open(_, _, let jar): jar.owns(field)
+            }
         }
     }
 
@@ -100,7 +103,7 @@ public final class SessionAuthenticator: Authenticator {
                 state = .open(generation: generation, .first, jar)
                 return .aborted
             case .proven:
-                state = .closed(generation: generation, wasProven: true)
+                state = .closed(generation: generation, former: jar)
                 return .retry
             }
         }

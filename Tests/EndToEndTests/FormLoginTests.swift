@@ -231,4 +231,39 @@ struct FormLoginTests {
             gate.open()
         }
     }
+
+    @Test func `an interim response does not tell the client the session either`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.method == "POST" {
+                return try connection.reply("200 OK", ["Set-Cookie: sid=1; Path=/"], "welcome")
+            }
+            if request.target == "/login" {
+                let form = "<form action=/login><input name=username><input type=password name=password></form>"
+                return try connection.reply("200 OK", ["Content-Type: text/html"], form)
+            }
+            guard request["Cookie"] == "sid=1" else {
+                return try connection.reply("302 Found", ["Location: /login"], "")
+            }
+            try connection.wire.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nSet-Cookie: sid=1; Path=/\r\n\r\n")
+            try connection.reply("200 OK", ["Set-Cookie: sid=1; Path=/"], "home")
+        }
+        let rule = """
+            credential web { user \(Account.user); password file @/password }
+            challenge {
+                host 127.0.0.1
+                method html-form
+                form { \(Self.redirect); login /login; fields username={user} password={password} }
+                use web
+            }
+            """
+        try AttacheProcess.running(rule) { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send("GET \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            let interim = try wire.readResponse()
+            #expect(interim.status == 103 && interim["Link"] == "</a>")
+            let answer = try wire.readResponse()
+            #expect(answer.text == "home")
+            for message in [interim, answer] { #expect(message["Set-Cookie"] == nil) }
+        }
+    }
 }

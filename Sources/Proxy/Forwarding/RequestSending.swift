@@ -340,6 +340,8 @@ struct RequestSending: ~Copyable {
         out.clear()
         var interim = ResponseRewrite()
         interim.upgrade = rewrite.upgrade
+        // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
+        if exchange.challenges?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }

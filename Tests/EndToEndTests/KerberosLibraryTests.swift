@@ -1,6 +1,7 @@
 import Foundation
-import GSSAPI
 import Testing
+
+@testable import GSSAPI
 
 /// The owner of the Kerberos library against an MIT KDC. Each test runs in a process of its own, since the library takes
 /// the realm from the environment.
@@ -173,6 +174,26 @@ struct KerberosLibraryTests {
                     try AcceptingContext(AcceptorCredential(keytab: place.services)))
             }
             #expect(error?.fault == .unavailable, "\(String(describing: error))")
+        }
+    }
+
+    @Test func `tickets go with the last who needs them`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            var cache: TicketCache? = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let name = try #require(cache?.name)
+            var login: InitiatingContext?
+            if let cache {
+                login = try InitiatingContext(cache, to: try cache.ticket(for: ServiceName(host: "localhost")))
+            }
+            cache = nil
+            _ = try login?.step()
+            login = nil
+            Self.expect(.unavailable, "redential") { () throws(GSSAPIError) in
+                let credential = try SecurityTokens().credential([("ccache", name)], usage: 1, as: nil)
+                _ = credential
+            }
         }
     }
 

@@ -64,6 +64,10 @@ void linux_error_text(int error, char *room, size_t size) {
 
 int linux_open_spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
+int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, descriptor);
+}
+
 int linux_set_dumpable(bool dumpable) {
     return prctl(PR_SET_DUMPABLE, dumpable ? 1L : 0L, 0L, 0L, 0L) == 0 ? 0 : -errno;
 }

@@ -1,4 +1,5 @@
 import Glibc
+import IO
 
 /// A `PACWorker` and the way to it. Blocks; one thread at a time uses it.
 final class PACProcess {
@@ -89,6 +90,7 @@ final class PACProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
+        guard PassedDescriptors.end(before: 3, in: &actions) else { return nil }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -25,6 +26,8 @@ ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);
 int linux_open_spare(void);
+/// Returns 0 or an error number, like the call.
+int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor);
 /// The processors that this process may run on, by its affinity mask; 0 when the system does not say.
 int linux_processor_count(void);
 void linux_name_thread(const char *name);

@@ -1,4 +1,5 @@
 import Foundation
+import IO
 import Synchronization
 
 /// Starts a process in a session of its own, with nothing inherited but the three streams.
@@ -45,6 +46,8 @@ enum Spawn {
         posix_spawn_file_actions_adddup2(&actions, streams.input, 0)
         posix_spawn_file_actions_adddup2(&actions, streams.output, 1)
         posix_spawn_file_actions_adddup2(&actions, streams.error, 2)
+        // Foundation waits for a child by a socket that others inherit: it would wait for this one, too.
+        _ = PassedDescriptors.end(before: 3, in: &actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -59,7 +59,7 @@ let tests: [Target] = [
         dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
         swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "EndToEndTests", dependencies: ["attache", "GSSAPI", "IO"], swiftSettings: house),
+    .testTarget(name: "EndToEndTests", dependencies: ["attache", "Credentials", "GSSAPI", "IO"], swiftSettings: house),
 ]
 
 /// Built only for `make fuzz`, which sets the variable.

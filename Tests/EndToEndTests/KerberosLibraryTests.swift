@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Credentials
 @testable import GSSAPI
 
 /// The owner of the Kerberos library against an MIT KDC. Each test runs in a process of its own, since the library takes
@@ -194,6 +195,32 @@ struct KerberosLibraryTests {
                 let credential = try SecurityTokens().credential([("ccache", name)], usage: 1, as: nil)
                 _ = credential
             }
+        }
+    }
+
+    @Test func `tickets of services outlive the first ticket that they were got with`() async throws {
+        let place = Place(try KerberosRealm.shared())
+        await #expect(processExitsWith: .success) { [place = place as Place] in
+            place.enter()
+            let service = ServiceName(host: "localhost")
+            let (old, new) = (
+                try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab),
+                try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            )
+            let now = Int(Date().timeIntervalSince1970)
+            var shelf = TicketShelf()
+            shelf.replace(with: old, [service: try old.ticket(for: service)], at: now)
+            #expect(shelf.supply(for: service, at: now)?.cache === old)
+            // The KDC went away before it gave the service's.
+            shelf.replace(with: new, [:], at: now)
+            let kept = try #require(shelf.supply(for: service, at: now))
+            #expect(kept.cache === old)
+            #expect(shelf.usableCache(at: now) === new)
+            _ = try InitiatingContext(kept.cache, to: kept.ticket).step()
+            shelf.replace(with: new, [service: try new.ticket(for: service)], at: now)
+            #expect(shelf.supply(for: service, at: now)?.cache === new)
+            #expect(shelf.renounce(service, at: now + 10)?.cache === new)
+            #expect(shelf.supply(for: service, at: now)?.ticket == nil)
         }
     }
 

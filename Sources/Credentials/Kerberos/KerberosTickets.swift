@@ -112,9 +112,10 @@ final class KerberosTickets: KerberosPrincipal {
         if case .cache(let path) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
         do throws(GSSAPIError) {
             let cache = try proof.acquire(principal, at: now)
-            // With a KDC that goes away now, what was at hand still is.
+            // Nobody is to wait for these when the former have ended; but with a KDC that goes away now, they go on.
             var tickets: [ServiceName: ServiceTicket] = [:]
-            for service in shelf.withLock({ $0.servicesInUse(at: now) }) {
+            let patience = Patience(10_000)
+            for service in shelf.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
                 tickets[service] = try? cache.ticket(for: service)
             }
             shelf.withLock { $0.replace(with: cache, tickets, at: now) }

@@ -35,24 +35,16 @@ final class TicketLogin: KerberosLogin {
                 return .success((context, token))
             } catch { return .failure(error) }
         }
+        let expectation = Expectation<Beginning>()
         // A ticket that is given away is a new one each time.
-        let result =
-            delegates ? await withKDC(work, within: patience) : await Self.pool.run(work)
-        switch result {
+        (delegates ? tickets.pool : Self.pool).submit { if !expectation.isOver { expectation.fulfil(work()) } }
+        switch await expectation.value(within: patience.rest) {
         case .success((let context, let token))?:
             self.context = context
             return token
         case .failure(let error)?: throw .unavailable(error.description)
         case nil: throw tickets.silence(patience)
         }
-    }
-
-    private func withKDC(
-        _ work: @escaping @Sendable () -> Beginning, within patience: Patience
-    ) async -> Beginning? {
-        let expectation = Expectation<Beginning>()
-        tickets.pool.submit { if !expectation.isOver { expectation.fulfil(work()) } }
-        return await expectation.value(within: patience.rest)
     }
 
     func answer(_ token: [UInt8]) -> KerberosStep {

@@ -5,6 +5,8 @@ import GSSAPI
 struct TicketShelf {
     struct Held {
         let ticket: ServiceTicket
+        /// Where it is kept: with the first ticket that it was got with.
+        let cache: TicketCache
         let since: Int
     }
 
@@ -40,8 +42,8 @@ struct TicketShelf {
     }
 
     func supply(for service: ServiceName, at now: Int) -> Supply? {
-        guard let cache, let held = services[service], Self.isUsable(held.ticket.validity, at: now) else { return nil }
-        return Supply(cache: cache, ticket: held.ticket)
+        guard let held = services[service], Self.isUsable(held.ticket.validity, at: now) else { return nil }
+        return Supply(cache: held.cache, ticket: held.ticket)
     }
 
     func usableCache(at now: Int) -> TicketCache? {
@@ -66,9 +68,11 @@ struct TicketShelf {
         services.filter { Self.isUsable($0.value.ticket.validity, at: now) }.map(\.key)
     }
 
+    /// Takes up a new first ticket, and the services' tickets that came with it. Those that did not come go on as they are.
     mutating func replace(with cache: TicketCache, _ tickets: [ServiceName: ServiceTicket], at now: Int) {
         self.cache = cache
-        services = tickets.mapValues { Held(ticket: $0, since: now) }
+        let former = services.filter { Self.isUsable($0.value.ticket.validity, at: now) }
+        services = tickets.mapValues { Held(ticket: $0, cache: cache, since: now) }.merging(former) { new, _ in new }
         setback = nil
         missing = [:]
     }
@@ -85,7 +89,7 @@ struct TicketShelf {
     mutating func put(_ ticket: ServiceTicket, for service: ServiceName, of cache: TicketCache, at now: Int) {
         guard cache === self.cache else { return }
         if services.count >= Self.capacity { services = [:] }
-        services[service] = Held(ticket: ticket, since: now)
+        services[service] = Held(ticket: ticket, cache: cache, since: now)
         missing[service] = nil
     }
 
@@ -96,8 +100,8 @@ struct TicketShelf {
 
     /// Drops a ticket that a service does not take, unless it is new.
     mutating func renounce(_ service: ServiceName, at now: Int) -> Supply? {
-        guard let cache, let held = services[service], now >= held.since + Self.newness else { return nil }
+        guard let held = services[service], now >= held.since + Self.newness else { return nil }
         services[service] = nil
-        return Supply(cache: cache, ticket: held.ticket)
+        return Supply(cache: held.cache, ticket: held.ticket)
     }
 }

@@ -89,6 +89,25 @@ import Testing
         #expect(Set(replicas.map { $0.defaultUser(for: space) }).count == 1)
     }
 
+    @Test func `behind a connection that was lost there may be a copy of some other day`() async throws {
+        let info = try server.newDatabase()
+        let replica = try server.open(info)
+        for user in ["alice", "bob"] { try replica.put(credential(user, "p"), for: space, asDefault: true) }
+        try replica.follow(within: 0)
+        // The numbers of the changes say nothing of it.
+        let connection = try PostgreSQLConnection(info)
+        try connection.rows("DELETE FROM attache_credentials WHERE \"user\" = 'bob'")
+        try connection.rows("UPDATE attache_credentials SET is_default = 1")
+        #expect(try !replica.follow(within: 0))
+        try CredentialStore.rewrap(postgresql: info, from: StoreFile.key(1), to: StoreFile.key(2))
+        try connection.rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                + "AND datname = current_database()")
+        #expect(try await eventually { (try? replica.follow(within: 0)) == true })
+        #expect(replica.defaultUser(for: space) == "alice")
+        #expect(try await replica.storage.credentials(for: space).keys.sorted() == ["alice"])
+    }
+
     @Test func `a role that may make no tables uses those that are there`() throws {
         let info = try server.newDatabase()
         _ = try server.open(info)

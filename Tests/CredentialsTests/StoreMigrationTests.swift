@@ -125,4 +125,39 @@ struct StoreMigrationTests {
             #expect(Set(columns).subtracting(["revision", "number"]) == Set(copied), "\(table)")
         }
     }
+
+    @Test(arguments: Kind.allCases)
+    func `a store of the first version is brought up to date, with all that is in it`(kind: Kind) throws {
+        let path = try StoreFile.temporary()
+        let info = kind == .postgresql ? try PostgreSQLServer.shared.newDatabase() : ""
+        let reopened = { () throws -> any CredentialDatabase in
+            switch kind {
+            case .sqlite: try SQLiteCredentialDatabase(path: path)
+            case .postgresql: try PostgreSQLCredentialDatabase(info, name: "\(UUID())")
+            }
+        }
+        let key = try StoreFile.key(1)
+        let refused = CredentialVersion(name: "ci", fingerprint: 1)
+        let database = try reopened()
+        try open(database, key).put(credential("ann", "one"), for: Self.space, asDefault: true)
+        try database.write { connection, revision throws(DatabaseError) in
+            try CredentialTables.add(.init(space: Self.space, version: refused), at: revision, connection)
+            // What the second version added.
+            for table in ["revision", "removals", "spaces", "tokens"] {
+                try connection.rows("DROP TABLE attache_\(table)")
+            }
+            for index in ["credentials_revision", "refusals_name"] {
+                try connection.rows("DROP INDEX attache_\(index)")
+            }
+            try connection.rows("ALTER TABLE attache_credentials DROP COLUMN revision")
+            try connection.rows(
+                kind == .sqlite ? "PRAGMA user_version = 1" : "UPDATE attache_schema SET version = 1")
+        }
+        let store = try open(try reopened(), key)
+        #expect(store.defaultUser(for: Self.space) == "ann")
+        #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
+        #expect(store.spaces.parked.entries.map(\.version) == [refused])
+        try store.put(credential("bob", "two"), for: Self.space, asDefault: true)
+        #expect(try open(try reopened(), key).entries.count == 2)
+    }
 }

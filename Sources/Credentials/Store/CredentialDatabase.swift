@@ -20,10 +20,12 @@ protocol CredentialDatabase: Sendable {
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges
 }
 
-/// What others may have done to a store.
-enum ForeignChanges: Sendable, Hashable {
+/// What others may have done to a store, the least first.
+enum ForeignChanges: Sendable, Hashable, Comparable {
     case none
     case some
+    /// Nobody knows: the connection was lost, and what is behind the new one may be a copy of some other day.
+    case unknown
     /// It is another one now.
     case replaced
 }

@@ -74,7 +74,7 @@ public final class CredentialStore: Sendable {
     /// How far this process has followed the store.
     private struct Progress {
         /// What is still to be taken over.
-        var behind: ForeignChanges?
+        var behind = ForeignChanges.none
         var revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0)
     }
 
@@ -90,24 +90,24 @@ public final class CredentialStore: Sendable {
         // The store can be reached: what waits is written, and what is not taken over now is taken over next time.
         writer.flush()
         let behind = progress.withLock { progress in
-            switch changes {
-            case .none: break
-            case .some: progress.behind = progress.behind ?? .some
-            case .replaced: progress.behind = .replaced
-            }
+            progress.behind = max(progress.behind, changes)
             return progress.behind
         }
-        guard let behind else { return false }
+        guard behind != .none else { return false }
         let revision = try revision()
         let isOther = try hasOtherKey()
         if behind == .replaced || isOther || revision.latest < kept.revision {
             progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
             try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
+        } else if behind == .unknown {
+            progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
+            // The store's own key is the same, whatever it is wrapped by now.
+            try kept.replace(kept.dataKey)
         } else {
             try kept.refresh(to: revision)
         }
         let isWhole = try adopt(revision)
-        progress.withLock { $0.behind = isWhole ? nil : .some }
+        progress.withLock { $0.behind = isWhole ? .none : .some }
         return true
     }
 

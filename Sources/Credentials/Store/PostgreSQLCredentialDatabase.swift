@@ -54,11 +54,12 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
             // Making the connection sure first: what was said while nobody listened is not known.
             let before = session.generation
             try session.use { connection throws(DatabaseError) in _ = try connection.rows("SELECT 1") }
-            if session.generation != before { return .some }
+            if session.generation != before { return before == 0 ? .some : .unknown }
             let isNews = try session.use { connection throws(DatabaseError) in
                 try connection.notifications(within: limit).contains { $0 != name }
             }
-            return isNews || session.generation != before ? .some : .none
+            if session.generation != before { return .unknown }
+            return isNews ? .some : .none
         }
     }
 }

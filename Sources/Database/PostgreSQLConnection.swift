@@ -214,6 +214,8 @@ public final class PostgreSQLConnection: SQLConnection {
         let state = library.resultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
         // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
         if state == "53100" { return .full(cause) }
+        // A standby, which will be another server's, or the first, before long.
+        if ["25006", "0A000"].contains(state) { return .unavailable(cause) }
         return ["53", "57", "08"].contains(state.prefix(2)) ? .unavailable(cause) : .failed(cause)
     }
 

@@ -108,6 +108,16 @@ import Testing
         #expect(try await replica.storage.credentials(for: space).keys.sorted() == ["alice"])
     }
 
+    @Test func `a server that only reads is none that refuses`() throws {
+        let connection = try PostgreSQLConnection(server.newDatabase())
+        try connection.rows("SET default_transaction_read_only = on")
+        #expect {
+            try connection.rows("CREATE TABLE t ()")
+        } throws: { error in
+            if case DatabaseError.unavailable = error { true } else { false }
+        }
+    }
+
     @Test func `a role that may make no tables uses those that are there`() throws {
         let info = try server.newDatabase()
         _ = try server.open(info)

@@ -71,6 +71,35 @@ import Testing
         #expect(!covers(try StoreFile.open(path), "/a/"))
     }
 
+    @Test func `while many changes are taken over nobody misses what was there before and is after`() async throws {
+        let path = try StoreFile.temporary()
+        let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
+        let users = (0..<3000).map { "user \($0)" }
+        func edits(_ password: String, default chosen: String) -> [CredentialEdit] {
+            users.map { user in
+                .set(
+                    Credential(name: "any", user: user, password: Secret(password), persistence: .permanent),
+                    for: space, asDefault: user == chosen)
+            }
+        }
+        try ours.apply(edits("old", default: users[0]))
+        try theirs.follow(within: 0)
+        try ours.apply([.remove(user: users[7], for: space), .remove(user: users[8], for: space)])
+        try ours.apply(edits("new", default: users[2999]))
+        try ours.apply([.remove(user: users[8], for: space)])
+        var told = theirs.storage.changes().makeAsyncIterator()
+        try theirs.follow(within: 0)
+        // The new default first; and what was removed and set again was never away.
+        var changes: [CredentialChange] = []
+        while changes.count < 3000, let change = await told.next() { changes.append(change) }
+        #expect(changes.first == CredentialChange(.madeDefault, space: space, user: users[2999]))
+        #expect(changes.filter { $0.kind == .removed }.map(\.user) == [users[8]])
+        #expect(theirs.defaultUser(for: space) == users[2999])
+        #expect(theirs.storage.version(of: users[8], for: space) == nil)
+        #expect(theirs.credentials.allSatisfy { $0.credential.password == Secret("new") })
+        #expect(theirs.entries.count == 2999)
+    }
+
     @Test func `a follower that is far behind reads everything`() async throws {
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))

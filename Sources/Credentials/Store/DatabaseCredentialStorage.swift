@@ -203,25 +203,50 @@ final class DatabaseCredentialStorage: CredentialStorage {
             }
             let (removed, changed) = try CredentialStoreError.asking { () throws(DatabaseError) in
                 try database.read { connection throws(DatabaseError) in
-                    // What is there again is read after its removal.
+                    // What is there again is read after its removal, and counts.
                     let removed = try CredentialTables.removals(since: known, connection)
                     var changed: [StoredCredential] = []
                     try CredentialTables.forEachCredential(since: known, connection) { changed.append($0) }
                     return (removed, changed)
                 }
             }
+            take(removed, changed)
+            state.withLock { $0.revision = max($0.revision, revision.latest) }
+        }
+    }
+
+    /// Changes that are taken over at a time: requests look at the view meanwhile.
+    private static let portion = 256
+
+    private func take(_ removed: [(space: ProtectionSpace, user: String)], _ changed: [StoredCredential]) {
+        // Whatever a request sees between two portions, no space is without the default that it has before and after, and
+        // what was removed and set again is not missing.
+        let present = removed.isEmpty ? [] : Set(changed.map { Place(space: $0.space, user: $0.user) })
+        let ordered = changed.filter(\.isDefault) + changed.filter { !$0.isDefault }
+        for start in stride(from: 0, to: ordered.count, by: Self.portion) {
             state.withLock { state in
-                for (space, user) in removed where state.view.remove(user: user, for: space) {
-                    listeners.tell(CredentialChange(.removed, space: space, user: user))
-                }
-                for row in changed {
+                for row in ordered[start..<min(start + Self.portion, ordered.count)] {
                     let change = state.view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
                     if let change { listeners.tell(change) }
                 }
                 generation.add(1, ordering: .relaxed)
-                state.revision = max(state.revision, revision.latest)
             }
         }
+        let gone = removed.filter { !present.contains(Place(space: $0.space, user: $0.user)) }
+        for start in stride(from: 0, to: gone.count, by: Self.portion) {
+            state.withLock { state in
+                for (space, user) in gone[start..<min(start + Self.portion, gone.count)]
+                where state.view.remove(user: user, for: space) {
+                    listeners.tell(CredentialChange(.removed, space: space, user: user))
+                }
+                generation.add(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    private struct Place: Hashable {
+        let space: ProtectionSpace
+        let user: String
     }
 
     /// Takes over another store's credentials in place of those known. Blocks.
@@ -240,13 +265,14 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 return (view, revision)
             }
         }
-        state.withLock { state in
-            if state.view.count > 0 || state.revision > 0 {
-                for change in fresh.changes(since: state.view) { listeners.tell(change) }
-            }
-            state.view = fresh
-            state.revision = revision
+        // What many rows take, to compare or to let go of, is no request's to wait for.
+        let former = state.withLock { state in
+            defer { state = State(view: fresh, revision: revision) }
             generation.add(1, ordering: .relaxed)
+            return state
+        }
+        if former.view.count > 0 || former.revision > 0 {
+            for change in fresh.changes(since: former.view) { listeners.tell(change) }
         }
     }
 }

@@ -72,6 +72,33 @@ struct RotationTests {
         ) { proxy, _ in try proxy.replace("password", with: Account.wrongPassword + "\n") }
     }
 
+    @Test func `a Negotiate login with a keytab's old keys closes when the file changes`() throws {
+        let server = try KerberosServer.shared()
+        let path = Scratch.folder("keytab") + "/alice.keytab"
+        func mount(_ user: String) throws {
+            try Data(Scratch.bytes(server.realm.keytab(user))).write(to: URL(filePath: path), options: .atomic)
+        }
+        try mount("alice")
+        let rules = """
+            credential svc { kerberos \(server.realm.principal("alice")); keytab \(path) }
+            challenge { host localhost; method negotiate; use svc }
+            """
+        let setting = AttacheProcess.Setting(threads: 1, environment: server.realm.environment)
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let wire = try proxy.connect()
+            defer { wire.close() }
+            try wire.send(
+                "GET \(server.url("/connection/")) HTTP/1.1\r\nHost: localhost:\(server.port)\r\n\r\n")
+            #expect(try wire.readResponse(to: "GET").status == 200)
+            #expect(try Self.connections(to: server.port, of: proxy) == 1)
+            try mount("bob")
+            // The server would keep it for half a minute.
+            #expect(
+                try Wait.until(seconds: 10) { try Self.connections(to: server.port, of: proxy) == 0 },
+                "\(proxy.errorOutput)")
+        }
+    }
+
     @Test func `an NTLM login with a stored credential closes when that is set again`() throws {
         try rotating("store sqlite \(Scratch.folder("store"))/credentials.db", password: Account.password) {
             proxy, origin in try proxy.set(Account.wrongPassword, for: origin, method: "ntlm")

@@ -153,11 +153,31 @@ struct StoreMigrationTests {
             try connection.rows(
                 kind == .sqlite ? "PRAGMA user_version = 1" : "UPDATE attache_schema SET version = 1")
         }
+        let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
+        let version = { () throws -> Int64? in
+            try reopened().read { connection throws(DatabaseError) in
+                try connection.rows(kind == .sqlite ? "PRAGMA user_version" : "SELECT version FROM attache_schema")
+                    .first?.first?.integer
+            }
+        }
+        // An earlier program with the right key still can open it.
+        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+            try open(try reopened(), wrong)
+        }
+        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+            try StoreMigration.run(
+                from: try reopened(), wrong, to: try Kind.sqlite.make(), right, replacing: false)
+        }
+        #expect(try version() == 1)
         let store = try open(try reopened(), key)
+        #expect(try version() == 2)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.spaces.parked.entries.map(\.version) == [refused])
         try store.put(credential("bob", "two"), for: Self.space, asDefault: true)
         #expect(try open(try reopened(), key).entries.count == 2)
+        let copied = try StoreMigration.run(
+            from: try reopened(), right, to: try Kind.sqlite.make(), wrong, replacing: false)
+        #expect(copied.credentials == 2)
     }
 }

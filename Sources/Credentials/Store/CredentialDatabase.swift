@@ -13,6 +13,10 @@ protocol CredentialDatabase: Sendable {
         _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value
 
+    /// Brings the tables of an earlier version up to date: to be called by who has the store's key, before anything but
+    /// the key is read or written. Opening a store makes the tables only where there are none.
+    func update() throws(DatabaseError)
+
     /// Whether somebody else may have changed something since the last call, or, where that is not known at once,
     /// does so within that time.
     ///

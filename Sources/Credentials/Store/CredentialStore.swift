@@ -94,6 +94,7 @@ public final class CredentialStore: Sendable {
             return progress.behind
         }
         guard behind != .none else { return false }
+        if behind == .replaced { try StoreKey.check(database, key) }
         let revision = try revision()
         let isOther = try hasOtherKey()
         if behind == .replaced || isOther || revision.latest < kept.revision {

@@ -20,9 +20,15 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         self.info = info
         self.name = name
         let connection = try PostgreSQLConnection(info)
-        try PostgreSQLSchema.migrate(connection)
+        if try PostgreSQLSchema.version(of: connection) == 0 { try PostgreSQLSchema.migrate(connection) }
         session = Mutex(PostgreSQLSession(info, connection))
         listening = Mutex(PostgreSQLSession(info, nil, greeting: "LISTEN \(PostgreSQLSchema.channel)"))
+    }
+
+    func update() throws(DatabaseError) {
+        try session.withLock { session throws(DatabaseError) in
+            try session.use { connection throws(DatabaseError) in try PostgreSQLSchema.migrate(connection) }
+        }
     }
 
     func read<Value: Sendable>(

@@ -37,23 +37,26 @@ enum PostgreSQLSchema {
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
         // Whoever finds the tables as they are to be needs no right to make any.
-        if try version(connection) == migrations.count { return }
+        if try version(of: connection) == migrations.count { return }
         try connection.transaction { () throws(DatabaseError) in
             try connection.rows(lock)
             try connection.rows("CREATE TABLE IF NOT EXISTS attache_schema (version integer NOT NULL)")
-            let version = try version(connection)
-            guard version <= migrations.count else {
-                throw .unusable("it was made by a later version of this program (schema \(version))")
-            }
+            let version = try version(of: connection)
             for statement in migrations[version...].joined() { try connection.rows(statement) }
             try connection.rows("DELETE FROM attache_schema")
             try connection.rows("INSERT INTO attache_schema VALUES ($1)", [.integer(Int64(migrations.count))])
         }
     }
 
-    private static func version(_ connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
+    /// 0 where there are no tables.
+    static func version(of connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
         let isThere = try connection.rows("SELECT 1 WHERE to_regclass('attache_schema') IS NOT NULL")
         if isThere.isEmpty { return 0 }
-        return Int(clamping: try connection.rows("SELECT version FROM attache_schema").first?.first?.integer ?? 0)
+        let known = try connection.rows("SELECT version FROM attache_schema").first?.first?.integer
+        let version = Int(clamping: known ?? 0)
+        guard version <= migrations.count else {
+            throw .unusable("it was made by a later version of this program (schema \(version))")
+        }
+        return version
     }
 }

@@ -66,7 +66,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     private static func open(_ path: String) throws(DatabaseError) -> State {
         let database = try SQLiteDatabase(path: path)
-        try migrate(database)
+        if try version(of: database) == 0 { try migrate(database) }
         var watch = SQLiteFileWatch(path)
         _ = watch.look(database)
         return State(database: database, stamp: FileStamp(path: path), watch: watch)
@@ -74,16 +74,24 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
         // A store that is up to date opens on a disk that has no room left.
-        let present = try database.rows("PRAGMA user_version").first?.first?.integer
-        if present == Int64(migrations.count) { return }
+        if try version(of: database) == migrations.count { return }
         try database.transaction { () throws(DatabaseError) in
-            let version = Int(try database.rows("PRAGMA user_version").first?.first?.integer ?? 0)
-            guard version <= migrations.count else {
-                throw .unusable("it was made by a later version of this program (schema \(version))")
-            }
+            let version = try version(of: database)
             for statement in migrations[version...].joined() { try database.rows(statement) }
             try database.rows("PRAGMA user_version = \(migrations.count)")
         }
+    }
+
+    private static func version(of database: SQLiteDatabase) throws(DatabaseError) -> Int {
+        let version = Int(clamping: try database.rows("PRAGMA user_version").first?.first?.integer ?? 0)
+        guard version <= migrations.count else {
+            throw .unusable("it was made by a later version of this program (schema \(version))")
+        }
+        return version
+    }
+
+    func update() throws(DatabaseError) {
+        try state.withLock { state throws(DatabaseError) in try Self.migrate(try database(&state)) }
     }
 
     func read<Value: Sendable>(

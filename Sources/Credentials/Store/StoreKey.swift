@@ -33,14 +33,17 @@ struct StoreKey: Sendable, Hashable {
         return key
     }
 
-    /// The key that seals the store's rows; a store that has none is given one.
+    /// The key that seals the store's rows; a store that has none is given one, and one of an earlier version is brought
+    /// up to date. With a wrong key nothing is touched.
     static func dataKey(
         of database: any CredentialDatabase, wrappedBy key: SealingKey
     ) throws(CredentialStoreError) -> SealingKey {
         let present = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
         }
-        if let present { return try present.dataKey(unwrappedWith: key) }
+        let known = try present?.dataKey(unwrappedWith: key)
+        try CredentialStoreError.asking { () throws(DatabaseError) in try database.update() }
+        if let known { return known }
         let fresh: SealingKey
         do throws(CryptoError) { fresh = try .random() } catch { throw .cannotSeal("\(error)") }
         let made = try StoreKey(fresh, wrappedBy: key)
@@ -53,6 +56,16 @@ struct StoreKey: Sendable, Hashable {
         }
         guard let adopted else { throw .database(.unusable("it keeps no key")) }
         return try adopted.dataKey(unwrappedWith: key)
+    }
+
+    /// Has the tables of a store that is under that key brought up to date; another store is left as it is.
+    static func check(_ database: any CredentialDatabase, _ key: SealingKey) throws(CredentialStoreError) {
+        let present = try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
+        }
+        guard let present else { return }
+        _ = try present.dataKey(unwrappedWith: key)
+        try CredentialStoreError.asking { () throws(DatabaseError) in try database.update() }
     }
 
     /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.

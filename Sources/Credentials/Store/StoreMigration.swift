@@ -18,6 +18,7 @@ public struct StoreMigration: Sendable, Equatable {
         from source: any CredentialDatabase, _ sourceKey: SealingKey, to destination: any CredentialDatabase,
         _ destinationKey: SealingKey, replacing: Bool
     ) throws(CredentialStoreError) -> StoreMigration {
+        try StoreKey.check(source, sourceKey)
         let (key, contents) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try source.read { connection throws(DatabaseError) in
                 try connection.snapshot { () throws(DatabaseError) in
@@ -30,7 +31,8 @@ public struct StoreMigration: Sendable, Equatable {
         try contents.check(openedWith: dataKey)
         let wrapped = try StoreKey(dataKey, wrappedBy: destinationKey)
         let present = try CredentialStoreError.asking { () throws(DatabaseError) -> StoreContents? in
-            try destination.write { connection, revision throws(DatabaseError) -> StoreContents? in
+            try destination.update()
+            return try destination.write { connection, revision throws(DatabaseError) -> StoreContents? in
                 let present = try StoreContents(connection)
                 if !present.isEmpty, !replacing { return present }
                 try connection.rows("DELETE FROM attache_store_key")

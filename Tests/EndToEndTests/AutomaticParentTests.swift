@@ -47,9 +47,13 @@ struct AutomaticParentTests {
 
     @Test func `the next of a list is asked where the first does not answer`() throws {
         let (dead, good) = (FreePort.take(), try Self.parent("good"))
-        let script = Self.script("return 'PROXY 127.0.0.1:\(dead); PROXY 127.0.0.1:\(good.port); DIRECT';")
+        let script = Self.script(
+            "var ways = 'PROXY 127.0.0.1:\(dead); PROXY 127.0.0.1:\(good.port); DIRECT';",
+            "if (host == 'many.test') for (i = 0; i < 5000; i++) ways = ways + '; PROXY 127.0.0.1:' + (i + 1);",
+            "return ways;")
         try running(script) { proxy throws in
             #expect(try proxy.get("http://a.test/").text == "by good")
+            #expect(try proxy.get("http://many.test/").text == "by good")
         }
     }
 

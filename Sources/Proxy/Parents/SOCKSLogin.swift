@@ -57,7 +57,20 @@ struct SOCKSLogin: ~Copyable {
             self.credential = nil
             return
         }
-        if parent.accepted == credential.version { return }
+        if parent.accepted != credential.version { await awaitTurn(for: credential) }
+        // Another loop may have found out what has become of it since.
+        let parked = shared.spaces.parked
+        if parked.contains(credential.version, for: space)
+            || parked.contains(credential.version, at: parent.origin.kin)
+        {
+            session.worker.metrics.add(to: .credentialsParked)
+            reason = PassReason.parked(credential: credential.version.name).description
+            self.credential = nil
+        }
+    }
+
+    /// Becomes the one request that is judged for all, or waits for it.
+    private mutating func awaitTurn(for credential: Credential) async {
         switch shared.spaces.admit(to: space, version: credential.version) {
         case .proceed: break
         case .lead(let lease): self.lease = lease
@@ -66,14 +79,6 @@ struct SOCKSLogin: ~Copyable {
             let alarm = Alarm(on: session.worker.loop) { waiter.expire() }
             alarm.set(after: timeouts.connect + timeouts.response)
             if case .lead(let lease) = await waiter.outcome() { self.lease = lease }
-        }
-        let parked = shared.spaces.parked
-        if parked.contains(credential.version, for: space)
-            || parked.contains(credential.version, at: parent.origin.kin)
-        {
-            session.worker.metrics.add(to: .credentialsParked)
-            reason = PassReason.parked(credential: credential.version.name).description
-            self.credential = nil
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Parents that a PAC file names.
@@ -74,6 +75,28 @@ struct AutomaticParentTests {
             }
             #expect(!other.requests.isEmpty)
             #expect(other.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
+        }
+    }
+
+    @Test func `a SOCKS server that only the script names is offered no password`() throws {
+        let offers = Mutex<[[UInt8]]>([])
+        let socks = try RecordingOrigin { connection in
+            let greeting = try connection.wire.read(2)
+            let methods = try connection.wire.read(Int(greeting[1]))
+            offers.withLock { $0.append(methods) }
+            try connection.wire.send([5, 0xFF])
+        }
+        let rules = """
+            credential web { user \(Account.user); password file @/password }
+            challenge { proxy yes; use web }
+            """
+        let script = Self.script("return 'SOCKS5 127.0.0.1:\(socks.port)';")
+        for (parent, methods) in [("", [UInt8(0)]), ("credentials 127.0.0.1:\(socks.port)", [0, 2])] {
+            offers.withLock { $0 = [] }
+            try running(script, parent: parent, rules: rules) { proxy throws in
+                #expect(try proxy.get("http://a.test/").status == 502)
+                #expect(offers.withLock { $0 } == [methods])
+            }
         }
     }
 

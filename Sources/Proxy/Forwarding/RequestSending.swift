@@ -324,9 +324,13 @@ struct RequestSending: ~Copyable {
     }
 
     private mutating func receiveFinalHead() async throws(ExchangeFailure) {
+        let loop = session.worker.loop
+        let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
         while true {
             try await receiveHead()
             if !exchange.upstream.head.status.isInterim { return }
+            // A sign of life that nobody gets gives the origin no more time.
+            if exchange.request.version < .http11, loop.now >= end { throw .upstreamFailed(.timedOut) }
             try await passInterimHead()
         }
     }

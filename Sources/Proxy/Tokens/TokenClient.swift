@@ -14,8 +14,6 @@ struct TokenClient {
     let worker: Worker
     let policy: Policy
 
-    private var timeouts: Policy.Timeouts { policy.timeouts }
-
     /// More than any token endpoint has to say.
     private static let contentLimit = 256 * 1024
 
@@ -30,10 +28,6 @@ struct TokenClient {
         }
         exchange.own = OwnRequest(identity: identity(of: grant))
         try write(request, for: grant, to: exchange)
-        // Everybody waits for this one request: an endpoint that trickles is not listened to for ever.
-        let alarm = Alarm(on: worker.loop) { exchange.upstream.stream?.close() }
-        alarm.set(after: timeouts.connect * 2 + timeouts.response)
-        defer { alarm.cancel() }
         do throws(ExchangeFailure) { try await ask(exchange, in: session, at: grant.endpoint) } catch {
             throw unreachable(grant, error.sentence(by: exchange.way))
         }
@@ -86,6 +80,8 @@ struct TokenClient {
         upstream.consumeHead()
         var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
         var content: [UInt8] = []
+        // Everybody waits for this one request: an endpoint that trickles is not listened to for ever.
+        let end = worker.loop.now &+ UInt64(clamping: policy.timeouts.response)
         let inbound = upstream.inbound
         while true {
             do throws(HTTPError) {
@@ -106,6 +102,7 @@ struct TokenClient {
             guard content.count <= Self.contentLimit else {
                 throw .malformed(endpoint: "\(grant.endpoint)", "is too large")
             }
+            guard worker.loop.now < end else { throw unreachable(grant, "its answer takes too long") }
             let count = try? await upstream.readBody(within: policy.timeouts.idle)
             if count ?? 0 == 0 {
                 if count == 0, framing.endsWithConnection { return content }

@@ -17,6 +17,8 @@ struct SOCKSLogin: ~Copyable {
     private(set) var credential: Credential?
     /// Why none is offered, where there is one.
     private var reason: String?
+    /// Whether the server asked for the password, and so has judged it.
+    private var isSent = false
     /// The right to be the one that is judged for all.
     private var lease: Lease?
 
@@ -82,19 +84,21 @@ struct SOCKSLogin: ~Copyable {
         }
     }
 
-    func append(to buffer: ByteBuffer) throws(SOCKSError) {
+    mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
         guard let credential, let user = credential.user, let password = credential.password else {
             throw .unusableCredential
         }
         try SOCKS5Handshake.append(user: user, password: password, to: buffer)
+        isSent = true
         exchange.record.parentScheme = .basic
         exchange.record.parentCredential = credential.version.name
     }
 
+    /// The server has nothing against the login, or wanted none.
     mutating func accepted() {
-        lease?.settle(.accepted)
+        lease?.settle(isSent ? .accepted : .open)
         lease = nil
-        parent.accepted = credential?.version
+        if isSent { parent.accepted = credential?.version }
     }
 
     /// The server has judged, and nobody sends this version again.

@@ -28,7 +28,7 @@ struct SOCKSOpening {
         let connection = try await connector.connect(under: .plain, resuming: false)
         let inbound = ByteBuffer(capacity: 512)
         do throws(Failure) {
-            try await negotiate(on: connection.stream, inbound, login)
+            try await negotiate(on: connection.stream, inbound, &login)
         } catch {
             connection.stream.close()
             switch error {
@@ -47,7 +47,7 @@ struct SOCKSOpening {
     }
 
     private func negotiate(
-        on stream: ByteStream, _ inbound: ByteBuffer, _ login: borrowing SOCKSLogin
+        on stream: ByteStream, _ inbound: ByteBuffer, _ login: inout SOCKSLogin
     ) async throws(Failure) {
         let out = exchange.outbound
         out.clear()

@@ -54,6 +54,7 @@ struct ParentOddityTests {
         "ssh.example": "SSH-2.0-OpenSSH_9.2\r\n",
         "half.example": "HTTP/1.1 200",
         "silent.example": "",
+        "origin.example": "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"o\"\r\nContent-Length: 0\r\n\r\n",
     ]
 
     @Test func `what is no 2xx opens none, and the client learns who said it`() throws {
@@ -61,7 +62,8 @@ struct ParentOddityTests {
             guard let request = try connection.requestHead() else { return }
             try connection.wire.send((Self.refusals[String(request.target.dropLast(4))] ?? ""))
         }
-        try tunnelling(parent) { proxy throws in
+        let rules = "credential own { user \(Account.user); password file @/password }\nchallenge { proxy no; use own }"
+        try tunnelling(parent, rules: rules) { proxy throws in
             for host in Self.refusals.keys {
                 let wire = try proxy.connect()
                 try wire.send("CONNECT \(host):443 HTTP/1.1\r\nHost: \(host):443\r\n\r\n")
@@ -69,8 +71,9 @@ struct ParentOddityTests {
                 #expect(answer.status == 502, "\(host)")
                 let text = String(decoding: answer.body, as: UTF8.self)
                 #expect(text.contains("the parent corp (127.0.0.1:\(parent.port))"), "\(host): \(text)")
-                #expect(answer["Location"] == nil)
+                #expect(answer["Location"] == nil && answer["WWW-Authenticate"] == nil)
             }
+            #expect(parent.messages.allSatisfy { $0["Authorization"] == nil && $0["Proxy-Authorization"] == nil })
         }
     }
 

@@ -15,32 +15,37 @@ public final class PACFile: Sendable {
         let until: ContinuousClock.Instant
     }
 
-    /// What only the thread that evaluates touches.
-    private struct Engine {
-        var process: PACProcess?
+    private struct Memory {
+        /// Of the file that said so.
         var stamp: FileStamp?
+        var answers: [Question: Known] = [:]
     }
 
     public let path: String
     private let program: String
-    private let known = Mutex<[Question: Known]>([:])
-    private let engine = Mutex<Engine>(Engine())
-    private let pool = BlockingPool(threads: 1)
+    private let limit: Duration
+    private let known = Mutex<Memory>(Memory())
+    private let engines = (0..<PACFile.width).map { _ in PACEngine() }
+    private let pool = BlockingPool(threads: PACFile.width)
 
-    private static let limit = Duration.seconds(5)
+    /// How many questions are asked at a time, where some take theirs.
+    private static let width = 4
     private static let keptFor = Duration.seconds(60)
     private static let failureKeptFor = Duration.seconds(5)
     private static let capacity = 4096
 
-    /// - Parameter program: what is started to evaluate it; see `PACWorker`.
-    public init(path: String, program: String = "/proc/self/exe") {
+    /// - Parameters:
+    ///   - program: what is started to evaluate it; see `PACWorker`.
+    ///   - limit: for one answer.
+    public init(path: String, program: String = "/proc/self/exe", limit: Duration = .seconds(5)) {
         self.path = path
         self.program = program
+        self.limit = limit
     }
 
     /// Why it cannot be used; nil: it can. Blocks.
     public func check() -> PACError? {
-        engine.withLock { engine in
+        engines[0].state.withLock { engine in
             do throws(PACError) {
                 try start(&engine)
                 return nil
@@ -62,37 +67,48 @@ public final class PACFile: Sendable {
 
     private func lookUp(_ question: Question) -> Result<[PACWay], PACError>? {
         known.withLock { known in
-            guard let entry = known[question], entry.until > .now else { return nil }
+            guard let entry = known.answers[question], entry.until > .now else { return nil }
             return entry.answer
         }
     }
 
     private func evaluate(_ question: Question) -> Result<[PACWay], PACError> {
-        let answer: Result<[PACWay], PACError> = engine.withLock { engine in
-            do throws(PACError) {
-                return .success(PACWay.list(try told(&engine, about: question)))
-            } catch { return .failure(error) }
+        for engine in engines {
+            if let answer = engine.state.withLockIfAvailable({ evaluate(question, by: &$0) }) { return answer }
         }
+        return engines[0].state.withLock { evaluate(question, by: &$0) }
+    }
+
+    private func evaluate(_ question: Question, by engine: inout PACEngine.State) -> Result<[PACWay], PACError> {
+        let answer: Result<[PACWay], PACError>
+        do throws(PACError) {
+            answer = .success(PACWay.list(try told(&engine, about: question)))
+        } catch { answer = .failure(error) }
         let isKnown = if case .success = answer { true } else { false }
         known.withLock { known in
-            if known.count >= Self.capacity { known.removeAll(keepingCapacity: true) }
-            known[question] = Known(answer: answer, until: .now + (isKnown ? Self.keptFor : Self.failureKeptFor))
+            // What an older file said is of no use to others.
+            guard known.stamp == engine.stamp else { return }
+            if known.answers.count >= Self.capacity { known.answers.removeAll(keepingCapacity: true) }
+            known.answers[question] = Known(
+                answer: answer, until: .now + (isKnown ? Self.keptFor : Self.failureKeptFor))
         }
         return answer
     }
 
     /// Sees to it that a process runs that has read the file as it is.
-    private func start(_ engine: inout Engine) throws(PACError) {
+    private func start(_ engine: inout PACEngine.State) throws(PACError) {
         let stamp = FileStamp(path: path)
         if engine.process != nil, engine.stamp == stamp { return }
         engine.process = nil
         engine.stamp = stamp
-        known.withLock { $0.removeAll() }
-        engine.process = try PACProcess(program: program, path: path, within: Self.limit)
+        known.withLock { known in
+            if known.stamp != stamp { known = Memory(stamp: stamp) }
+        }
+        engine.process = try PACProcess(program: program, path: path, within: limit)
     }
 
     /// The answer of a process that runs, or of a new one if that turns out to have died.
-    private func told(_ engine: inout Engine, about question: Question) throws(PACError) -> String {
+    private func told(_ engine: inout PACEngine.State, about question: Question) throws(PACError) -> String {
         let mayHaveDied = engine.process != nil
         try start(&engine)
         do throws(PACError) { return try ask(&engine, question) } catch {
@@ -102,12 +118,12 @@ public final class PACFile: Sendable {
         return try ask(&engine, question)
     }
 
-    private func ask(_ engine: inout Engine, _ question: Question) throws(PACError) -> String {
+    private func ask(_ engine: inout PACEngine.State, _ question: Question) throws(PACError) -> String {
         guard let process = engine.process else { throw .unavailable("the PAC file \(path) was not read") }
         let host = question.host.utf8.contains(.colon) ? "[\(question.host)]" : question.host
         do throws(PACError) {
             return try process.ask(
-                url: "\(question.scheme)://\(host):\(question.port)/", host: question.host, within: Self.limit)
+                url: "\(question.scheme)://\(host):\(question.port)/", host: question.host, within: limit)
         } catch {
             // It may be still at it; the next question is for another.
             if case .broken = error { throw error }

@@ -7,8 +7,9 @@ public final class ServiceLogin: Sendable {
     public enum Step: Sendable {
         /// The token goes to the client, whose answer is the next step's.
         case goesOn([UInt8])
-        /// The client is this principal. The token, if there is one, proves the proxy to it.
-        case proved(String, token: [UInt8]?)
+        /// The client is this principal, for so many seconds; nil: without end. The token, if there is one, proves the proxy
+        /// to it.
+        case proved(String, token: [UInt8]?, lifetime: Int?)
     }
 
     private let context: AcceptingContext
@@ -22,7 +23,8 @@ public final class ServiceLogin: Sendable {
             do throws(GSSAPIError) {
                 switch try context.step(token) {
                 case .continue(let answer): return .success(.goesOn(answer))
-                case .established(let principal, let token): return .success(.proved(principal, token: token))
+                case .established(let principal, let token, let lifetime):
+                    return .success(.proved(principal, token: token, lifetime: lifetime))
                 }
             } catch { return .failure(LoginError(error)) }
         }

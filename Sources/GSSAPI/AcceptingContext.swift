@@ -8,8 +8,9 @@ public final class AcceptingContext: Sendable {
     public enum Step: Sendable, Equatable {
         /// The token goes to the client, whose answer is the next step's.
         case `continue`([UInt8])
-        /// The client is who it says: the principal's full name. The token, if there is one, proves the service to it.
-        case established(principal: String, token: [UInt8]?)
+        /// The client is who it says: the principal's full name. The token, if there is one, proves the service to it. The
+        /// ticket holds for so many seconds more; nil: without end.
+        case established(principal: String, token: [UInt8]?, lifetime: Int?)
     }
 
     private struct State {
@@ -48,11 +49,12 @@ public final class AcceptingContext: Sendable {
             var minor: OM_uint32 = 0
             var output = gss_buffer_desc()
             var client: gss_name_t?
+            var lifetime: OM_uint32 = 0
             let major = SecurityTokens.withBindings(channel) { bindings in
                 SecurityTokens.withBuffer(token) { input in
                     tokens.library.gss_accept_sec_context(
-                        &minor, &state.context, credential.handle, input, bindings, &client, nil, &output, nil, nil,
-                        nil)
+                        &minor, &state.context, credential.handle, input, bindings, &client, nil, &output, nil,
+                        &lifetime, nil)
                 }
             }
             defer { tokens.release(name: client) }
@@ -68,7 +70,9 @@ public final class AcceptingContext: Sendable {
             guard let principal = principal(client) else {
                 return .failure(GSSAPIError(.refused, "the client has no name"))
             }
-            return .success(.established(principal: principal, token: answer))
+            // GSS_C_INDEFINITE (RFC 2744 section 3.15) is the highest number.
+            let seconds = lifetime == .max ? nil : Int(lifetime)
+            return .success(.established(principal: principal, token: answer, lifetime: seconds))
         }
         return try result.get()
     }

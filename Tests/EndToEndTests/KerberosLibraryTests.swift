@@ -30,21 +30,22 @@ struct KerberosLibraryTests {
     /// Lets both sides talk until one of them has said its last.
     private static func talk(
         _ initiator: InitiatingContext, _ acceptor: AcceptingContext
-    ) throws -> (principal: String?, isProved: Bool) {
+    ) throws -> (principal: String?, isProved: Bool, lifetime: Int?) {
         var principal: String?
+        var lifetime: Int?
         var step = try initiator.step()
         for _ in 0..<8 {
             guard case .continue(let token) = step else { break }
             switch try acceptor.step(token) {
             case .continue(let answer): step = try initiator.step(answer)
-            case .established(let name, let answer):
-                principal = name
-                guard let answer else { return (principal, false) }
+            case .established(let name, let answer, let seconds):
+                (principal, lifetime) = (name, seconds)
+                guard let answer else { return (principal, false, lifetime) }
                 step = try initiator.step(answer)
             }
         }
-        if case .established = step { return (principal, true) }
-        return (principal, false)
+        if case .established = step { return (principal, true, lifetime) }
+        return (principal, false, lifetime)
     }
 
     private static func expect(
@@ -68,6 +69,8 @@ struct KerberosLibraryTests {
                 try InitiatingContext(cache, to: ticket), try AcceptingContext(acceptor))
             #expect(talked.principal == "alice@ATTACHE.TEST")
             #expect(talked.isProved)
+            // Ten hours, and five minutes by which clocks may differ.
+            #expect((9 * 3600...10 * 3600 + 600).contains(talked.lifetime ?? 0))
         }
     }
 

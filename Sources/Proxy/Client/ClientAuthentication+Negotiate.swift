@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import HTTP
+import IO
 import Rules
 import TLS
 import Telemetry
@@ -21,8 +22,8 @@ extension ClientAuthentication {
             let login = try begunLogin(of: session)
             session.negotiation = nil
             switch try await login.step(token) {
-            case .proved(let principal, let answer):
-                session.negotiation = .established(user: principal)
+            case .proved(let principal, let answer, let lifetime):
+                session.negotiation = .established(user: principal, for: lifetime, at: session.worker.loop.now)
                 note(principal, exchange, of: session)
                 exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
                 return

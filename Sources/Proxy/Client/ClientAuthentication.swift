@@ -37,7 +37,7 @@ final class ClientAuthentication: Sendable {
     func judge(_ exchange: Exchange, of session: ClientSession) -> Judgement {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
-            if case .established(let user) = session.negotiation, methods.contains(.negotiate) {
+            if let user = session.negotiation?.user(at: session.worker.loop.now), methods.contains(.negotiate) {
                 note(user, exchange, of: session)
                 return .proved
             }

@@ -4,6 +4,19 @@ import Credentials
 enum ClientNegotiation {
     /// The client has our token, and its next request brings the answer; becomes `.established`, or ends.
     case awaitingToken(ServiceLogin)
-    /// All requests that bring no other credentials are this principal's.
-    case established(user: String)
+    /// All requests that bring no other credentials are this principal's, as long as the ticket holds: until then, on the
+    /// loop's clock.
+    case established(user: String, until: UInt64)
+
+    /// - Parameter lifetime: seconds; nil: without end.
+    static func established(user: String, for lifetime: Int?, at now: UInt64) -> ClientNegotiation {
+        let end = lifetime.map { now &+ UInt64(clamping: $0) &* 1000 }
+        return .established(user: user, until: end ?? .max)
+    }
+
+    /// Who is known by it now.
+    func user(at now: UInt64) -> String? {
+        guard case .established(let user, let end) = self, now < end else { return nil }
+        return user
+    }
 }

@@ -69,7 +69,7 @@ final class NegotiateGuard: Sendable {
     private func answer(to token: [UInt8]) -> (status: String, fields: [String]) {
         do throws(GSSAPIError) {
             let context = try AcceptingContext(credential, channel: terms.channel)
-            guard case .established(let principal, var last?) = try context.step(token) else {
+            guard case .established(let principal, var last?, _) = try context.step(token) else {
                 return ("500 Internal Server Error", [])
             }
             state.withLock { $0.principals.append(principal) }

@@ -29,8 +29,8 @@ import Testing
         let session = SessionAuthenticator()
         session.open(jar("1"))
         let ticket = try #require(answer(session).ticket)
-        #expect(session.refused(by: challenges("Basic realm=x"), ticket: ticket) == nil)
-        #expect(session.refused(by: [.loginPage], ticket: ticket) == .refused)
+        #expect(session.refused(by: challenges("Basic realm=x"), ticket: ticket, wasAsked: false) == nil)
+        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: false) == .refused)
     }
 
     @Test func `one that was good has ended, and the next is judged anew`() throws {
@@ -39,17 +39,40 @@ import Testing
         let first = try #require(answer(session).ticket)
         session.accepted(ticket: first, wasAsked: false)
         session.accepted(ticket: first, wasAsked: true)
-        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
         #expect(!session.isOpen)
-        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
         session.open(jar("2"))
         // A late response to the session before says nothing of this one.
-        #expect(session.refused(by: [.loginPage], ticket: first) == .retry)
+        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
         #expect(session.isOpen)
         let second = try #require(answer(session).ticket)
-        #expect(session.refused(by: [.loginPage], ticket: second) == .aborted)
+        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .aborted)
         #expect(session.isOpen)
-        #expect(session.refused(by: [.loginPage], ticket: second) == .refused)
+        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .refused)
+    }
+
+    @Test func `one that is good where the one before was is not refused for a page that its user may not see`() throws
+    {
+        let session = SessionAuthenticator()
+        session.open(jar("1"))
+        let first = try #require(answer(session).ticket)
+        #expect(session.doubt(ticket: first)?.target == nil)
+        session.accepted(ticket: first, wasAsked: true, at: Array("/a".utf8))
+        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
+        session.open(jar("2"))
+        let second = try #require(answer(session).ticket)
+        #expect(session.doubt(ticket: first)?.target == nil)
+        #expect(session.doubt(ticket: second)?.target == Array("/a".utf8))
+        session.trust(ticket: second)
+        #expect(session.doubt(ticket: second)?.target == nil)
+        for _ in 0..<2 {
+            #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: true) == .aborted)
+            #expect(session.isOpen)
+        }
+        // Whoever is asked at first may be asked because it has ended.
+        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .retry)
+        #expect(!session.isOpen)
     }
 
     @Test func `the server's own changes to the session are kept`() throws {
@@ -72,7 +95,7 @@ import Testing
         session.open(jar("1"))
         let ticket = try #require(answer(session).ticket)
         session.accepted(ticket: ticket, wasAsked: true)
-        #expect(session.refused(by: [.loginPage], ticket: ticket) == .retry)
+        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: false) == .retry)
         #expect(!session.isOpen)
         let owned = ["s=2; Path=/", "other=1; Path=/"].map { session.owns($0.utf8Span.span) }
         #expect(owned == [true, false])

@@ -198,6 +198,21 @@ struct FormLoginTests {
         }
     }
 
+    @Test func `pages that the user may not see are no refusal, however many there are`() throws {
+        let server = try LoginServer()
+        try loggingIn(to: server) { proxy throws in
+            #expect(try proxy.get(server.url("/a")).text == "home\n")
+            for _ in 1...3 { #expect(try proxy.get(server.url("/forbidden")).status == 302) }
+            #expect(try proxy.get(server.url("/a")).text == "home\n")
+            // The first login, and one for each of them.
+            #expect(server.count("login good") == 4)
+            let all = try Parallel.fetch(8, server.url("/forbidden"), through: proxy)
+            #expect(all == Array(repeating: 302, count: 8))
+            #expect(try proxy.get(server.url("/a")).text == "home\n")
+            #expect(server.count("login bad") == 0)
+        }
+    }
+
     @Test func `a large page that is none passes whole, in its coding or without`() throws {
         let server = try LoginServer(.page)
         try loggingIn(to: server, Self.text) { proxy throws in

@@ -10,6 +10,8 @@ public final class SessionAuthenticator: Authenticator {
         case first
         /// As `first`, but the one before was good.
         case renewed
+        /// As `renewed`, and it is good where the one before was.
+        case trusted
         /// Somebody was let in by it who was not before.
         case proven
     }
@@ -21,6 +23,8 @@ public final class SessionAuthenticator: Authenticator {
         case open(generation: UInt32, Standing, CookieJar)
     }
 
+    /// Where somebody was let in who was not before: the target of a GET.
+    private let proof = Mutex<[UInt8]?>(nil)
     private let state = Mutex(State.closed(generation: 0, former: nil))
 
     init() {}
@@ -89,8 +93,32 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
+    /// Where to try a session that came after a good one and was answered with a login page: either it is no good, or its
+    /// user may not see that page. Nil where there is nothing to find out.
+    public func doubt(ticket: AuthorizationTicket) -> (target: [UInt8], jar: CookieJar)? {
+        guard let target = proof.withLock({ $0 }) else { return nil }
+        return state.withLock { state in
+            guard case .open(let generation, .renewed, let jar) = state, generation == ticket.generation else {
+                return nil
+            }
+            return (target, jar)
+        }
+    }
+
+    /// The session is good there.
+    public func trust(ticket: AuthorizationTicket) {
+        state.withLock { state in
+            guard case .open(let generation, .renewed, let jar) = state, generation == ticket.generation else { return }
+            state = .open(generation: generation, .trusted, jar)
+        }
+    }
+
     /// Judges the challenges that came on an answer; nil where none of them is for a login.
-    public func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal? {
+    ///
+    /// - Parameter wasAsked: whether one came on the same request before.
+    public func refused(
+        by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool
+    ) -> Refusal? {
         guard challenges.contains(.loginPage) else { return nil }
         return state.withLock { state in
             guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation else {
@@ -102,7 +130,8 @@ public final class SessionAuthenticator: Authenticator {
                 // It is the target that this user may not see, or else the next answer is refused.
                 state = .open(generation: generation, .first, jar)
                 return .aborted
-            case .proven:
+            case .trusted where wasAsked: return .aborted
+            case .trusted, .proven:
                 state = .closed(generation: generation, former: jar)
                 return .retry
             }
@@ -111,9 +140,12 @@ public final class SessionAuthenticator: Authenticator {
 
     /// A response that asks for no login.
     ///
-    /// - Parameter wasAsked: whether one to the same request did.
-    public func accepted(ticket: AuthorizationTicket, wasAsked: Bool) {
+    /// - Parameters:
+    ///   - wasAsked: whether one to the same request did.
+    ///   - target: of the request, if it may be sent again at any time.
+    public func accepted(ticket: AuthorizationTicket, wasAsked: Bool, at target: [UInt8]? = nil) {
         guard wasAsked else { return }
+        if let target { proof.withLock { $0 = target } }
         state.withLock { state in
             if case .open(let generation, _, let jar) = state, generation == ticket.generation {
                 state = .open(generation: generation, .proven, jar)

@@ -38,6 +38,14 @@ extension ChallengeLoop {
         forms.takeCookies(for: session, ticket, keeps: isGood)
     }
 
+    /// Finds out whether it is the session that is no good, or the target that its user may not see.
+    func resolveDoubt() async {
+        guard case .session(let session)? = authenticator?.binding, let ticket, let forms,
+            let (target, jar) = session.doubt(ticket: ticket)
+        else { return }
+        if await forms.lets(jar, see: target) { session.trust(ticket: ticket) }
+    }
+
     /// Sees to it that there is what the answer is made of.
     ///
     /// - Parameter reason: why there can be no answer at all.

@@ -194,7 +194,10 @@ struct ChallengeLoop: ~Copyable {
         takeCookies(isGood: !isLoginPage)
         guard isLoginPage || upstream.head.status == fields.status else { return await judgeWithBody() }
         var challenges = upstream.head.status == fields.status ? upstream.challenges(in: fields.challenge) : []
-        if isLoginPage { challenges.append(.loginPage) }
+        if isLoginPage {
+            challenges.append(.loginPage)
+            await resolveDoubt()
+        }
         let offers = offers(in: challenges)
         let refusal = takeSetback() ?? refusal(by: challenges)
         let response = AuthenticationChallenge.FailureResponse(
@@ -243,7 +246,8 @@ struct ChallengeLoop: ~Copyable {
         switch authenticator?.binding {
         case .request(let requests)?: ticket.map { requests.refused(by: challenges, ticket: $0) }
         case .connection?: loginRefusal(by: challenges)
-        case .session(let session)?: ticket.flatMap { session.refused(by: challenges, ticket: $0) }
+        case .session(let session)?:
+            ticket.flatMap { session.refused(by: challenges, ticket: $0, wasAsked: wasAsked) }
         case nil: nil
         }
     }
@@ -314,7 +318,7 @@ struct ChallengeLoop: ~Copyable {
     private func proof(bodyDigest: [UInt8]?) -> Acceptance? {
         let hasJudged = upstream.head.status.rawValue < 500
         if case .session(let session)? = authenticator?.binding, let ticket, hasJudged {
-            session.accepted(ticket: ticket, wasAsked: wasAsked)
+            session.accepted(ticket: ticket, wasAsked: wasAsked, at: wasAsked ? forms?.safeTarget : nil)
             return .unverified
         }
         guard case .request(let requests)? = authenticator?.binding else { return loginProof(hasJudged: hasJudged) }

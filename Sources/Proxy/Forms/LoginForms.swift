@@ -105,6 +105,20 @@ final class LoginForms {
         }
     }
 
+    /// The target of the client's request, if that is one that may be sent at any time.
+    var safeTarget: [UInt8]? {
+        let target = exchange.target
+        return exchange.request.method == .get ? target.readable.array : nil
+    }
+
+    /// Whether a request of ours with these cookies is answered without asking for a login.
+    func lets(_ jar: CookieJar, see target: [UInt8]) async -> Bool {
+        let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+        defer { wire.end() }
+        guard let page = try? await wire.ask(.get, at: target, with: jar) else { return false }
+        return page.status < 400 && !page.isRecognised
+    }
+
     // MARK: - The login
 
     /// Logs in, from the response that asks for it.

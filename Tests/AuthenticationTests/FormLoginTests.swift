@@ -31,7 +31,7 @@ import Testing
         switch step {
         case .get(let target): "GET \(target.span.text)"
         case .post(let target, let content, _): "POST \(target.span.text) \(content.bytes.withBytes { $0.text })"
-        case .loggedIn(let jar): "in \(jar.cookies.map { $0.name.span.text }.joined(separator: " "))"
+        case .loggedIn(let jar, _): "in \(jar.cookies.map { $0.name.span.text }.joined(separator: " "))"
         case .refused: "refused"
         case .failed(let error): "\(error)"
         }
@@ -53,7 +53,10 @@ import Testing
         guard case .post(_, _, let from) = step else { return }
         #expect(from.span.text == "/login?next=/app")
         #expect(text(login.received(page(303, location: "/", cookies: ["s=1", "t=2"]), now: 0)) == "GET /")
-        #expect(text(login.received(page(200, "welcome"), now: 0)) == "in s t")
+        let end = login.received(page(200, "welcome"), now: 0)
+        #expect(text(end) == "in s t")
+        guard case .loggedIn(_, let landing) = end else { return }
+        #expect(landing == [.slash])
     }
 
     @Test func `a response that is there already is the first page`() {

@@ -57,15 +57,15 @@ import Testing
         let session = SessionAuthenticator()
         session.open(jar("1"))
         let first = try #require(answer(session).ticket)
-        #expect(session.doubt(ticket: first)?.target == nil)
+        #expect(session.doubt(ticket: first)?.witness == nil)
         session.accepted(ticket: first, wasAsked: true, at: Array("/a".utf8))
         #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
         session.open(jar("2"))
         let second = try #require(answer(session).ticket)
-        #expect(session.doubt(ticket: first)?.target == nil)
-        #expect(session.doubt(ticket: second)?.target == Array("/a".utf8))
+        #expect(session.doubt(ticket: first)?.witness == nil)
+        #expect(session.doubt(ticket: second)?.witness == .formerly(Array("/a".utf8)))
         session.trust(ticket: second)
-        #expect(session.doubt(ticket: second)?.target == nil)
+        #expect(session.doubt(ticket: second)?.witness == nil)
         for _ in 0..<2 {
             #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: true) == .aborted)
             #expect(session.isOpen)
@@ -73,6 +73,15 @@ import Testing
         // Whoever is asked at first may be asked because it has ended.
         #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .retry)
         #expect(!session.isOpen)
+    }
+
+    @Test func `the first is doubted where its login led to`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"), landing: [.slash])
+        let ticket = try #require(answer(session).ticket)
+        #expect(session.doubt(ticket: ticket)?.witness == .landing([.slash]))
+        session.trust(ticket: ticket)
+        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: true) == .aborted)
     }
 
     @Test func `the server's own changes to the session are kept`() throws {

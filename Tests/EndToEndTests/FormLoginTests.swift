@@ -198,6 +198,14 @@ struct FormLoginTests {
         }
     }
 
+    @Test func `a first page that the user may not see is no refusal either`() throws {
+        let server = try LoginServer()
+        try loggingIn(to: server) { proxy throws in
+            for _ in 1...3 { #expect(try proxy.get(server.url("/forbidden")).status == 302) }
+            #expect(try proxy.get(server.url("/a")).text == "home\n")
+        }
+    }
+
     @Test func `pages that the user may not see are no refusal, however many there are`() throws {
         let server = try LoginServer()
         try loggingIn(to: server) { proxy throws in

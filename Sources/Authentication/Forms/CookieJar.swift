@@ -11,7 +11,7 @@ public struct CookieJar: Sendable {
         let endsAt: Int?
     }
 
-    let origin: Origin
+    public let origin: Origin
     /// Longer paths first, of equals the older first: the order in which they are sent.
     private(set) var cookies: [Cookie] = []
     /// Of all cookies that it ever held.

@@ -13,7 +13,8 @@ public struct FormLogin: Sendable {
         case get(target: [UInt8])
         /// - Parameter page: the target of the page that the form is on.
         case post(target: [UInt8], content: FormContent, page: [UInt8])
-        case loggedIn(CookieJar)
+        /// - Parameter landing: the target of a page that the login led to and that asks for none; nil without one.
+        case loggedIn(CookieJar, landing: [UInt8]?)
         /// The server saw the credential and wants another.
         case refused
         case failed(FormLoginError)
@@ -107,7 +108,8 @@ public struct FormLogin: Sendable {
         case .following(let target):
             take(page, at: target, now: now)
             if isRefusal(page) { return finish(.refused) }
-            return page.isRedirect ? follow(page, from: target) { .following(target: $0) } : succeed()
+            if page.isRedirect { return follow(page, from: target) { .following(target: $0) } }
+            return succeed(landing: page.status < 400 ? target : nil)
         }
     }
 
@@ -262,8 +264,8 @@ public struct FormLogin: Sendable {
         }
     }
 
-    private mutating func succeed() -> Step {
-        finish(jar.isEmpty ? .failed(.noCookie) : .loggedIn(jar))
+    private mutating func succeed(landing: [UInt8]? = nil) -> Step {
+        finish(jar.isEmpty ? .failed(.noCookie) : .loggedIn(jar, landing: landing))
     }
 
     private mutating func finish(_ step: Step) -> Step {

@@ -4,13 +4,21 @@ import Synchronization
 /// Answers with the cookies of a session that the server keeps for one credential. A session is begun by requests of its
 /// own, which its users see to: one of them at a time, for all.
 public final class SessionAuthenticator: Authenticator {
+    /// Where it shows whether a session is good.
+    public enum Witness: Sendable, Equatable {
+        /// Here somebody was let in who was not before: who has a good session is not asked for a login.
+        case formerly([UInt8])
+        /// Here the last login led to, and was not asked for another. If everybody else is, the session is good.
+        case landing([UInt8])
+    }
+
     /// What is known of a session.
     private enum Standing {
         /// The first there is, and nobody was let in by it yet.
         case first
         /// As `first`, but the one before was good.
         case renewed
-        /// As `renewed`, and it is good where the one before was.
+        /// As `first`, and it was found to be good by a witness.
         case trusted
         /// Somebody was let in by it who was not before.
         case proven
@@ -23,8 +31,7 @@ public final class SessionAuthenticator: Authenticator {
         case open(generation: UInt32, Standing, CookieJar)
     }
 
-    /// Where somebody was let in who was not before: the target of a GET.
-    private let proof = Mutex<[UInt8]?>(nil)
+    private let witness = Mutex<Witness?>(nil)
     private let state = Mutex(State.closed(generation: 0, former: nil))
 
     init() {}
@@ -42,7 +49,13 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     /// A login came to its good end.
-    public func open(_ jar: CookieJar) {
+    ///
+    /// - Parameter landing: where it led to.
+    public func open(_ jar: CookieJar, landing: [UInt8]? = nil) {
+        witness.withLock { witness in
+            if case .formerly = witness { return }
+            witness = landing.map { .landing($0) }
+        }
         state.withLock { state in
             switch state {
             case .closed(let generation, let former):
@@ -93,22 +106,24 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Where to try a session that came after a good one and was answered with a login page: either it is no good, or its
-    /// user may not see that page. Nil where there is nothing to find out.
-    public func doubt(ticket: AuthorizationTicket) -> (target: [UInt8], jar: CookieJar)? {
-        guard let target = proof.withLock({ $0 }) else { return nil }
+    /// Who to ask about a session that nobody was let in by yet and that was answered with a login page: either it is no
+    /// good, or its user may not see that page. Nil where there is nothing to find out.
+    public func doubt(ticket: AuthorizationTicket) -> (witness: Witness, jar: CookieJar)? {
+        guard let witness = witness.withLock({ $0 }) else { return nil }
         return state.withLock { state in
-            guard case .open(let generation, .renewed, let jar) = state, generation == ticket.generation else {
-                return nil
-            }
-            return (target, jar)
+            guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation,
+                standing == .first || standing == .renewed
+            else { return nil }
+            return (witness, jar)
         }
     }
 
-    /// The session is good there.
+    /// The witness says that the session is good.
     public func trust(ticket: AuthorizationTicket) {
         state.withLock { state in
-            guard case .open(let generation, .renewed, let jar) = state, generation == ticket.generation else { return }
+            guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation,
+                standing == .first || standing == .renewed
+            else { return }
             state = .open(generation: generation, .trusted, jar)
         }
     }
@@ -145,7 +160,7 @@ public final class SessionAuthenticator: Authenticator {
     ///   - target: of the request, if it may be sent again at any time.
     public func accepted(ticket: AuthorizationTicket, wasAsked: Bool, at target: [UInt8]? = nil) {
         guard wasAsked else { return }
-        if let target { proof.withLock { $0 = target } }
+        if let target { witness.withLock { $0 = .formerly(target) } }
         state.withLock { state in
             if case .open(let generation, _, let jar) = state, generation == ticket.generation {
                 state = .open(generation: generation, .proven, jar)

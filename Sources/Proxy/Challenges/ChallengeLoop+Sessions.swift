@@ -41,9 +41,15 @@ extension ChallengeLoop {
     /// Finds out whether it is the session that is no good, or the target that its user may not see.
     func resolveDoubt() async {
         guard case .session(let session)? = authenticator?.binding, let ticket, let forms,
-            let (target, jar) = session.doubt(ticket: ticket)
+            let (witness, jar) = session.doubt(ticket: ticket)
         else { return }
-        if await forms.lets(jar, see: target) { session.trust(ticket: ticket) }
+        let isGood: Bool
+        switch witness {
+        case .formerly(let target): isGood = await forms.asks(at: target, with: jar) == false
+        case .landing(let target):
+            isGood = await forms.asks(at: target, with: CookieJar(origin: jar.origin)) == true
+        }
+        if isGood { session.trust(ticket: ticket) }
     }
 
     /// Sees to it that there is what the answer is made of.
@@ -66,8 +72,8 @@ extension ChallengeLoop {
         if let reason = parked(answer) { return task.unanswerable(reason) }
         guard !hasWaitedInVain else { return noSession(version, "another request has just tried") }
         switch await forms.logIn(with: answer.credential) {
-        case .loggedIn(let jar):
-            session.open(jar)
+        case .loggedIn(let jar, let landing):
+            session.open(jar, landing: landing)
             // Who waits for a session that was good before need not wait for this request as well.
             if answer.challenge == nil { settle(.accepted) }
             return nil

@@ -10,7 +10,7 @@ import Telemetry
 final class LoginForms {
     /// What came of a login.
     enum Outcome {
-        case loggedIn(CookieJar)
+        case loggedIn(CookieJar, landing: [UInt8]?)
         case refused
         case failed(FormLoginError)
     }
@@ -111,12 +111,12 @@ final class LoginForms {
         return exchange.request.method == .get ? target.readable.array : nil
     }
 
-    /// Whether a request of ours with these cookies is answered without asking for a login.
-    func lets(_ jar: CookieJar, see target: [UInt8]) async -> Bool {
+    /// Whether a request of ours with these cookies is asked for a login; nil when that cannot be said.
+    func asks(at target: [UInt8], with jar: CookieJar) async -> Bool? {
         let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
-        guard let page = try? await wire.ask(.get, at: target, with: jar) else { return false }
-        return page.status < 400 && !page.isRecognised
+        guard let page = try? await wire.ask(.get, at: target, with: jar) else { return nil }
+        return page.isRecognised ? true : page.status < 400 ? false : nil
     }
 
     // MARK: - The login
@@ -138,7 +138,7 @@ final class LoginForms {
                 case .post(let target, let content, let from):
                     let page = try await wire.ask(.post(content, page: from), at: target, with: login.jar)
                     step = login.received(page, now: SystemClock.epochMilliseconds)
-                case .loggedIn(let jar): return .loggedIn(jar)
+                case .loggedIn(let jar, let landing): return .loggedIn(jar, landing: landing)
                 case .refused: return .refused
                 case .failed(let error): return .failed(error)
                 }

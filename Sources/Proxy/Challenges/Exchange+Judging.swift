@@ -6,7 +6,7 @@ import HTTP
 extension Exchange {
     /// Whether the request goes out without its body, since it can only bring the next challenge.
     var omitsBody: Bool {
-        challenges?.omitsBody == true || parentChallenges != nil && parentChallenges?.omitsBody == true
+        challengers?.origin?.omitsBody == true || challengers?.parent?.omitsBody == true
     }
 
     /// Whether the next request can only bring the parent's next challenge.
@@ -21,12 +21,13 @@ extension Exchange {
     func judgeAtOnce() -> ChallengeLoop.Verdict? {
         if way.relay != nil {
             if isChallengedByParent { return nil }
-            if parentChallenges != nil {
-                guard let verdict = parentChallenges?.judgeAtOnce() else { return nil }
+            if let challengers, challengers.hasParent {
+                guard let verdict = challengers.parent?.judgeAtOnce() else { return nil }
                 guard case .pass(note: nil) = verdict else { return verdict }
             }
         }
-        return challenges == nil ? .pass(note: nil) : challenges?.judgeAtOnce()
+        guard let challengers, challengers.hasOrigin else { return .pass(note: nil) }
+        return challengers.origin?.judgeAtOnce()
     }
 
     /// Judges a response's head.
@@ -34,12 +35,12 @@ extension Exchange {
         if let parent = way.relay {
             let isChallenged = isChallengedByParent
             let wanted = isChallenged ? upstream.challenges(in: .proxyAuthenticate) : []
-            let verdict = await parentChallenges?.judge() ?? .pass(note: nil)
+            let verdict = await challengers?.parent?.judge() ?? .pass(note: nil)
             guard case .pass(let note) = verdict else { return verdict }
             if isChallenged { return .cancel(.unanswered(by: parent, challenges: wanted, note: note)) }
         }
-        let verdict = await challenges?.judge() ?? .pass(note: nil)
-        if case .again = verdict { parentChallenges?.renew() }
+        let verdict = await challengers?.origin?.judge() ?? .pass(note: nil)
+        if case .again = verdict { challengers?.parent?.renew() }
         return verdict
     }
 }

@@ -243,11 +243,10 @@ final class ClientSession: ChannelObserver {
             lesson.judge(exchange, by: Learning(session: self, exchange: exchange, origin: destination.origin))
             exchange.lesson = nil
         }
-        if exchange.challenges != nil || exchange.way.relay != nil {
+        if exchange.challengers != nil || exchange.way.relay != nil {
             switch exchange.judgeAtOnce() {
             case .pass(note: nil):
-                exchange.challenges = nil
-                exchange.parentChallenges = nil
+                exchange.endChallenges()
             case .cancel(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
             case .pass, .again, nil: return serve(exchange, from: .sent(destination))
             }

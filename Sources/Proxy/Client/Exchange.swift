@@ -25,10 +25,9 @@ final class Exchange {
     let fieldValue = ByteBuffer(capacity: 512)
     /// Which way the request goes.
     var way = Way.direct
-    /// Nil while challenges, should any come, are the client's own affair.
-    var challenges: ChallengeLoop?
-    /// Nil unless challenges of the parent that makes the request could be answered.
-    var parentChallenges: ChallengeLoop?
+    /// Nil while nobody's challenges could be answered.
+    private(set) var challengers: Challengers?
+    private lazy var ownChallengers = Challengers()
     /// The request target as that parent sees it.
     let parentTarget = ByteBuffer(capacity: 16)
     /// What the client's own answer may teach; nil where nothing does.
@@ -64,11 +63,29 @@ final class Exchange {
         for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
     }
 
+    /// From now on the origin's challenges are answered.
+    func begin(_ challenges: consuming ChallengeLoop) {
+        challengers = ownChallengers
+        ownChallengers.origin = consume challenges
+    }
+
+    /// From now on those of the parent are that makes the request.
+    func beginAtParent(_ challenges: consuming ChallengeLoop) {
+        challengers = ownChallengers
+        ownChallengers.parent = consume challenges
+    }
+
+    func endChallenges() {
+        guard let challengers else { return }
+        challengers.origin = nil
+        challengers.parent = nil
+        self.challengers = nil
+    }
+
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
         way = .direct
-        challenges = nil
-        parentChallenges = nil
+        endChallenges()
         lesson = nil
         signing = nil
         loginAnswer = nil

@@ -17,7 +17,7 @@ extension Forwarding {
     mutating func take(_ way: Way) -> Bool {
         if let parent = way.parent, exchange.way.parent === parent { return false }
         if way.parent == nil, exchange.way.parent == nil { return false }
-        exchange.parentChallenges = nil
+        exchange.challengers?.parent = nil
         exchange.way = way
         exchange.record.parent = way.parent?.label
         return true
@@ -39,14 +39,14 @@ extension Forwarding {
     mutating func prepareParentAtOnce() -> Bool {
         guard exchange.way.relay != nil, var challenges = freshParentChallenges else { return true }
         guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
-        exchange.parentChallenges = consume challenges
+        exchange.beginAtParent(challenges)
         return true
     }
 
     mutating func beginParentChallenges() async {
         guard exchange.way.relay != nil, let challenges = freshParentChallenges else { return }
-        exchange.parentChallenges = consume challenges
-        await exchange.parentChallenges?.prepare()
-        sending.prepareForParent(isAnswered: exchange.parentChallenges?.isPreempted == true)
+        exchange.beginAtParent(challenges)
+        await exchange.challengers?.parent?.prepare()
+        sending.prepareForParent(isAnswered: exchange.challengers?.parent?.isPreempted == true)
     }
 }

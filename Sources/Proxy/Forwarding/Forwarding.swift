@@ -49,18 +49,17 @@ struct Forwarding: ~Copyable {
         begin()
         if mayAnswer {
             do throws(Refusal) { try beginSigning() } catch { return false }
-        }
-        if mayAnswer, exchange.signing == nil {
-            var challenges = originChallenges
-            guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
-            sending.prepareForChallenge(isAnswered: true)
-            exchange.challenges = consume challenges
+            if exchange.signing == nil {
+                var challenges = originChallenges
+                guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
+                sending.prepareForChallenge(isAnswered: true)
+                exchange.begin(challenges)
+            }
         }
         beginLesson()
         // Of a login, only what has come to its end needs no waiting.
         guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin else {
-            exchange.challenges = nil
-            exchange.parentChallenges = nil
+            exchange.endChallenges()
             return false
         }
         claimOwnLogin()
@@ -83,7 +82,7 @@ struct Forwarding: ~Copyable {
             // for another request while one of his is the first there.
             await beginParentChallenges()
             beginLesson()
-        } else if exchange.challenges != nil {
+        } else if exchange.challengers?.hasOrigin == true {
             // Should it go out again, then as it went out at first.
             sending.prepareForChallenge(isAnswered: true)
         }
@@ -145,7 +144,7 @@ struct Forwarding: ~Copyable {
 
     /// The client's own answer goes to the origin, and a rule wants to know what becomes of it.
     private func beginLesson() {
-        guard exchange.request.fields.present.contains(.authorization), exchange.challenges == nil,
+        guard exchange.request.fields.present.contains(.authorization), exchange.challengers?.hasOrigin != true,
             exchange.signing == nil, destination.origin.mayLearn(by: policy.rules)
         else { return }
         exchange.lesson = Lesson(exchange, to: destination.origin)
@@ -164,10 +163,12 @@ struct Forwarding: ~Copyable {
     }
 
     private mutating func beginChallenges() async {
-        exchange.challenges = originChallenges
-        await exchange.challenges?.prepare()
+        exchange.begin(originChallenges)
+        await exchange.challengers?.origin?.prepare()
         // Sessions end as a matter of course.
-        let isAnswered = exchange.challenges?.isPreempted == true && exchange.challenges?.answersByCookies != true
+        let isAnswered =
+            exchange.challengers?.origin?.isPreempted == true
+            && exchange.challengers?.origin?.answersByCookies != true
         sending.prepareForChallenge(isAnswered: isAnswered)
     }
 
@@ -228,8 +229,8 @@ struct Forwarding: ~Copyable {
     private func takeKept(_ mayReuse: Bool) -> Bool {
         let (exchange, session, origin) = (sending.exchange, sending.session, destination.origin)
         let upstream = exchange.upstream
-        let version = exchange.challenges?.loginVersion
-        let parentVersion = exchange.parentChallenges?.loginVersion
+        let version = exchange.challengers?.origin?.loginVersion
+        let parentVersion = exchange.challengers?.parent?.loginVersion
         if upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
             if upstream.serves(version, atParent: parentVersion) { return true }

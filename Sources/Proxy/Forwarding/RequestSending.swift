@@ -91,17 +91,17 @@ struct RequestSending: ~Copyable {
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         var parentDigest: [UInt8]?
-        if let algorithm = exchange.parentChallenges?.bodyDigest {
+        if let algorithm = exchange.challengers?.parent?.bodyDigest {
             parentDigest = try await bodyDigest(algorithm, mayLeaveOut: false)
         }
-        if let algorithm = exchange.challenges?.bodyDigest {
+        if let algorithm = exchange.challengers?.origin?.bodyDigest {
             digest = try await bodyDigest(algorithm, mayLeaveOut: false)
         } else if let signing = exchange.signing, signing.needsDigest {
             digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw failure(for: .tooLarge) }
         }
-        await exchange.parentChallenges?.prepareLogin()
-        if !exchange.isLoggingInAtParent { await exchange.challenges?.prepareLogin() }
+        await exchange.challengers?.parent?.prepareLogin()
+        if !exchange.isLoggingInAtParent { await exchange.challengers?.origin?.prepareLogin() }
         writeHead(bodyDigest: digest, parentDigest: parentDigest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
@@ -128,9 +128,9 @@ struct RequestSending: ~Copyable {
         let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
         let method = request.methodName
         let target = exchange.target
-        let isLoggingIn = exchange.parentChallenges != nil && authorizeAtParent(parentDigest, with: writer)
+        let isLoggingIn = exchange.challengers?.hasParent == true && authorizeAtParent(parentDigest, with: writer)
         if !isLoggingIn,
-            exchange.challenges?.authorize(
+            exchange.challengers?.origin?.authorize(
                 method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
                 == true
         {
@@ -150,10 +150,10 @@ struct RequestSending: ~Copyable {
     /// - Returns: the field that the answer stands in.
     private mutating func prepareAnswer() -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard exchange.challenges != nil else { return "Authorization" }
-        let field = exchange.challenges?.answerField ?? "Authorization"
-        if exchange.challenges?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
-        if exchange.challenges?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
+        guard exchange.challengers?.hasOrigin == true else { return "Authorization" }
+        let field = exchange.challengers?.origin?.answerField ?? "Authorization"
+        if exchange.challengers?.origin?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
+        if exchange.challengers?.origin?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)
         }
         return field
@@ -181,7 +181,7 @@ struct RequestSending: ~Copyable {
         let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)
-        if exchange.parentChallenges?.authorize(
+        if exchange.challengers?.parent?.authorize(
             method: method, target: target.readable, bodyDigest: bodyDigest, into: value) == true
         {
             writer.field("Proxy-Authorization", value.readable)

@@ -6,7 +6,9 @@ import HTTP
 extension Exchange {
     /// Whether the request goes out with a token of the client's own for the connection that it is sent on.
     var bringsOwnLogin: Bool {
-        guard challengers?.hasOrigin != true, signing == nil, let field = request.fields.first(.authorization) else { return false }
+        guard challengers?.hasOrigin != true, signing == nil, let field = request.fields.first(.authorization) else {
+            return false
+        }
         let head = headBytes
         return Self.isOfConnection(head.readable.extracting(field.value))
     }

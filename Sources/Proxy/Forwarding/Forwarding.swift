@@ -127,12 +127,11 @@ struct Forwarding: ~Copyable {
     /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
     /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
     private var mayAnswer: Bool {
-        let request = exchange.request
-        let origin = destination.origin
         guard
-            origin.mayAnswer(by: policy.rules) || request.target.userinfo != nil
-                || origin.isServed(by: session.worker.shared) || origin.mayLearn(by: policy.rules)
+            destination.origin.mayBeAnswered(by: policy.rules, in: session.worker.shared)
+                || exchange.request.target.userinfo != nil || destination.origin.mayLearn(by: policy.rules)
         else { return false }
+        let (request, origin) = (exchange.request, destination.origin)
         guard request.method != .trace else { return false }
         guard request.fields.present.contains(.authorization) else { return true }
         let host = origin.host
@@ -227,7 +226,6 @@ struct Forwarding: ~Copyable {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     private func takeKept(_ mayReuse: Bool) -> Bool {
-        let (exchange, session, origin) = (sending.exchange, sending.session, destination.origin)
         let upstream = exchange.upstream
         let version = exchange.challengers?.origin?.loginVersion
         let parentVersion = exchange.challengers?.parent?.loginVersion
@@ -241,8 +239,8 @@ struct Forwarding: ~Copyable {
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
         let isDirect = destination.hops.isEmpty
-        let terms = isDirect && !origin.isSecure ? .plain : connector.terms
-        let peer = isDirect ? origin : exchange.way.peer(of: origin)
+        let terms = isDirect && !destination.origin.isSecure ? .plain : connector.terms
+        let peer = isDirect ? destination.origin : exchange.way.peer(of: destination.origin)
         guard let connection = peer.takeIdle(under: terms, for: session.wakeup) else { return false }
         attach(connection, isReused: true)
         exchange.record.upstream = .reused

@@ -345,7 +345,7 @@ struct RequestSending: ~Copyable {
         var interim = ResponseRewrite()
         interim.upgrade = rewrite.upgrade
         // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
-        if exchange.challenges?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
+        if exchange.challengers?.origin?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }

@@ -46,7 +46,7 @@ final class Parent {
 
     /// Whether a challenge of it could be answered at all.
     func mayBeAnswered(by policy: Policy, in shared: SharedState) -> Bool {
-        origin.mayAnswer(by: policy.rules) || origin.isServed(by: shared)
+        origin.mayBeAnswered(by: policy.rules, in: shared)
     }
 
     /// No connection to it could be made.

@@ -75,10 +75,10 @@ final class Origin: ChannelObserver {
     /// Whether it is a parent proxy.
     var isProxy: Bool { authority.isProxy }
 
-    /// Whether any rule could answer a challenge of this origin.
-    func mayAnswer(by rules: RuleSet) -> Bool {
+    /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
+    func mayBeAnswered(by rules: RuleSet, in shared: SharedState) -> Bool {
         if judge !== rules { bring(before: rules) }
-        return mayAnswer
+        return mayAnswer || isServed(by: shared)
     }
 
     /// Whether a rule keeps what a client's own answer to this origin teaches.
@@ -88,7 +88,7 @@ final class Origin: ChannelObserver {
     }
 
     /// Whether a credential is kept for it, in the storage or in a session.
-    func isServed(by shared: SharedState) -> Bool {
+    private func isServed(by shared: SharedState) -> Bool {
         let generation = shared.storage.originGeneration &+ shared.sessionOrigins.generation
         if stored.generation != generation {
             stored = (

@@ -8,7 +8,7 @@ import Crypto
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard case .connection(let connections)? = authenticator?.binding else { fatalError("NTLM binds connections") }
-    let context = connections.makeContext(over: nil)
+    let context = connections.makeContext(over: nil, under: LoginTerms())
     precondition(said(context)?.count == 40)
     let challenge = HeaderChallenge(scheme: "ntlm", token68: Base64.encode(input))
     switch context.refused(by: [challenge]) {
@@ -21,7 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition(offset >= 88 && offset + length <= answer.count)
         }
         precondition(context.refused(by: [challenge]) == .refused)
-    case .retry, .refused, .unrelated: fatalError("nothing was said about the credential")
+    case .retry, .denied, .refused, .unrelated: fatalError("nothing was said about the credential")
     }
     return 0
 }

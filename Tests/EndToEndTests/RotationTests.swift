@@ -94,7 +94,7 @@ struct RotationTests {
             try mount("bob")
             // The server would keep it for half a minute.
             #expect(
-                try Wait.until(seconds: 10) { try Self.connections(to: server.port, of: proxy) == 0 },
+                try Wait.until(seconds: 30) { try Self.connections(to: server.port, of: proxy) == 0 },
                 "\(proxy.errorOutput)")
         }
     }

@@ -7,7 +7,7 @@ import Testing
 import Transport
 
 /// Our server's side against `openssl s_client`.
-@Suite(.timeLimit(.minutes(1))) struct ClientPeerTests {
+@Suite(.timeLimit(.minutes(30))) struct ClientPeerTests {
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func `A client is served, by the name that it wants, and hears the end`(version: String) async throws {
         let server = try await EchoServer()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
-@Suite(.timeLimit(.minutes(1))) struct LayerTests {
+@Suite(.timeLimit(.minutes(30))) struct LayerTests {
     @Test func `TLS runs inside TLS, and each layer says goodbye`() async throws {
         let heard = try await onLoop { loop in
             let (near, far) = try await tlsStreams(on: loop, over: try await tlsStreams(on: loop))

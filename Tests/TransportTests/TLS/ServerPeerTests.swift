@@ -5,7 +5,7 @@ import Testing
 import Transport
 
 /// Our client's side against `openssl s_server`.
-@Suite(.timeLimit(.minutes(1))) struct ServerPeerTests {
+@Suite(.timeLimit(.minutes(30))) struct ServerPeerTests {
     @Test(arguments: [TLSVersion.v12, .v13])
     func `A request goes out, and the answer comes to its end`(version: TLSVersion) async throws {
         let (peer, port) = try OpenSSLPeer.server("-www")

@@ -10,8 +10,9 @@ struct LegacyCredentialTests {
             """
             openssl req -x509 -newkey rsa:2048 -noenc -keyout key.pem -out cert.pem -subj /CN=device -days 90 2> /dev/null
             openssl pkcs12 -export -legacy -inkey key.pem -in cert.pem -passout pass:sesame -out device.p12
+            : > log
             \(environment) attache run > log 2>&1 &
-            for try in $(seq 200); do grep -q listening log && break; sleep 0.05; done
+            for try in $(seq 1200); do grep -qE "listening|credential" log && break; sleep 0.05; done
             kill $! && wait $!
             grep '^attache: credential' log
             """, in: folder

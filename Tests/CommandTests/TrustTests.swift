@@ -10,9 +10,10 @@ struct TrustTests {
             """
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -keyout key.pem -out cert.pem \
                 -subj '/CN=lab appliance' -addext 'subjectAltName=DNS:lab.example,IP:127.0.0.1' -days 30 2> /dev/null
+            : > log
             openssl s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -www > log 2>&1 &
             trap "kill $! 2> /dev/null" EXIT
-            for try in $(seq 100); do grep -q ACCEPT log && break; sleep 0.05; done
+            for try in $(seq 1200); do grep -q ACCEPT log && break; sleep 0.05; done
             server=$(sed -n 's/^ACCEPT //p' log)
             pin=sha256/$(openssl x509 -in cert.pem -noout -pubkey | openssl pkey -pubin -outform der \
                 | openssl dgst -sha256 -binary | base64)

@@ -37,15 +37,12 @@ build: swift
 	@$(PACKAGES) build
 	@$(BUILD) -c release --static-swift-stdlib --product attache
 
-# More than a thousand lines pass by; what failed is said again at the end.
+# With RETRY=1, what failed beside everything else runs once more by itself.
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
-	@{ swift test --explicit-target-dependency-import-check error --skip-build; echo $$? >.build/test.status; } 2>&1 | \
-	    tee .build/test.log
-	@status=$$(cat .build/test.status); [ "$$status" = 0 ] || \
-	    { echo 'What failed:'; grep -A 3 -E '^✘ .* recorded |^error: ' .build/test.log; exit "$$status"; }
+	@sh Tests/run $(if $(RETRY),retry)
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'

@@ -42,7 +42,8 @@ public final class BlockingPool: @unchecked Sendable {
     public func submit(_ body: @escaping @Sendable () -> Void) {
         pthread_mutex_lock(lock)
         queue.append(body)
-        let startsThread = idle == 0 && started < limit
+        // A thread that was woken counts as idle until it has its work, which may be another's.
+        let startsThread = queue.count - next > idle && started < limit
         if startsThread { started += 1 }
         pthread_cond_signal(work)
         pthread_mutex_unlock(lock)

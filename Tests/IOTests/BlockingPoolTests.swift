@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import Testing
@@ -18,6 +19,24 @@ import Testing
             return await group.reduce(0, +)
         }
         #expect(sum == 4950)
+    }
+
+    @Test func `work does not stand behind other work while there are threads to be had`() async {
+        for _ in 0..<200 {
+            let pool = BlockingPool(threads: 2)
+            await pool.run {}
+            // The thread that waits now is woken for the first, and has not come to it when the second is there.
+            let (isOpen, isThrough) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            pool.submit {
+                isOpen.wait()
+                isThrough.signal()
+            }
+            pool.submit { isOpen.signal() }
+            guard isThrough.wait(timeout: .now() + 60) == .success else {
+                Issue.record("the second was left lying")
+                return
+            }
+        }
     }
 }
 

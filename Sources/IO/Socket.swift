@@ -99,6 +99,19 @@ public final class Socket: Channel {
         return transfer(count, readable: true)
     }
 
+    /// Whether there is something to read: bytes, the peer's end or an error.
+    ///
+    /// `isReadable` stays set behind a read that got exactly as many bytes as it wanted, since only an empty socket clears
+    /// it. Where that flag would cost a connection, this asks the system (`MSG_PEEK`); it makes no call where the flag is clear.
+    public func hasInput() -> Bool {
+        guard isReadable, !isClosed else { return isReadable }
+        var byte: UInt8 = 0
+        if recv(descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_PEEK)) >= 0 { return true }
+        guard errno == EAGAIN else { return true }
+        isReadable = false
+        return false
+    }
+
     /// Writes once from the front of `buffer`, and consumes what was taken.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }

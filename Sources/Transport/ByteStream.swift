@@ -44,6 +44,12 @@ public final class ByteStream {
         return tls.isReadable
     }
 
+    /// As `isReadable`, and certain: where the last read left open whether more is there, the system is asked.
+    public func hasInput() -> Bool {
+        guard let tls else { return socket.hasInput() }
+        return tls.isReadable
+    }
+
     /// The time until the stream fails with `timedOut`; every call replaces the one before.
     public func setDeadline(after milliseconds: Int?) {
         socket.clearTimeout()

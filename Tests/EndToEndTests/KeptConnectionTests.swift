@@ -93,6 +93,37 @@ struct KeptConnectionTests {
         }
     }
 
+    @Test(arguments: [1 << 10, 17 << 10, 64 << 10, 300 << 10, 1 << 20])
+    func `a response of any size leaves its connection for the next request`(size: Int) throws {
+        let content = String(repeating: "c", count: size)
+        let origin = try RecordingOrigin.answering { try $1.reply(body: content) }
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            for _ in 1...10 {
+                try wire.send(get(origin))
+                #expect(try wire.readResponse().body.count == size)
+            }
+            #expect(origin.connections == 1)
+        }
+    }
+
+    @Test func `bytes behind a large response condemn its connection`() throws {
+        let content = String(repeating: "c", count: 64 << 10)
+        let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+        let origin = try RecordingOrigin.answering { request, connection in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count)\r\n\r\n"
+            try connection.wire.send(head + content + (request.target == "/first" ? forged : ""))
+        }
+        try AttacheProcess.running(setting: oneLoop) { proxy throws in
+            let wire = try proxy.connect()
+            for path in ["/first", "/second"] {
+                try wire.send(get(origin, path))
+                #expect(try wire.readResponse().text == content)
+            }
+            #expect(origin.connections == 2)
+        }
+    }
+
     @Test func `what stands behind a challenge is not the answer to the next request`() throws {
         let sentry = DigestGuard()
         let origin = try RecordingOrigin { connection in

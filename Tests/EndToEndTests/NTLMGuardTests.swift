@@ -42,6 +42,16 @@ struct NTLMGuardTests {
         }
     }
 
+    @Test(arguments: [17 << 10, 64 << 10, 1 << 20])
+    func `a large response costs no further login`(size: Int) throws {
+        try guarding(.init(contentSize: size)) { proxy, origin, sentry throws in
+            #expect(try fetch(20, origin, proxy) == Array(repeating: "200", count: 20))
+            #expect(sentry.faults == [])
+            #expect(sentry.logins == 1)
+            #expect(origin.connections == 1)
+        }
+    }
+
     @Test func `every client logs in on a connection of its own, without being asked first`() throws {
         try guarding { proxy, origin, sentry throws in
             for _ in 1...3 { #expect(try fetch(2, origin, proxy) == ["200", "200"]) }

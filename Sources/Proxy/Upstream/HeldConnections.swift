@@ -94,7 +94,7 @@ final class HeldConnections: ChannelObserver {
     func keep(_ held: Held, for limit: Int) {
         let (stream, room) = (held.stream, held.peer.room)
         stream.wakeup = nil
-        guard held.mayBeKept, room.suits(held.connection.terms), !stream.isReadable, !stream.isClosed else {
+        guard held.mayBeKept, room.suits(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }

@@ -163,7 +163,7 @@ final class Origin: ChannelObserver {
     func keep(_ connection: OriginConnection, for limit: Int) {
         let stream = connection.stream
         stream.wakeup = nil
-        guard !stream.isReadable, !stream.isClosed, idle.count < Self.idleLimit, room.places > 0,
+        guard !stream.isClosed, !stream.hasInput(), idle.count < Self.idleLimit, room.places > 0,
             room.suits(connection.terms)
         else {
             return stream.close()

@@ -245,7 +245,7 @@ final class UpstreamConnection {
             else { return reset() }
         }
         // What else there is, an end or a response nobody asked for, makes it useless.
-        if stream.isReadable || !inbound.isEmpty { return reset() }
+        if !inbound.isEmpty || stream.hasInput() { return reset() }
         isReused = true
     }
 }

@@ -16,6 +16,8 @@ final class NTLMGuard: Sendable {
         var dropsAfterChallenge = 0
         /// Responses after the login come in two pieces, the content some time after the head.
         var pausesBeforeContent = false
+        /// Bytes that a response after the login has at least.
+        var contentSize = 0
         /// A path that asks for nothing.
         var openPath: String?
         /// A path whose response, after the login, waits for the gate.
@@ -109,7 +111,7 @@ final class NTLMGuard: Sendable {
                 state.withLock { $0.logins += 1 }
                 login = terms.losesLogin ? .none : .established
                 let word = terms.saysSo ? ["Persistent-Auth: \(!terms.losesLogin)"] : []
-                try connection.reply("200 OK", word + ending, "received \(request.body.count)")
+                try connection.reply("200 OK", word + ending, received(request))
             } else if login == .established {
                 let request = try content(of: head, connection)
                 if let slow = terms.slow, slow.path == head.target { slow.gate.wait() }
@@ -118,7 +120,7 @@ final class NTLMGuard: Sendable {
                     usleep(20_000)
                     try connection.wire.send("late")
                 } else {
-                    try connection.reply("200 OK", ending, "received \(request.body.count)")
+                    try connection.reply("200 OK", ending, received(request))
                 }
             } else {
                 if login == .challenged { complain("another request in the middle of a handshake") }
@@ -128,6 +130,11 @@ final class NTLMGuard: Sendable {
             }
             if closes { return }
         }
+    }
+
+    private func received(_ request: Message) -> String {
+        let text = "received \(request.body.count)"
+        return text + String(repeating: " ", count: max(0, terms.contentSize - text.utf8.count))
     }
 
     private func content(of head: Message, _ connection: RecordingOrigin.Connection) throws -> Message {

@@ -9,6 +9,8 @@ enum AttacheContestant {
         case originating(anchor: String)
         /// Everything through a parent proxy that wants a login.
         case loggingIn(SquidParent.Scheme, parent: UInt16)
+        /// An origin that wants NTLM.
+        case loggedIn(origin: UInt16)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
         /// As `plain`, with the credentials of a store in that directory.
@@ -86,6 +88,14 @@ enum AttacheContestant {
                 parent squid { http 127.0.0.1:\(parent) }
                 route * { via squid }
                 challenge { proxy yes; method \(scheme.rawValue); use bench }
+
+                """
+        case .loggedIn(let origin):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                credential bench { user "D\\\\bench"; password secret }
+                challenge { host 127.0.0.1; port \(origin); method ntlm; use bench }
 
                 """
         case .intercepting(let certificates):

@@ -4,6 +4,7 @@ enum Measure: String, CaseIterable {
     case digestRequests = "digest-requests"
     case tunnels
     case bodies
+    case sizes
     case instructions
     case digestInstructions = "digest-instructions"
     case allocations
@@ -26,6 +27,7 @@ enum Measure: String, CaseIterable {
         case .digestRequests: try await RequestMeasure.take(.digest, in: setting)
         case .tunnels: try await BodyMeasure.takeTunnels(in: setting)
         case .bodies: try await BodyMeasure.takeBodies(in: setting)
+        case .sizes: try await SizeMeasure.take(in: setting)
         case .instructions: try await InstructionMeasure.take(.plain, in: setting)
         case .digestInstructions: try await InstructionMeasure.take(.digest, in: setting)
         case .allocations: try await AllocationMeasure.take(.plain, in: setting)

@@ -1,18 +1,24 @@
 import IO
 import Synchronization
 
-/// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/large` (100 MiB) and `/digest` (1 KiB,
-/// for those who prove that they know the password).
+/// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/medium` (64 KiB), `/big` (1 MiB), `/large`
+/// (100 MiB), `/digest` (1 KiB, for clients that prove that they know the password) and `/ntlm` (64 KiB, on connections
+/// that are logged in).
 final class Origin: Sendable {
     let content = OriginContent()
     let digest = DigestGuard(path: "/digest")
     /// Requests to `/digest` that were answered with 401.
     let challenges = Atomic(0)
+    /// Connections that were accepted.
+    let connections = Atomic(0)
+    /// Connections that logged in by NTLM, each time they did.
+    let logins = Atomic(0)
 
     /// Listens on a port that the system chooses.
     /// - Returns: that port.
     func listen(on loop: EventLoop) throws(IOError) -> UInt16 {
         try Listener(.loopback(0), on: loop) { [self] descriptor in
+            connections.add(1, ordering: .relaxed)
             loop.spawn {
                 guard let connection = try? OriginConnection(takingOwnership: descriptor, of: self, on: loop) else {
                     return

@@ -7,6 +7,7 @@ struct OriginConnection {
     private let socket: Socket
     private let origin: Origin
     private let buffer = ByteBuffer(capacity: BufferPool.regular)
+    private let login = NTLMLogin()
 
     init(takingOwnership descriptor: Int32, of origin: Origin, on loop: EventLoop) throws(IOError) {
         socket = try Socket(takingOwnership: descriptor, on: loop)
@@ -39,7 +40,10 @@ struct OriginConnection {
         let bytes = buffer.readable
         let path = pathRange(head.word(1, of: bytes))
         if bytes.extracting(path).equals("/small") { return origin.content.small }
+        if bytes.extracting(path).equals("/medium") { return origin.content.medium }
+        if bytes.extracting(path).equals("/big") { return origin.content.big }
         if bytes.extracting(path).equals("/large") { return origin.content.largeHead }
+        if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head) }
         guard bytes.extracting(path).equals("/digest") else { return origin.content.missing }
         if let value = head.value(of: "authorization", in: bytes),
             origin.digest.admits(bytes.extracting(value))
@@ -48,6 +52,18 @@ struct OriginConnection {
         }
         origin.challenges.add(1, ordering: .relaxed)
         return origin.digest.challenge
+    }
+
+    private func ntlmAnswer(to head: Head) -> [UInt8] {
+        let bytes = buffer.readable
+        let value = head.value(of: "authorization", in: bytes) ?? 0..<0
+        switch login.judge(bytes.extracting(value)) {
+        case .loggedIn: return origin.content.medium
+        case .loggedInNow:
+            origin.logins.add(1, ordering: .relaxed)
+            return origin.content.medium
+        case .challenged(let answer): return answer
+        }
     }
 
     /// A plain reverse proxy passes the absolute form on: what counts is the part from the third slash.

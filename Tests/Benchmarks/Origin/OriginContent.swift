@@ -1,13 +1,21 @@
 /// The answers of the origin, made once.
 struct OriginContent: Sendable {
     static let smallSize = 1024
+    static let mediumSize = 64 << 10
+    static let bigSize = 1 << 20
     static let largeSize = 100 << 20
 
-    let small = head(length: smallSize) + [UInt8](repeating: 0x61, count: smallSize)
+    let small = whole(length: smallSize)
+    let medium = whole(length: mediumSize)
+    let big = whole(length: bigSize)
     let largeHead = head(length: largeSize)
     /// A piece of the large body, which is a whole number of them.
     let largePiece = [UInt8](repeating: 0x62, count: 1 << 20)
     let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
+
+    private static func whole(length: Int) -> [UInt8] {
+        head(length: length) + [UInt8](repeating: 0x61, count: length)
+    }
 
     private static func head(length: Int) -> [UInt8] {
         let lines = [

@@ -1,0 +1,63 @@
+import Synchronization
+
+/// Bodies between the small and the huge: CPU time per request, and the connections and logins that a request costs. A
+/// connection that is lost with each response shows at neither 1 KiB nor 100 MiB.
+enum SizeMeasure {
+    private static let connections = 16
+    /// Requests over which connections and logins are counted.
+    private static let counted = 2000
+
+    static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
+        let (haproxy, origin) = (setting.options.haproxy, setting.originPort)
+        let medium = try await cost(
+            of: "/medium", beside: HAProxyContestant.forward(haproxy, origin: origin), in: setting)
+        let big = try await cost(
+            of: "/big", beside: HAProxyContestant.forward(haproxy, origin: origin, splices: true), in: setting)
+        let plain = AttacheContestant.forward(setting.options.attache)
+        let login = AttacheContestant.forward(setting.options.attache, .loggedIn(origin: origin))
+        let mediumCount = try await count(plain, "/medium", in: setting)
+        let bigCount = try await count(plain, "/big", in: setting)
+        let loginCount = try await count(login, "/ntlm", in: setting)
+        return [
+            Finding("body-64k-cpu", "CPU per 64 KiB GET", "µs", medium.ours, medium.theirs),
+            Finding("body-64k-connections", "  connections to the origin per request", "", mediumCount.connections),
+            Finding("body-1m-cpu", "CPU per 1 MiB GET (HAProxy: spliced)", "µs", big.ours, big.theirs),
+            Finding("body-1m-connections", "  connections to the origin per request", "", bigCount.connections),
+            Finding("ntlm-64k-connections", "connections per 64 KiB GET with NTLM", "", loginCount.connections),
+            Finding("ntlm-64k-logins", "  logins per request", "", loginCount.logins),
+        ]
+    }
+
+    /// Microseconds of CPU per request.
+    private static func cost(
+        of path: String, beside haproxy: Contestant, in setting: Setting
+    ) async throws(BenchError) -> (ours: Double, theirs: Double?) {
+        var rounds = Rounds(in: setting)
+        defer { rounds.stop() }
+        let ours = AttacheContestant.forward(setting.options.attache)
+        for contestant in setting.hasHAProxy ? [ours, haproxy] : [ours] {
+            try await rounds.add(contestant, connections: connections, to: path, warmup: 10 * connections)
+        }
+        try await rounds.run(.milliseconds(setting.options.duration), per: .request)
+        return (rounds.cost(0) / 1000, setting.hasHAProxy ? rounds.cost(1) / 1000 : nil)
+    }
+
+    /// What a request costs at the origin once every client has made one.
+    private static func count(
+        _ contestant: Contestant, _ path: String, in setting: Setting
+    ) async throws(BenchError) -> (connections: Double, logins: Double) {
+        let running = try setting.start(contestant)
+        defer { running.stop() }
+        let generator = try await setting.load(connections, through: running, to: path)
+        defer { generator.close() }
+        try await generator.runEach()
+        let origin = setting.origin
+        let before = (origin.connections.load(ordering: .relaxed), origin.logins.load(ordering: .relaxed))
+        let load = try await generator.run(.requests(counted))
+        let requests = Double(max(1, load.requests))
+        return (
+            Double(origin.connections.load(ordering: .relaxed) - before.0) / requests,
+            Double(origin.logins.load(ordering: .relaxed) - before.1) / requests
+        )
+    }
+}

@@ -13,49 +13,59 @@ public enum BodyFraming: Equatable, Sendable {
     case untilClose
 
     /// Steps 3 to 7 for a request. A `Content-Length` list or repetition is refused even if all values agree: no
-    /// client sends one, and step 5 merely allows to accept it.
+    /// client sends one, and step 5 merely allows to accept it. So is a `Transfer-Encoding` with empty elements, which says
+    /// `chunked` by its grammar, and which servers read differently.
     static func ofRequest(
         _ bytes: Span<UInt8>, version: Version, fields: FieldTable
     ) throws(Defect) -> BodyFraming {
-        if fields.present.contains(.transferEncoding) {
-            return try chunked(bytes, version: version, fields: fields)
+        if let field = fields.first(.transferEncoding) {
+            guard case .chunked = try codings(bytes, version: version, fields: fields) else {
+                throw .unsupportedTransferCoding
+            }
+            guard isChunkedAlone(bytes, field, fields) else { throw .malformedTransferEncoding }
+            return .chunked
         }
         guard let field = fields.first(.contentLength) else { return .none }
         if fields.repeated.contains(.contentLength) { throw .repeatedContentLength }
         return .length(try length(bytes, in: field.value))
     }
 
-    /// Steps 1 to 8 for a response to `method`. `Content-Length` lines that agree are accepted: some origins repeat
-    /// theirs, and only one is passed on.
-    static func ofResponse(
-        _ bytes: Span<UInt8>, version: Version, status: Status, to method: Method, fields: FieldTable
+    /// The only transfer coding we do is `chunked`, alone (RFC 9112 section 6.1). `untilClose` stands for `identity`, which
+    /// RFC 2616 section 3.6 had for a body without any.
+    static func codings(
+        _ bytes: Span<UInt8>, version: Version, fields: FieldTable
     ) throws(Defect) -> BodyFraming {
-        if method == .connect, status.isSuccessful { return .none }
-        if status.rawValue < 200 || status == .noContent { return .none }
-        // Checked also where there is no body: what they say goes to the client.
-        let framing: BodyFraming
-        if fields.present.contains(.transferEncoding) {
-            framing = try chunked(bytes, version: version, fields: fields)
-        } else if let length = try agreedLength(bytes, fields: fields) {
-            framing = .length(length)
-        } else {
-            framing = .untilClose
+        if fields.present.contains(.contentLength) { throw .contentLengthAndTransferEncoding }
+        if version < .http11 { throw .transferEncodingInVersion10 }
+        var codings = 0
+        var chunked = 0
+        var last = 0..<0
+        for field in fields where field.known == .transferEncoding {
+            var list = ListReader(field.value)
+            while let coding = list.next(bytes) {
+                guard bytes.endOfToken(in: coding) == coding.upperBound else {
+                    throw .malformedTransferEncoding
+                }
+                codings += 1
+                last = coding
+                if bytes.extracting(coding).equalsIgnoringCase("chunked") { chunked += 1 }
+            }
         }
-        return method == .head || status == .notModified ? .none : framing
+        if codings == 0 { throw .malformedTransferEncoding }
+        let chunkedIsLast = bytes.extracting(last).equalsIgnoringCase("chunked")
+        if chunked > 1 || chunked == 1 && !chunkedIsLast { throw .chunkedNotFinal }
+        if codings == 1, bytes.extracting(last).equalsIgnoringCase("identity") { return .untilClose }
+        guard codings == 1, chunkedIsLast else { throw .unsupportedTransferCoding }
+        return .chunked
     }
 
-    private static func agreedLength(_ bytes: Span<UInt8>, fields: FieldTable) throws(Defect) -> Int? {
-        guard let field = fields.first(.contentLength) else { return nil }
-        let first = try length(bytes, in: field.value)
-        guard fields.repeated.contains(.contentLength) else { return first }
-        for other in fields where other.known == .contentLength {
-            guard try length(bytes, in: other.value) == first else { throw .repeatedContentLength }
-        }
-        return first
+    /// Whether the field is that one word on one line.
+    static func isChunkedAlone(_ bytes: Span<UInt8>, _ field: Field, _ fields: FieldTable) -> Bool {
+        !fields.repeated.contains(.transferEncoding) && bytes.extracting(field.value).equalsIgnoringCase("chunked")
     }
 
     /// Digits only (RFC 9110 section 8.6), up to what a signed 64-bit number holds.
-    private static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
+    static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         guard !value.isEmpty else { throw .malformedContentLength }
         var length = 0
         if value.count <= 18 {
@@ -77,31 +87,5 @@ public enum BodyFraming: Equatable, Sendable {
             length = sum
         }
         return length
-    }
-
-    /// The only transfer coding we do is `chunked`, alone (RFC 9112 section 6.1).
-    private static func chunked(
-        _ bytes: Span<UInt8>, version: Version, fields: FieldTable
-    ) throws(Defect) -> BodyFraming {
-        if fields.present.contains(.contentLength) { throw .contentLengthAndTransferEncoding }
-        if version < .http11 { throw .transferEncodingInVersion10 }
-        var codings = 0
-        var chunked = 0
-        var chunkedIsLast = false
-        for field in fields where field.known == .transferEncoding {
-            var list = ListReader(field.value)
-            while let coding = list.next(bytes) {
-                guard bytes.endOfToken(in: coding) == coding.upperBound else {
-                    throw .malformedTransferEncoding
-                }
-                codings += 1
-                chunkedIsLast = bytes.extracting(coding).equalsIgnoringCase("chunked")
-                if chunkedIsLast { chunked += 1 }
-            }
-        }
-        if codings == 0 { throw .malformedTransferEncoding }
-        if chunked > 1 || chunked == 1 && !chunkedIsLast { throw .chunkedNotFinal }
-        guard codings == 1, chunked == 1 else { throw .unsupportedTransferCoding }
-        return .chunked
     }
 }

@@ -10,7 +10,7 @@ public struct RequestRewrite: Sendable {
     }
 
     public enum Body: Equatable, Sendable {
-        /// The framing fields stay: the body's bytes are relayed as they come, chunks included.
+        /// The framing stays: the body's bytes are relayed as they come, chunks included.
         case asReceived
         /// No body follows, whatever came: `Content-Length: 0`, for a probe.
         case empty
@@ -60,7 +60,7 @@ extension RequestHead {
             }
             buffer.append(literal: "\r\n")
         }
-        let dropped = dropped(by: rewrite, keepsHost: keepsHost)
+        let dropped = dropped(bytes, by: rewrite, keepsHost: keepsHost)
         if let upgrade {
             writer.copy(
                 fields, of: bytes, from: fields.start, dropping: dropped, through: upgrade, namedFor: .origin)
@@ -70,7 +70,7 @@ extension RequestHead {
         via.append(received: version, to: buffer)
         if let maxForwards { writer.field("Max-Forwards", decimal: max(maxForwards - 1, 0)) }
         switch rewrite.body {
-        case .asReceived: break
+        case .asReceived: restateFraming(bytes, with: writer)
         case .empty: buffer.append(literal: "Content-Length: 0\r\n")
         case .length(let length): writer.field("Content-Length", decimal: length)
         case .chunked: buffer.append(literal: "Transfer-Encoding: chunked\r\n")
@@ -78,6 +78,21 @@ extension RequestHead {
         if case .added = rewrite.expectation { buffer.append(literal: "Expect: 100-continue\r\n") }
         rewrite.connection.append(to: writer)
         return writer
+    }
+
+    /// Writes anew what must not go on as it came.
+    private func restateFraming(_ bytes: Span<UInt8>, with writer: borrowing HeadWriter) {
+        switch framing {
+        case .chunked: writer.buffer.append(literal: "Transfer-Encoding: chunked\r\n")
+        case .length(let length) where lengthIsPadded(bytes): writer.field("Content-Length", decimal: length)
+        case .none, .length, .untilClose: break
+        }
+    }
+
+    /// Leading zeros make an octal number of it for some programs.
+    private func lengthIsPadded(_ bytes: Span<UInt8>) -> Bool {
+        guard let value = fields.first(.contentLength)?.value, value.count > 1 else { return false }
+        return bytes[value.lowerBound] == 0x30
     }
 
     private func appendRequestLine(_ bytes: Span<UInt8>, form: RequestRewrite.Form, to buffer: ByteBuffer) {
@@ -126,15 +141,16 @@ extension RequestHead {
         return (authority?.explicitPort ?? UpgradedOrigin.usualOriginPort) == upgrade.originPort
     }
 
-    private func dropped(by rewrite: RequestRewrite, keepsHost: Bool) -> FieldSet {
-        var dropped = FieldSet.hopByHop.union(rewrite.dropping)
+    private func dropped(_ bytes: Span<UInt8>, by rewrite: RequestRewrite, keepsHost: Bool) -> FieldSet {
+        var dropped = FieldSet.hopByHop.union(rewrite.dropping).union(FieldSet(.transferEncoding))
         if !keepsHost { dropped.insert(.host) }
         if rewrite.connection == .upgrade { dropped.subtract(FieldSet(.upgrade)) }
         if maxForwards != nil { dropped.insert(.maxForwards) }
         if rewrite.body != .asReceived {
             dropped.insert(.contentLength)
-            dropped.insert(.transferEncoding)
             if rewrite.body != .chunked { dropped.insert(.trailer) }
+        } else if case .length = framing, lengthIsPadded(bytes) {
+            dropped.insert(.contentLength)
         }
         // An expectation that came in HTTP/1.0 was ignored, and must not be made one by the higher version.
         if case .asReceived = rewrite.expectation, version >= .http11 { return dropped }

@@ -14,7 +14,8 @@ public final class ResponseHead {
     /// The status line from behind the version to its end, with its line end.
     private(set) var statusLineRest = 0..<0
     public let fields: FieldTable
-    public private(set) var framing = BodyFraming.none
+    public var framing: BodyFraming { said.body }
+    private(set) var said = ResponseFraming()
     public private(set) var options: ConnectionOptions = []
     /// Whether the upstream's connection can carry another request once this body has been read to its end.
     public private(set) var keepAlive = false
@@ -28,7 +29,7 @@ public final class ResponseHead {
     public func reset() {
         state = .initial
         fields.removeAll()
-        framing = .none
+        said = ResponseFraming()
         options = []
         keepAlive = false
     }
@@ -71,10 +72,10 @@ public final class ResponseHead {
             case .complete(let length) = state
         else { return .needsMore }
         options = try ConnectionOptions(bytes, fields: fields, refusingEssential: false)
-        framing = try .ofResponse(bytes, version: version, status: status, to: method, fields: fields)
+        said = try ResponseFraming(bytes, version: version, status: status, to: method, fields: fields)
         let persists = fields.present.contains(.proxyConnection) ? proxyOptions(bytes) : options
         keepAlive =
-            framing != .untilClose && !persists.contains(.close)
+            framing != .untilClose && said.isRegular && !persists.contains(.close)
             && (version >= .http11 || persists.contains(.keepAlive))
         return .complete(length: length)
     }

@@ -3,7 +3,7 @@ import Bytes
 /// How a response's head changes on its way back. The default is a plain response to an HTTP/1.1 client.
 public struct ResponseRewrite: Sendable {
     public enum Body: Equatable, Sendable {
-        /// The framing fields stay: the body's bytes are relayed as they come, chunks included.
+        /// The framing stays: the body's bytes are relayed as they come, chunks included.
         case asReceived
         /// The body's length is known anew.
         case length(Int)
@@ -45,9 +45,7 @@ extension ResponseHead {
             let start = isOurVersion ? 0 : statusLineRest.lowerBound
             copy(bytes, from: start, dropping: dropped, upgrade: rewrite.upgrade, with: writer)
         }
-        if repeatsLength, case .asReceived = rewrite.body, case .length(let length) = framing {
-            writer.field("Content-Length", decimal: length)
-        }
+        if case .asReceived = rewrite.body { restateFraming(with: writer) }
         via.append(received: version, to: buffer)
         switch rewrite.body {
         case .length(let length) where !isBodiless: writer.field("Content-Length", decimal: length)
@@ -69,7 +67,15 @@ extension ResponseHead {
         }
     }
 
-    private var repeatsLength: Bool { fields.repeated.contains(.contentLength) }
+    /// Writes anew what must not go on as it came: of a `Transfer-Encoding`, however it is spelled, one recipient may read
+    /// something else than another.
+    private func restateFraming(with writer: borrowing HeadWriter) {
+        switch said.stated {
+        case .chunked: writer.buffer.append(literal: "Transfer-Encoding: chunked\r\n")
+        case .length(let length) where said.lengthIsOdd: writer.field("Content-Length", decimal: length)
+        case .none, .length, .untilClose: break
+        }
+    }
 
     /// RFC 9112 section 6.1 and RFC 9110 section 8.6: neither framing field may stand in these, and a client that
     /// believes one waits for a body that does not come.
@@ -81,8 +87,9 @@ extension ResponseHead {
         if isBodiless || rewrite.body != .asReceived {
             dropped.insert(.contentLength)
             dropped.insert(.transferEncoding)
-        } else if repeatsLength {
-            dropped.insert(.contentLength)
+        } else {
+            dropped.insert(.transferEncoding)
+            if said.lengthIsOdd { dropped.insert(.contentLength) }
         }
         return dropped
     }

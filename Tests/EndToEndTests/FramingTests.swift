@@ -143,4 +143,33 @@ struct FramingTests {
             #expect(origin.messages.first?.text == "body")
         }
     }
+
+    @Test(arguments: ["CHUNKED", ",chunked", "chunked, ,", "\r\nTransfer-Encoding: chunked"])
+    func `chunked goes to the client as one word, however the origin spells it`(spelling: String) throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(spelling)\r\n\r\n4\r\nWiki\r\n0\r\n\r\n")
+        }
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            for _ in 1...2 {
+                try wire.send(head(origin) + "\r\n")
+                let answered = try wire.readResponse()
+                #expect(answered.values("Transfer-Encoding") == ["chunked"])
+                #expect(answered.text == "Wiki")
+            }
+            #expect(origin.connections == (spelling == "CHUNKED" ? 1 : 2), "odd spellings end the connection's use")
+        }
+    }
+
+    @Test func `chunked goes to the origin as one word`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send(head(origin, method: "POST") + "Transfer-Encoding: \t ChunKed \r\n\r\n4\r\nWiki\r\n0\r\n\r\n")
+            #expect(try wire.readResponse().status == 200)
+            let sent = try #require(origin.messages.first)
+            #expect(sent.values("Transfer-Encoding") == ["chunked"])
+            #expect(sent.text == "Wiki")
+        }
+    }
 }

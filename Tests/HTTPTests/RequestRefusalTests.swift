@@ -171,6 +171,12 @@ import Testing
             ("Transfer-Encoding: chunked x", .malformedTransferEncoding, 400, "9112 6.1"),
             ("Transfer-Encoding:", .malformedTransferEncoding, 400, "9112 6.1"),
             ("Transfer-Encoding: ,", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding: ,chunked", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding: chunked,", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding: chunked, ,", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding:\nTransfer-Encoding: chunked", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding: chunked\nTransfer-Encoding:", .malformedTransferEncoding, 400, "9112 6.1"),
+            ("Transfer-Encoding: chunked\nTransfer-Encoding: ,", .malformedTransferEncoding, 400, "9112 6.1"),
         ].map { Case("POST / HTTP/1.1\nHost: h\n\($0.0)\n\n", $0.1, $0.2, $0.3) } + [
             Case("POST / HTTP/1.0\nTransfer-Encoding: chunked\n\n", .transferEncodingInVersion10, "9112 6.1")
         ]

@@ -22,6 +22,11 @@ import Testing
             framing: .length(3), keepAlive: true),
         Case(head: "HTTP/1.0 200 OK\nContent-Length: 3\nProxy-Connection: Keep-Alive\n\n", framing: .length(3)),
         Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: CHUNKED\n\n", framing: .chunked, keepAlive: true),
+        // Understood, but the connection is not used again.
+        Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked,\n\n", framing: .chunked),
+        Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding:\nTransfer-Encoding: chunked\n\n", framing: .chunked),
+        Case(head: "HTTP/1.1 200 OK\nTransfer-Encoding: Identity\n\n"),
+        Case(head: "HTTP/1.1 200 OK\nContent-Length: 3, 3\n\n", framing: .length(3)),
         Case(head: "HTTP/1.1 200 OK\n\n"),
         Case(head: "HTTP/1.1 200\nContent-Length: 0\n\n", reason: "", framing: .length(0), keepAlive: true),
         Case(head: "HTTP/1.1 200 \nContent-Length: 0\n\n", reason: "", framing: .length(0), keepAlive: true),
@@ -89,7 +94,18 @@ import Testing
             "9112 6.3 3"
         ),
         ("HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n\n", .repeatedContentLength, "9112 6.3 5"),
-        ("HTTP/1.1 200 OK\nContent-Length: 5, 5\n\n", .malformedContentLength, "9112 6.3 5"),
+        ("HTTP/1.1 200 OK\nContent-Length: 5, 6\n\n", .repeatedContentLength, "9112 6.3 5"),
+        ("HTTP/1.1 200 OK\nContent-Length: 5, 5\nContent-Length: 6\n\n", .repeatedContentLength, "9112 6.3 5"),
+        ("HTTP/1.1 200 OK\nContent-Length: 5,\n\n", .malformedContentLength, "9112 6.3 5"),
+        ("HTTP/1.1 200 OK\nContent-Length: ,5\n\n", .malformedContentLength, "9112 6.3 5"),
+        ("HTTP/1.1 200 OK\nContent-Length: 5,+5\n\n", .malformedContentLength, "9112 6.3 5"),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: identity\n\n",
+            .contentLengthAndTransferEncoding, "9112 6.3 3"
+        ),
+        ("HTTP/1.1 200 OK\nTransfer-Encoding: identity, chunked\n\n", .unsupportedTransferCoding, "9112 6.1"),
+        ("HTTP/1.1 200 OK\nTransfer-Encoding: ,\n\n", .malformedTransferEncoding, "9112 6.1"),
+        ("HTTP/1.0 200 OK\nTransfer-Encoding: identity\n\n", .transferEncodingInVersion10, "9112 6.1"),
         ("HTTP/1.1 200 OK\nContent-Length: +5\n\n", .malformedContentLength, "9110 8.6"),
         ("HTTP/1.1 200 OK\nTransfer-Encoding: gzip, chunked\n\n", .unsupportedTransferCoding, "9112 6.1"),
         ("HTTP/1.1 200 OK\nTransfer-Encoding: chunked, identity\n\n", .chunkedNotFinal, "9112 6.3 4"),

@@ -55,15 +55,20 @@ import Testing
         ),
         // What is not named stays, whatever it looks like; Trailer is kept for the chunks that are relayed.
         (
-            "POST http://h/ HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\nConnection: transfer-encoding\n"
+            "POST http://h/ HTTP/1.1\nHost: h\nTransfer-Encoding: \t CHUNKED \nConnection: transfer-encoding\n"
                 + "Trailer: X\nVia: 1.0 fred\nAuthorization: Basic x\nExpect: 100-continue\n\n",
-            "POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\nTrailer: X\nVia: 1.0 fred\n"
-                + "Authorization: Basic x\nExpect: 100-continue\nVia: 1.1 attache\n\n"
+            "POST / HTTP/1.1\nHost: h\nTrailer: X\nVia: 1.0 fred\n"
+                + "Authorization: Basic x\nExpect: 100-continue\nVia: 1.1 attache\nTransfer-Encoding: chunked\n\n"
         ),
         // An expectation of HTTP/1.0 is not made one of HTTP/1.1.
         (
             "POST http://h/ HTTP/1.0\nExpect: 100-continue\nContent-Length: 1\n\n",
             "POST / HTTP/1.1\nHost: h\nContent-Length: 1\nVia: 1.0 attache\n\n"
+        ),
+        // Some programs take leading zeros for an octal number.
+        (
+            "POST http://h/ HTTP/1.1\nHost: h\nContent-Length: 0010\nX: 1\n\n",
+            "POST / HTTP/1.1\nHost: h\nX: 1\nVia: 1.1 attache\nContent-Length: 10\n\n"
         ),
         // Max-Forwards counts down for OPTIONS and TRACE alone.
         (
@@ -140,6 +145,30 @@ import Testing
         (
             "HTTP/1.1 200 OK\nContent-Length: 3\nX: 1\nContent-Length: 3\n\n",
             "HTTP/1.1 200 OK\nX: 1\nContent-Length: 3\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 3, 3 ,3\nX: 1\n\n",
+            "HTTP/1.1 200 OK\nX: 1\nContent-Length: 3\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 200 OK\nContent-Length: 010\nX: 1\n\n",
+            "HTTP/1.1 200 OK\nX: 1\nContent-Length: 10\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\nX: 1\n\n",
+            "HTTP/1.1 200 OK\nX: 1\nTransfer-Encoding: chunked\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 200 OK\nTransfer-Encoding:\nX: 1\nTransfer-Encoding: ,chunked, ,\n\n",
+            "HTTP/1.1 200 OK\nX: 1\nTransfer-Encoding: chunked\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 200 OK\nTransfer-Encoding: identity\nX: 1\n\n",
+            "HTTP/1.1 200 OK\nX: 1\nVia: 1.1 attache\n\n"
+        ),
+        (
+            "HTTP/1.1 304 N\nTransfer-Encoding: chunked,\nX: 1\n\n",
+            "HTTP/1.1 304 N\nX: 1\nTransfer-Encoding: chunked\nVia: 1.1 attache\n\n"
         ),
         (
             "HTTP/1.1 407 P\nProxy-Authenticate: Basic\nProxy-Authentication-Info: x\nUpgrade: h2\nContent-Length: 0\n"

@@ -35,6 +35,11 @@ struct RefusalTests {
         Case("a coding after chunked", "Transfer-Encoding: chunked, gzip\r\n"),
         Case("chunked twice", "Transfer-Encoding: chunked, chunked\r\n"),
         Case("chunked in two lines", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+        Case("an empty element before chunked", "Transfer-Encoding: ,chunked\r\n"),
+        Case("an empty element behind chunked", "Transfer-Encoding: chunked,\r\n"),
+        Case("empty elements behind chunked", "Transfer-Encoding: chunked, ,\r\n"),
+        Case("an empty line before chunked", "Transfer-Encoding:\r\nTransfer-Encoding: chunked\r\n"),
+        Case("an empty line behind chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding: \r\n"),
         Case("identity", "Transfer-Encoding: identity\r\n", status: 501),
         Case("chunked with a vertical tab", "Transfer-Encoding: \u{b}chunked\r\n"),
         Case("chunked in HTTP/1.0", start: "POST http://ORIGIN/ HTTP/1.0", fields: "Transfer-Encoding: chunked\r\n"),
@@ -100,17 +105,51 @@ struct RefusalTests {
         try expectRefused(unknown, statuses: [400])
     }
 
-    @Test(arguments: ["fffffffffffffffff\r\n", "-1\r\n", "0x5\r\n", "\r\n", "5\nhello\n0\n\n", "5\r\nhello0\r\n"])
-    func `a broken chunk ends both connections`(chunk: String) throws {
+    static let brokenChunks = [
+        "fffffffffffffffff\r\n", "-1\r\n", "0x5\r\n", "\r\n", "5\nhello\n0\n\n", "5\r\nhello0\r\n",
+        "5 \r\nhello\r\n0\r\n\r\n",
+        "5\r\nhello\r\n0\r\nHost: elsewhere.test\r\n\r\n",
+    ]
+
+    /// The whole request comes in one piece, or its last line and the chunk behind a beginning that made the proxy wait.
+    @Test(arguments: brokenChunks, [false, true])
+    func `of a broken chunk that came with its head the origin sees nothing`(chunk: String, waits: Bool) throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running { proxy throws in
             let wire = try proxy.connect()
-            let head = "POST \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"
-            try wire.send(head + "Transfer-Encoding: chunked\r\n\r\n" + chunk + "\r\n\r\n")
+            var rest = "POST \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"
+            if waits {
+                try wire.send(rest + "Expect: 100-continue\r\n")
+                // The answer says that the proxy has read on since.
+                let other = try proxy.connect()
+                try other.send("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n")
+                #expect(try other.readResponse().status == 200)
+                rest = ""
+            }
+            try wire.send(rest + "Transfer-Encoding: chunked\r\n\r\n" + chunk + "\r\n\r\n")
             #expect(try wire.readResponse().status == 400)
             #expect(try wire.isEnded())
-            // A head may have gone ahead, a whole request never.
-            #expect(origin.messages.isEmpty)
+            #expect(origin.connections == 0)
+        }
+    }
+
+    @Test(arguments: brokenChunks)
+    func `a chunk that is broken behind good ones ends both connections`(chunk: String) throws {
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.requestHead() {
+                try connection.wire.send("HTTP/1.1 103 Early Hints\r\n\r\n")
+                connection.record(content: try connection.wire.readContent(of: request))
+            }
+        }
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send("POST \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n")
+            try wire.send("Transfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n")
+            #expect(try wire.readHead()?.status == 103)
+            try wire.send(chunk + "\r\n\r\n")
+            #expect(try wire.readResponse().status == 400)
+            #expect(try wire.isEnded())
+            #expect(origin.contents.isEmpty, "a whole request reached the origin")
         }
     }
 

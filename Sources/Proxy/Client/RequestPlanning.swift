@@ -34,6 +34,7 @@ struct RequestPlanning {
     func plan() throws(ExchangeFailure) -> Plan {
         let request = exchange.request
         let head = exchange.headBytes
+        do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
         if Via.ours.occurs(in: request.fields, of: head.readable) {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))

@@ -49,6 +49,13 @@ final class RequestBody {
         held = 0
     }
 
+    /// Decodes what has come of the body before its head goes out: of one that is bad already, the upstream sees nothing.
+    func check(_ inbound: ByteBuffer) throws(HTTPError) {
+        guard framing == .chunked else { return }
+        var ahead = progress
+        _ = try ahead.take(inbound.readable)
+    }
+
     var isEmpty: Bool { framing == .none || framing == .length(0) }
 
     /// Whether every byte has been read from the client, so that its next request can follow.

@@ -18,7 +18,7 @@ final class Suite {
 
     /// A measure that cannot be taken is a line of the report, so that one fault does not hide the other figures.
     func run() async -> Report {
-        var report = Report(thresholds: thresholds)
+        var report = Report(thresholds: thresholds, isWhole: options.only.isEmpty)
         for measure in Measure.allCases where options.includes(measure) {
             Bench.note("measuring \(measure.rawValue) …")
             do throws(BenchError) {

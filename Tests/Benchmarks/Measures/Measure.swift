@@ -10,6 +10,7 @@ enum Measure: String, CaseIterable {
     case allocations
     case digestAllocations = "digest-allocations"
     case memory
+    case tunnelMemory = "tunnel-memory"
     case secureRequests = "tls-requests"
     case secureAllocations = "tls-allocations"
     case originHandshakes = "origin-handshakes"
@@ -33,6 +34,7 @@ enum Measure: String, CaseIterable {
         case .allocations: try await AllocationMeasure.take(.plain, in: setting)
         case .digestAllocations: try await AllocationMeasure.take(.digest, in: setting)
         case .memory: try await MemoryMeasure.take(in: setting)
+        case .tunnelMemory: try await MemoryMeasure.takeTunnels(in: setting)
         case .secureRequests: try await RequestMeasure.take(.secure, in: setting)
         case .secureAllocations: try await AllocationMeasure.take(.secure, in: setting)
         case .originHandshakes: try await HandshakeMeasure.takeOrigins(in: setting)

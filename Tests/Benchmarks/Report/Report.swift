@@ -4,14 +4,26 @@ struct Report {
     var findings: [Finding] = []
     /// Measures that could not be taken, and why.
     var faults: [String] = []
+    /// Whether all measures were asked for.
+    private let isWhole: Bool
     /// What others used meanwhile, in parts of a processor.
     var foreignLoad: Double?
 
-    init(thresholds: [Threshold]) { self.thresholds = thresholds }
+    init(thresholds: [Threshold], isWhole: Bool) {
+        self.thresholds = thresholds
+        self.isWhole = isWhole
+    }
 
     /// Whether every measure was taken and every gate held.
     var passes: Bool {
         faults.isEmpty && !findings.contains { verdict(of: $0) == .failed }
+            && !unmeasured.contains { $0.kind == .gate }
+    }
+
+    /// Thresholds of a whole run that no finding belongs to: the contestant or the parent that they need is missing.
+    private var unmeasured: [Threshold] {
+        guard isWhole else { return [] }
+        return thresholds.filter { threshold in !findings.contains { $0.metric == threshold.metric } }
     }
 
     /// A table for the terminal, and what it takes to read it.
@@ -26,6 +38,7 @@ struct Report {
         }
         lines.insert(String(repeating: "─", count: widths.reduce(10, +)), at: 1)
         lines += faults.map { "FAILED  \($0)" }
+        lines += unmeasured.map { "\($0.kind == .gate ? "FAILED" : "missing")  \($0.metric) was not measured" }
         if let foreignLoad {
             let share = Figure.text(foreignLoad * 100)
             lines.append("Other processes used \(share) % of a processor during the timed runs.")

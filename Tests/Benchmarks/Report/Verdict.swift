@@ -5,8 +5,8 @@ enum Verdict: String {
     case over
     /// Above a gate.
     case failed = "FAILED"
-    /// There is no HAProxy to compare with.
-    case incomparable = "no HAProxy"
+    /// There is nothing to compare with, which only a report survives.
+    case incomparable = "not compared"
 
     init(_ finding: Finding, under threshold: Threshold) {
         let figure: Double? =
@@ -15,7 +15,7 @@ enum Verdict: String {
             case .ratio: finding.ratio
             }
         guard let figure else {
-            self = .incomparable
+            self = threshold.kind == .gate ? .failed : .incomparable
             return
         }
         switch threshold.kind {

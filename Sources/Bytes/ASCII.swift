@@ -6,6 +6,7 @@ extension UInt8 {
     public static let carriageReturn: UInt8 = 0x0D
     public static let space: UInt8 = 0x20
     public static let quote: UInt8 = 0x22
+    public static let percent: UInt8 = 0x25
     public static let comma: UInt8 = 0x2C
     public static let slash: UInt8 = 0x2F
     public static let colon: UInt8 = 0x3A

@@ -7,9 +7,12 @@ public enum Extent: Sendable, Hashable {
     /// What begins with one of these paths.
     case prefixes([[UInt8]])
 
+    /// A challenge that tells of no other target.
+    static let nothing = Extent.prefixes([])
+
     /// How long a prefix of the target the extent names; nil when the target lies outside. The longest is the nearest.
     ///
-    /// A path with dot segments is outside: where it leads is the server's to say.
+    /// A path that servers may resolve in more than one way is outside every prefix: where it leads is theirs to say.
     public func coverage(of target: Span<UInt8>) -> Int? {
         switch self {
         case .origin: return 0
@@ -23,14 +26,15 @@ public enum Extent: Sendable, Hashable {
                     longest = prefix.count
                 }
             }
-            return longest == nil || Self.hasDotSegment(target) ? nil : longest
+            return longest == nil || Self.isAmbiguous(target) ? nil : longest
         }
     }
 
     /// The directory of the challenged path and all below it (RFC 7617 section 2.2). A target that is no path, as
-    /// proxies see them, stands for everything.
+    /// proxies see them, stands for everything; an ambiguous path for nothing, since its directory is not known.
     static func directory(of target: Span<UInt8>) -> Extent {
         guard target.count > 0, target[0] == .slash else { return .origin }
+        guard !isAmbiguous(target) else { return .nothing }
         let path = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
         var end = path
         while end > 1, target[end - 1] != .slash { end -= 1 }
@@ -64,14 +68,48 @@ public enum Extent: Sendable, Hashable {
         return nil
     }
 
-    private static func hasDotSegment(_ target: Span<UInt8>) -> Bool {
-        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        var slash = target.firstIndex(of: .slash)
-        while let start = slash, start < end {
-            if isDot(target, at: start + 1, before: end) { return true }
-            slash = target.firstIndex(of: .slash, from: start + 1)
+    /// Whether servers could disagree on where the path leads: it has a dot segment, a backslash, an encoded slash,
+    /// backslash or per cent sign, an octet that no UTF-8 text has or that begins an overlong form (RFC 3629 section 10),
+    /// or a per cent sign that encodes nothing.
+    private static func isAmbiguous(_ target: Span<UInt8>) -> Bool {
+        let end = target.firstIndex(of: .question) ?? target.count
+        var offset = 0
+        while offset < end {
+            let byte = target[offset]
+            if byte == .slash {
+                if isDot(target, at: offset + 1, before: end) { return true }
+            } else if byte == .backslash || byte == .percent || byte >= 0x80 {
+                guard let octet = octet(of: target, at: offset, before: end) else { return true }
+                let next = offset + (byte == .percent ? 3 : 1)
+                switch octet {
+                case .slash, .backslash, .percent: return true
+                case 0x80...: if isOverlong(octet, self.octet(of: target, at: next, before: end) ?? 0) { return true }
+                default: break
+                }
+                offset = next
+                continue
+            }
+            offset += 1
         }
         return false
+    }
+
+    /// The octet that stands there, plainly or encoded; nil at the end, and for a per cent sign that encodes none.
+    private static func octet(of target: Span<UInt8>, at offset: Int, before end: Int) -> UInt8? {
+        guard offset < end else { return nil }
+        guard target[offset] == .percent else { return target[offset] }
+        guard offset + 2 < end, let high = target[offset + 1].hexValue, let low = target[offset + 2].hexValue else {
+            return nil
+        }
+        return high << 4 | low
+    }
+
+    /// Whether a lax decoder could read an ASCII character from two octets or more, of which these are the first.
+    private static func isOverlong(_ lead: UInt8, _ next: UInt8) -> Bool {
+        switch (lead, next) {
+        case (0xC0...0xC1, _), (0xE0, 0x80..<0xA0), (0xF0, 0x80..<0x90), (0xF8, 0x80..<0x88), (0xFC, 0x80..<0x84): true
+        default: false
+        }
     }
 
     /// Whether a segment that begins here could be `.` or `..`, spelled plainly or with `%2e`. What follows may be what
@@ -82,7 +120,7 @@ public enum Extent: Sendable, Hashable {
         while dots < 2, offset < end {
             if target[offset] == UInt8(ascii: ".") {
                 offset += 1
-            } else if offset + 2 < end, target[offset] == UInt8(ascii: "%"), target[offset + 1] == UInt8(ascii: "2"),
+            } else if offset + 2 < end, target[offset] == .percent, target[offset + 1] == UInt8(ascii: "2"),
                 target[offset + 2].asciiLowercased == UInt8(ascii: "e")
             {
                 offset += 3
@@ -93,7 +131,7 @@ public enum Extent: Sendable, Hashable {
         }
         if dots == 0 || offset == end { return dots > 0 }
         return switch target[offset] {
-        case .slash, .semicolon, .backslash, UInt8(ascii: "%"): true
+        case .slash, .semicolon, .backslash, .percent: true
         default: false
         }
     }

@@ -37,7 +37,6 @@ struct CanonicalRequest {
     }
 
     private static let question = UInt8(ascii: "?")
-    private static let percent = UInt8(ascii: "%")
     private static let plus = UInt8(ascii: "+")
     private static let dot = UInt8(ascii: ".")
 
@@ -106,7 +105,7 @@ struct CanonicalRequest {
         var decoded: [UInt8] = []
         var offset = 0
         while offset < bytes.count {
-            if bytes[offset] == percent, offset + 2 < bytes.count, let high = bytes[offset + 1].hexValue,
+            if bytes[offset] == .percent, offset + 2 < bytes.count, let high = bytes[offset + 1].hexValue,
                 let low = bytes[offset + 2].hexValue
             {
                 decoded.append(high << 4 | low)
@@ -126,7 +125,7 @@ struct CanonicalRequest {
             if isUnreserved(byte) || keepingSlashes && byte == .slash {
                 encoded.append(byte)
             } else {
-                encoded += [percent, digit(byte >> 4), digit(byte & 0xF)]
+                encoded += [.percent, digit(byte >> 4), digit(byte & 0xF)]
             }
         }
         return encoded

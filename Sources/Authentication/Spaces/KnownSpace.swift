@@ -16,7 +16,7 @@ public final class KnownSpace: Sendable {
 
         /// Whether it was smaller before.
         mutating func extend(to extent: Extent) -> Bool {
-            guard !extents.contains(extent), !extents.contains(.origin) else { return false }
+            guard extent != .nothing, !extents.contains(extent), !extents.contains(.origin) else { return false }
             if extent == .origin { extents = [] }
             if extents.count >= extentLimit { extents.removeFirst() }
             extents.append(extent)

@@ -72,6 +72,17 @@ import Testing
         ("<form action='http://h/login?x'><input type=password name=pass></form>", "/login?x", "pass"),
         ("<form action='http://evil/login'><input type=password name=pass></form>", "/login", "pass"),
         ("<form action=/steal><input type=password name=pass></form>", "/login", "pass"),
+        // A parameter that a slash could stand in leads elsewhere on some servers.
+        ("<form action='/login;/%2e%2e/evil/steal'><input type=password name=pass></form>", "/login", "pass"),
+        ("<form action='/login;%2f..%2fevil?x'><input type=password name=pass></form>", "/login", "pass"),
+        ("<form action='/login;a=1;b=2'><input type=password name=pass></form>", "/login", "pass"),
+        (#"<form action='/login;\..\evil'><input type=password name=pass></form>"#, "/login", "pass"),
+        ("<form action='/login/x'><input type=password name=pass></form>", "/login", "pass"),
+        ("<form action='/login2'><input type=password name=pass></form>", "/login", "pass"),
+        (
+            "<form action='/login;jsessionid=0A.n-1!5'><input type=password name=pass></form>",
+            "/login;jsessionid=0A.n-1!5", "pass"
+        ),
         // The form is the one that asks for the most.
         (
             "<form action=/search><input name=q></form><form><input type=hidden name=h value=1><input type=password name=other></form>",
@@ -115,6 +126,17 @@ import Testing
             ([(302, "https://h/", [])], "its login leads to https://h, which is another protection space"),
             ([(307, "https://h/", ["s=1"])], "its login leads to https://h, which is another protection space"),
             ([(308, "/login/", []), (200, nil, ["s=1"])], "in s"),
+            ([(307, "/login?again", []), (200, nil, ["s=1"])], "in s"),
+            (
+                [(307, "/evil/steal?x", ["s=1"])],
+                "its login was answered with status 307, which sends the password on to /evil/steal, another path than "
+                    + "the rule's"
+            ),
+            (
+                [(308, "/login;/%2e%2e/evil", ["s=1"])],
+                "its login was answered with status 308, which sends the password on to /login;/%2e%2e/evil, another path "
+                    + "than the rule's"
+            ),
             ([(200, nil, [])], "the origin took the form and set no cookie"), ([(401, nil, ["s=1"])], "refused"),
             ([(403, nil, [])], "refused"), ([(500, nil, ["s=1"])], "it was answered with status 500"),
             ([(404, nil, ["s=1"])], "it was answered with status 404"),

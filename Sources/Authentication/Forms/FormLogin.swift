@@ -138,7 +138,15 @@ public struct FormLogin: Sendable {
         guard case .here(let target)? = LoginReference(reference.utf8, from: base, on: origin),
             case .here(let action)? = action(from: base)
         else { return false }
-        return LoginReference.path(of: target) == LoginReference.path(of: action)
+        return LoginReference.target(target, isAt: LoginReference.path(of: action))
+    }
+
+    /// Whether the server may have the form, and the password in it, sent on there: to the rule's path, or with a slash
+    /// behind it.
+    private func isForForm(_ target: [UInt8], from base: [UInt8]) -> Bool {
+        guard case .here(let action)? = action(from: base) else { return false }
+        let path = LoginReference.path(of: action)
+        return LoginReference.target(target, isAt: path) || LoginReference.path(of: target) == path + [.slash]
     }
 
     private func action(from target: [UInt8]) -> LoginReference? {
@@ -161,7 +169,7 @@ public struct FormLogin: Sendable {
             && template.fields.contains { $0.value.contains(.user) && form.asks(for: $0.name) }
     }
 
-    /// Sends the form where the rule says; with the query and the parameters that the page has for that very path.
+    /// Sends the form where the rule says; with the query, or the parameter, that the page has for that very path.
     private mutating func submit(_ form: HTMLForm?, at target: [UInt8]) -> Step {
         guard let action = action(from: target) else { return finish(.failed(.unusableReference)) }
         guard case .here(var place) = action else {
@@ -169,7 +177,7 @@ public struct FormLogin: Sendable {
             return finish(.failed(.unusableReference))
         }
         if let form, case .here(let said)? = LoginReference((form.action ?? "").utf8, from: target, on: origin),
-            LoginReference.path(of: said) == LoginReference.path(of: place)
+            LoginReference.target(said, isAt: LoginReference.path(of: place))
         {
             place = said
         }
@@ -253,6 +261,9 @@ public struct FormLogin: Sendable {
         guard redirects <= Self.redirectLimit else { return finish(.failed(.endless)) }
         switch LoginReference(page.location ?? [], from: base, on: origin) {
         case .here(let target)?:
+            if content != nil, !isForForm(target, from: base) {
+                return finish(.failed(.sentOn(page.status, to: LoginReference.shownPath(of: target))))
+            }
             state = next(target)
             return content.map { .post(target: target, content: $0, page: base) } ?? .get(target: target)
         case .elsewhere(let place)?:

@@ -3,6 +3,8 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
     /// It leads to another scheme, host or port: the credential is not for that protection space.
     case elsewhere(String)
     case endless
+    /// The server wants the form sent on, by such a status, to a path that the rule does not name.
+    case sentOn(Int, to: String)
     /// The form was sent, and the server answered with this status.
     case status(Int)
     /// The server asks for the form itself in a way that has no address.
@@ -16,6 +18,8 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
         switch self {
         case .elsewhere(let place): "its login leads to \(place), which is another protection space"
         case .endless: "its login redirects without end"
+        case .sentOn(let status, let path):
+            "its login was answered with status \(status), which sends the password on to \(path), another path than the rule's"
         case .status(let status): "it was answered with status \(status)"
         case .unusableReference: "its login leads to where no request can go"
         case .noCookie: "the origin took the form and set no cookie"

@@ -64,9 +64,24 @@ public enum LoginReference: Sendable, Equatable {
             + (query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? "")
     }
 
-    /// The path of a target, without query and parameters.
-    static func path(of target: [UInt8]) -> ArraySlice<UInt8> {
-        target.prefix { $0 != .question && $0 != .semicolon }
+    /// Whether a target is that of a path, with nothing added but a query or one parameter of the last segment: the name
+    /// of a session. Servers end a parameter in different places, so one with a slash in it, plain or encoded, could lead
+    /// anywhere.
+    static func target(_ target: [UInt8], isAt path: ArraySlice<UInt8>) -> Bool {
+        let own = Self.path(of: target)
+        guard own.starts(with: path) else { return false }
+        let added = own.dropFirst(path.count)
+        return added.isEmpty || added.first == .semicolon && added.dropFirst().allSatisfy(isOfParameter)
+    }
+
+    /// The path of a target, without its query.
+    static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != .question } }
+
+    /// The path of a target in words that are fit for people.
+    static func shownPath(of target: [UInt8]) -> String { shown(path(of: target)) }
+
+    private static func isOfParameter(_ byte: UInt8) -> Bool {
+        byte.isLetter || byte.isDigit || "-._~!$'()*+,:=@".utf8.contains(byte)
     }
 
     // MARK: - Parts
@@ -119,9 +134,12 @@ public enum LoginReference: Sendable, Equatable {
 
     private static func shown(_ authority: [UInt8]) -> String {
         // What stands before an `@` may be a secret.
-        let host = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...]
+        shown(authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...])
+    }
+
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         let isFit = { (byte: UInt8) in byte > .space && byte < .delete && byte != .quote }
-        return String(decoding: host.prefix(255).map { isFit($0) ? $0 : .question }, as: UTF8.self)
+        return String(decoding: bytes.prefix(255).map { isFit($0) ? $0 : .question }, as: UTF8.self)
     }
 
     private static func withoutDots(_ path: [UInt8]) -> [UInt8] {

@@ -106,6 +106,25 @@ import Testing
         #expect(forms.reduce(0) { $0 + $1.entries.count } == 512)
     }
 
+    /// Invariant: a page costs what it is long. Each was read in quadratic time once, or could be.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("<textarea name=a>", "\n"), ("<textarea name=a>", "\r"), ("<textarea name=a>", "&amp;&Yuml;&frac34;x"),
+            ("<input name=a value='", "\n"), ("<select name=a><option>", "&x<b>"), ("<p>", "<"), ("<!--", "--"),
+            ("<script>", "</scrip"), ("<input ", "a=b "),
+        ])
+    func `a page is read as fast as it is long`(start: String, part: String) {
+        let page = "<form>" + start + String(repeating: part, count: 1_000_000 / part.utf8.count)
+        let forms = HTMLFormReader.forms(in: Array((page + "'></textarea>").utf8))
+        #expect(forms.count == 1)
+    }
+
+    @Test func `line ends are sent as browsers send them`() {
+        let forms = HTMLFormReader.forms(in: Array("<form><textarea name=a>\n\na\r\nb\rc\n\r\r\n</textarea>".utf8))
+        #expect(forms.first?.entries.map(\.value) == ["\r\na\r\nb\r\nc\r\n\r\n\r\n"])
+    }
+
     @Test(arguments: [
         "<", "</", "<!", "<!-", "<!--", "<a", "<a ", "<a b", "<a b=", "<a b='", "<textarea name=a", "<form",
     ])

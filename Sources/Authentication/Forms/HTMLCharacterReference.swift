@@ -70,7 +70,7 @@ enum HTMLCharacterReference {
         case "lt", "LT": "<"
         case "gt", "GT": ">"
         case "quot", "QUOT": "\""
-        default: latin1.firstIndex(of: name).flatMap { Unicode.Scalar(UInt32(0xA0 + $0)) }
+        default: latin1[name]
         }
     }
 
@@ -83,8 +83,11 @@ enum HTMLCharacterReference {
         "mdash": "\u{2014}", "hellip": "\u{2026}",
     ]
 
+    private static let latin1 = Dictionary(
+        uniqueKeysWithValues: zip(latin1Names, (0xA0...0xFF).compactMap { Unicode.Scalar(UInt32($0)) }))
+
     /// From U+00A0 on.
-    private static let latin1 = [
+    private static let latin1Names = [
         "nbsp", "iexcl", "cent", "pound", "curren", "yen", "brvbar", "sect", "uml", "copy", "ordf", "laquo", "not",
         "shy", "reg", "macr", "deg", "plusmn", "sup2", "sup3", "acute", "micro", "para", "middot", "cedil", "sup1",
         "ordm", "raquo", "frac14", "frac12", "frac34", "iquest", "Agrave", "Aacute", "Acirc", "Atilde", "Auml",

@@ -245,19 +245,20 @@ public struct HTMLFormReader {
         return String(String.UnicodeScalarView(front.reversed().drop(while: isBlank).reversed()))
     }
 
-    /// Line ends are sent as CRLF.
+    /// Line ends are sent as CRLF. As bytes: to append text to a view of scalars takes as long as the view.
     private static func withLineEnds(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == .lineFeed || $0 == .carriageReturn }) else { return text }
-        var lines = String.UnicodeScalarView()
-        var last: Unicode.Scalar?
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": if last != "\r" { lines.append(contentsOf: "\r\n".unicodeScalars) }
-            case "\r": lines.append(contentsOf: "\r\n".unicodeScalars)
-            default: lines.append(scalar)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var last: UInt8?
+        for byte in text.utf8 {
+            switch byte {
+            case .lineFeed: if last != .carriageReturn { bytes += [.carriageReturn, .lineFeed] }
+            case .carriageReturn: bytes += [.carriageReturn, .lineFeed]
+            default: bytes.append(byte)
             }
-            last = scalar
+            last = byte
         }
-        return String(lines)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

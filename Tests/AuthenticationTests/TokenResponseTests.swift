@@ -35,8 +35,10 @@ import Testing
             #"{"x":[{"access_token":"no"},"}"],"access_token":"t","token_type":"bearer","expires_in":1e99}"#,
             31_622_400_000
         ),
-        (#"{"access_token":"t","token_type":"bearer","expires_in":-5,"access_token":"second"}"#, 0),
-        (#"{"access_token":"\u0074","token_type":"bea\u0072er","expires_in":0.5, "n":null,"b":true}"#, 500),
+        (#"{"access_token":"t","token_type":"bearer","expires_in":-5,"access_token":"second"}"#, nil),
+        (#"{"access_token":"\u0074","token_type":"bea\u0072er","expires_in":0.5, "n":null,"b":true}"#, 1000),
+        (#"{"access_token":"t","token_type":"bearer","expires_in":0}"#, nil),
+        (#"{"access_token":"t","token_type":"bearer","expires_in":"-1"}"#, nil),
     ])
     func `real answers are read`(text: String, lifetime: Int?) throws {
         let read = try response(text)
@@ -52,6 +54,15 @@ import Testing
     ])
     func `what is no token is none`(text: String) {
         #expect(throws: TokenError.self) { try response(text) }
+    }
+
+    /// Invariant: each member costs the same, however many there are.
+    @Test(.timeLimit(.minutes(1))) func `an object of many members is read as fast as it is long`() {
+        let count = 300_000
+        let members = (0..<count).map { "\"\($0)\":\"a\"" }.joined(separator: ",")
+        let object = JSONMembers(Array("{\(members),\"7\":\"b\"}".utf8))
+        #expect(object?.text("7") == Array("a".utf8))
+        #expect(object?.text("\(count - 1)") == Array("a".utf8))
     }
 
     @Test func `a refusal is told from trouble`() {

@@ -8,7 +8,8 @@ public struct JSONMembers {
         case number(Double)
     }
 
-    private var members: [(name: [UInt8], value: Value)] = []
+    /// By name: an endpoint may send any number.
+    private var members: [[UInt8]: Value] = [:]
     private let bytes: [UInt8]
     private var offset = 0
 
@@ -24,12 +25,12 @@ public struct JSONMembers {
             guard let name = text(), take(.colon) else { return nil }
             skipBlanks()
             guard let value = value() else { return nil }
-            if let value, !members.contains(where: { $0.name == name }) { members.append((name, value)) }
+            if let value, members[name] == nil { members[name] = value }
         } while take(.comma)
         guard take(UInt8(ascii: "}")) else { return nil }
     }
 
-    public subscript(name: String) -> Value? { members.first { $0.name.elementsEqual(name.utf8) }?.value }
+    public subscript(name: String) -> Value? { members[Array(name.utf8)] }
 
     public func text(_ name: String) -> [UInt8]? {
         if case .text(let text)? = self[name] { text } else { nil }

@@ -4,7 +4,8 @@ import Crypto
 /// A token as its endpoint gives it (RFC 6749 section 5).
 public struct TokenResponse: Sendable {
     public let token: Secret
-    /// Milliseconds that it lasts; nil where the endpoint does not say.
+    /// Milliseconds that it lasts, at least a second; nil where the endpoint does not say, or says zero or less, which
+    /// some do for a token without end. A token that has ended when it comes would be fetched again and again.
     public let lifetime: Int?
 
     /// Longer than any token says it lasts: beyond a year nobody knows.
@@ -40,13 +41,14 @@ public struct TokenResponse: Sendable {
             throw .malformed(endpoint: place, "has a token_type other than Bearer")
         }
         self.token = Secret(wiping: &token)
-        switch members["expires_in"] {
-        case .number(let seconds): lifetime = Int(min(max(seconds * 1000, 0), Self.lifetimeLimit))
-        // Some send it as text.
-        case .text(let digits):
-            lifetime = Int(digits.span.text).map { Int(min(max(Double($0) * 1000, 0), Self.lifetimeLimit)) }
-        case nil: lifetime = nil
-        }
+        let seconds: Double? =
+            switch members["expires_in"] {
+            case .number(let seconds): seconds
+            // Some send it as text.
+            case .text(let digits): Int(digits.span.text).map { Double($0) }
+            case nil: nil
+            }
+        lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }
 
     /// What an endpoint says, in a line of a log.

@@ -14,8 +14,8 @@ struct TokenClient {
     let worker: Worker
     let policy: Policy
 
-    /// More than any token endpoint has to say.
-    private static let contentLimit = 256 * 1024
+    /// More than any token endpoint has to say, and read on the loop in no time.
+    private static let contentLimit = 64 * 1024
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
         let request = try TokenRequest(grant, at: SystemClock.epochMilliseconds)

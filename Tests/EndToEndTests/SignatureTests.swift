@@ -76,7 +76,35 @@ struct SignatureTests {
         }
     }
 
-    @Test func `a digest that the client has made is taken over, and its content streamed`() throws {
+    @Test(arguments: ["0123", "UNSIGNED-PAYLOAD", String(repeating: "0", count: 64)])
+    func `content that can be kept is signed by a digest of the proxy's own`(stated: String) throws {
+        try signing { proxy, origin throws in
+            let file = try Payload.file(bytes: 5_000)
+            let sent = try proxy.get(origin.url("/k"), "-T", file, "-H", "X-Amz-Content-Sha256: \(stated)")
+            #expect(sent.text == "received 5000")
+            #expect(try proxy.get(origin.url("/k"), "-H", "X-Amz-Content-Sha256: \(stated)").status == 200)
+            try expectSigned(origin, 2)
+            #expect(try origin.contents.first?["X-Amz-Content-Sha256"] == Hash.sha256(ofFile: file))
+            #expect(origin.contents.last?["X-Amz-Content-Sha256"]?.hasPrefix("e3b0c442") == true)
+        }
+    }
+
+    @Test(arguments: ["secure yes", "authorization replace; secure yes"])
+    func `a rule for what is secure signs nothing over plain http`(modifiers: String) throws {
+        try signing(more: "session-token T0ken", modifiers: modifiers) { proxy, origin throws in
+            #expect(try proxy.get(origin.url("/k")).status == 200)
+            let head = try #require(origin.contents.first)
+            #expect(head["Authorization"] == nil)
+            #expect(head["X-Amz-Security-Token"] == nil)
+            #expect(head["X-Amz-Date"] == nil)
+        }
+        try signing(modifiers: "secure no") { proxy, origin throws in
+            #expect(try proxy.get(origin.url("/k")).status == 200)
+            try expectSigned(origin)
+        }
+    }
+
+    @Test func `a digest of the client's counts where its content is streamed`() throws {
         try signing(rules: "limits { replay-memory 1k; replay-disk 0 }") { proxy, origin throws in
             let file = try Payload.file(bytes: 300_000)
             let digest = try Hash.sha256(ofFile: file)

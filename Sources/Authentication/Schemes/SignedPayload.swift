@@ -7,8 +7,10 @@ public enum SignedPayload: Sendable, Equatable {
     case digest([UInt8])
     /// `UNSIGNED-PAYLOAD`.
     case unsigned
-    /// What the client says of it: a digest it has made, or how it has framed content that is not signed.
+    /// A digest that the client has made, and the proxy has not.
     case stated(String)
+    /// How the client has framed content that is not signed.
+    case framed(String)
 
     /// Why a client's word cannot be kept: its content is signed piece by piece, with a key that is not ours.
     public struct SignedByClient: Error {}
@@ -17,14 +19,14 @@ public enum SignedPayload: Sendable, Equatable {
     public init(_ field: Span<UInt8>) throws(SignedByClient) {
         let word = field.text
         if word.hasPrefix("STREAMING-AWS4-") { throw SignedByClient() }
-        self = .stated(word)
+        self = word.hasPrefix("STREAMING-") ? .framed(word) : .stated(word)
     }
 
     var text: String {
         switch self {
         case .digest(let digest): Hex.encode(digest)
         case .unsigned: "UNSIGNED-PAYLOAD"
-        case .stated(let word): word
+        case .stated(let word), .framed(let word): word
         }
     }
 }

@@ -10,7 +10,7 @@ import Telemetry
 /// what has none, and do not say how they would like it.
 struct RequestSigning {
     private let signature: SignatureV4
-    /// What the client says of its content, which it has looked at already.
+    /// What the client says of its content. A digest of its own counts only where the proxy can make none.
     private let stated: SignedPayload?
 
     /// Nil when no rule has the request signed, or the client has signed its URL.
@@ -21,7 +21,7 @@ struct RequestSigning {
         let rule = policy.rules.decide(
             ChallengeQuery(
                 host: origin.hostText, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
-                method: .unknown, isSecure: true, client: client))
+                method: .unknown, isSecure: origin.isSecure, client: client))
         guard case .use(let name) = rule.answer else { return nil }
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
@@ -43,10 +43,13 @@ struct RequestSigning {
     }
 
     /// Whether the content has to be looked at first.
-    var needsDigest: Bool { stated == nil && signature.key.signsPayload }
+    var needsDigest: Bool {
+        if case .framed = stated { return false }
+        return signature.key.signsPayload
+    }
 
-    /// Whether content that is too large to be looked at may go without a digest.
-    var mayLeaveUnsigned: Bool { signature.key.isS3 }
+    /// Whether content that is too large to be looked at may go without a digest of the proxy's.
+    var mayLeaveUnsigned: Bool { signature.key.isS3 || stated != nil }
 
     /// Adds the signature to a head that lacks nothing else.
     ///
@@ -54,12 +57,16 @@ struct RequestSigning {
     ///   - head: what was written of it.
     ///   - digest: of the content, if it was made.
     func append(_ head: Span<UInt8>, digest: [UInt8]?, at time: Int, to writer: borrowing HeadWriter) {
-        let payload = stated ?? digest.map { .digest($0) } ?? .unsigned
-        let fields = signature.fields(for: head, payload: payload, at: time)
+        let fields = signature.fields(for: head, payload: payload(digest), at: time)
         writer.field("X-Amz-Date", fields.date)
         writer.field("X-Amz-Content-Sha256", fields.payload)
         fields.token?.withBytes { writer.field("X-Amz-Security-Token", $0) }
         writer.field("Authorization", fields.authorization)
+    }
+
+    private func payload(_ digest: [UInt8]?) -> SignedPayload {
+        if case .framed = stated, let stated { return stated }
+        return digest.map { .digest($0) } ?? stated ?? .unsigned
     }
 
     private static func statement(_ exchange: Exchange) throws(Refusal) -> SignedPayload? {

@@ -51,7 +51,7 @@ enum UsersFileLine {
     private static func reason(against hash: String) -> UsersFileProblem.Reason? {
         if hash.hasPrefix("$1$") { return .weak("MD5") }
         if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
-        if PasswordHash.isSupported(hash) { return nil }
+        if PasswordHash.isSupported(hash) { return PasswordHash.isAffordable(hash) ? nil : .costly }
         return hash.hasPrefix("$") ? .unknownMethod : .weak("plain text or DES")
     }
 }

@@ -12,6 +12,7 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
         case otherRealm(String)
         case unknownMethod
         case weak(String)
+        case costly
         case noToken
         case duplicateToken
         /// These cannot use Digest.
@@ -42,6 +43,9 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
         case .unknownMethod: "the password hash is of no method that libcrypt knows here"
         case .weak(let method):
             "\(method) is too weak a password hash: make a line with `attache password` or `htpasswd -B`"
+        case .costly:
+            "the password hash costs too much to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
+                + "128 MiB of yescrypt or scrypt"
         case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
         case .duplicateToken: "the token stands in an earlier line already, which counts"
         case .withoutDigest(let users, let realm):

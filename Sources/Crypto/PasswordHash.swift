@@ -20,14 +20,22 @@ public enum PasswordHash {
             && [CRYPT_SALT_OK, CRYPT_SALT_METHOD_LEGACY].contains(crypt_checksalt(hash))
     }
 
+    /// Whether a check against a supported hash takes about a second at most and 128 MiB: up to a million rounds of
+    /// SHA-crypt, and a cost of bcrypt up to 14.
+    public static func isAffordable(_ hash: String) -> Bool {
+        ApacheHash.isSupported(hash) || PasswordHashCost.isBounded(hash)
+    }
+
     /// Whether `password` is the one `hash` was made of. Blocks; safe from any thread. A password with a zero byte
-    /// matches nothing, since C would cut it short.
+    /// matches nothing, since C would cut it short; so does every one for a hash that is not affordable.
     public static func verify(_ password: Secret, against hash: String) -> Bool {
         if ApacheHash.isSupported(hash) {
             guard let made = password.withBytes({ ApacheHash.make($0, withSaltOf: hash) }) else { return false }
             return ConstantTime.equal(made.span, hash.utf8Span.span)
         }
-        guard isSupported(hash), let computed = crypted(password, setting: hash) else { return false }
+        guard isSupported(hash), isAffordable(hash), let computed = crypted(password, setting: hash) else {
+            return false
+        }
         return ConstantTime.equal(computed.utf8Span.span, hash.utf8Span.span)
     }
 

@@ -56,6 +56,37 @@ import Testing
         #expect(!PasswordHash.verify(Secret(""), against: hash))
     }
 
+    /// The memory is 128 bytes times the block size times the block count.
+    @Test(arguments: [
+        ("$5$saltstring$5B8vYYiY", true), ("$6$rounds=656000$s$h", true), ("$6$rounds=1000000$s$h", true),
+        ("$6$rounds=1000001$s$h", false), ("$5$rounds=999999999$s$h", false),
+        ("$5$rounds=99999999999999999999$s$h", false),
+        ("$2b$14$CCCCCCCCCCCCCCCCCCCCC.E5YP", true), ("$2y$15$CCCCCCCCCCCCCCCCCCCCC.E5YP", false),
+        ("$2a$31$CCCCCCCCCCCCCCCCCCCCC.E5YP", false),
+        // 16, 128 and 256 MiB; parameters that no tool writes; a size of 2^30.
+        ("$y$j9T$salt$h", true), ("$y$jCT$salt$h", true), ("$y$jDT$salt$h", false), ("$gy$jFT$salt$h", false),
+        ("$y$j9T/.$salt$h", false), ("$y$j9zzzzzz$salt$h", false), ("$y$j9$salt$h", false), ("$y$jz5$salt$h", false),
+        // 64, 128 and 256 MiB, and twice in parallel.
+        ("$7$CU..../....salt$h", true), ("$7$DU..../....salt$h", true), ("$7$EU..../....salt$h", false),
+        ("$7$CU....0....salt$h", false), ("$7$C6....", false),
+        ("$apr1$x$iVaaOx01G/D/QWHD5BHH40", true),
+    ])
+    func `the cost of a hash is read from its parameters`(hash: String, isAffordable: Bool) {
+        #expect(PasswordHash.isAffordable(hash) == isAffordable)
+    }
+
+    @Test(arguments: PasswordHash.Method.allCases)
+    func `a fresh hash is affordable`(method: PasswordHash.Method) throws {
+        #expect(PasswordHash.isAffordable(try PasswordHash.make(Secret("p"), method: method)))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `no password is checked against a hash that would take hours`() {
+        let hash = "$6$rounds=999999999$abcdefgh$" + String(repeating: "a", count: 86)
+        #expect(PasswordHash.isSupported(hash))
+        #expect(!PasswordHash.verify(Secret("p"), against: hash))
+    }
+
     @Test func `a zero byte does not cut a password short`() throws {
         let hash = try PasswordHash.make(Secret("ab"), method: .sha256)
         #expect(!PasswordHash.verify(Secret("ab\0cd"), against: hash))

@@ -8,16 +8,14 @@ public final class AcceptorCredential: Sendable {
 
     /// Reads the keytab, whose file is not looked at afterwards. Blocks. Make another when it has changed.
     ///
-    /// - Parameter principal: the only one to accept logins for; nil: any that the keytab has a key of.
-    public init(keytab path: String, principal: String? = nil) throws(GSSAPIError) {
+    /// - Parameter service: what clients ask a ticket for, on whatever host: `HTTP` for Negotiate (RFC 4559 section 4.1).
+    ///   Keys of other services in the keytab accept nothing.
+    public init(keytab path: String, service: String = "HTTP") throws(GSSAPIError) {
         let tokens = try SecurityTokens()
-        var name: gss_name_t?
-        if let principal { name = try tokens.name(principal) }
-        defer { tokens.release(name: name) }
         do throws(GSSAPIError) {
-            let keys = try MemoryKeytab(copying: path)
+            let keys = try MemoryKeytab(copying: path, of: service)
             let credential = try tokens.credential(
-                [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: name)
+                [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: nil)
             bits = UInt(bitPattern: credential)
         } catch { throw GSSAPIError(.unavailable, "the keytab \(path) cannot be used: \(error)") }
         self.tokens = tokens

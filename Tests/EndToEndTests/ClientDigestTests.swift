@@ -6,13 +6,14 @@ struct ClientDigestTests {
     private static let realm = "the tests"
     private static let account = "alice:\(Account.clientPassword)"
 
+    /// - Parameter realm: nil: the rule file says none.
     private func setting(
-        _ methods: String = "digest", more: String = "", users: String? = nil, files: [String: String] = [:]
+        _ methods: String = "digest", realm: String? = Self.realm, more: String = "", users: String? = nil,
+        files: [String: String] = [:]
     ) throws -> AttacheProcess.Setting {
-        let users = try users ?? UsersLines.digest("alice", realm: Self.realm) + UsersLines.of("bob")
-        let clients = """
-            allow 127.0.0.0/8; authenticate \(methods); realm "\(Self.realm)"; users file @/users; \(more)
-            """
+        let users = try users ?? UsersLines.digest("alice", realm: realm ?? "Attache") + UsersLines.of("bob")
+        let said = realm.map { "realm \"\($0)\"" } ?? ""
+        let clients = "allow 127.0.0.0/8; authenticate \(methods); \(said); users file @/users; \(more)"
         return AttacheProcess.Setting(clients: clients, files: files.merging(["users": users]) { $1 })
     }
 
@@ -179,7 +180,7 @@ struct ClientDigestTests {
     }
 
     @Test(.enabled(if: (try? Spawn.executable("javac")) != nil))
-    func `Java takes MD5 of what is offered, for requests and tunnels`() throws {
+    func `Java takes MD5 of what is offered, in the default realm, for requests and tunnels`() throws {
         let origin = try RecordingOrigin.answering()
         let folder = Scratch.folder("java")
         let source = """
@@ -205,7 +206,7 @@ struct ClientDigestTests {
             _ = try connection.wire.read(Int(record[3]) << 8 | Int(record[4]))
         }
         for methods in ["digest basic", "basic"] {
-            try AttacheProcess.running(setting: try setting(methods)) { proxy throws in
+            try AttacheProcess.running(setting: try setting(methods, realm: nil)) { proxy throws in
                 let options =
                     ["http", "https"].flatMap {
                         ["-D\($0).proxyHost=127.0.0.1", "-D\($0).proxyPort=\(proxy.port)"]

@@ -57,6 +57,28 @@ struct ClientNegotiateTests {
         }
     }
 
+    @Test func `only principals that the rules allow may come, and no service that they do not name`() throws {
+        let realm = try KerberosRealm.shared()
+        let (users, service) = (["alice", "bob"], "HTTP/proxy.example.test")
+        for (allowed, admitted) in [
+            ("", users), ("allow-principals *@OTHER.TEST", []),
+            ("allow-principals \(realm.principal("a*"))", ["alice"]),
+            ("allow-principals *@OTHER.TEST \(realm.principal("HTTP/*"))", [service]),
+        ] {
+            let origin = try RecordingOrigin.answering()
+            try AttacheProcess.running(setting: setting(realm, more: allowed)) { proxy throws in
+                for name in users + [service] {
+                    let run = try fetch(proxy, realm, as: name, ["-D", "/dev/stdout"], origin.url())
+                    let isAdmitted = admitted.contains(name)
+                    #expect(run.output.contains(isAdmitted ? "000/200/1" : "000/403/1"), "\(allowed): \(run)")
+                    let words = "the principal \(realm.principal(name)) may not use this proxy"
+                    #expect(run.output.contains(words) != isAdmitted, "\(run)")
+                }
+                #expect(origin.messages.count == admitted.count)
+            }
+        }
+    }
+
     @Test func `who has no ticket, or none for this service, is challenged`() throws {
         let realm = try KerberosRealm.shared()
         let origin = try RecordingOrigin.answering()

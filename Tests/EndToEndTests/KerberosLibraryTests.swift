@@ -165,6 +165,34 @@ struct KerberosLibraryTests {
         }
     }
 
+    @Test func `a ticket for another service of the keytab is refused`() async throws {
+        let realm = try KerberosRealm.shared()
+        let folder = Scratch.folder("keys")
+        let (both, other) = (folder + "/both.keytab", folder + "/other.keytab")
+        try Data(Scratch.bytes(realm.serviceKeytab)).write(to: URL(fileURLWithPath: both))
+        try realm.administer("addprinc -randkey host/localhost")
+        for keytab in [both, other] { try realm.administer("ktadd -norandkey -k \(keytab) host/localhost") }
+        let place = Place(realm)
+        await #expect(processExitsWith: .success) {
+            [place = place as Place, both = both as String, other = other as String] in
+            place.enter()
+            let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
+            let foreign = try cache.ticket(for: try #require(ServiceName("host/localhost")))
+            let own = try cache.ticket(for: ServiceName(host: "localhost"))
+            let acceptor = try AcceptorCredential(keytab: both)
+            let error = #expect(throws: GSSAPIError.self) {
+                try Self.talk(try InitiatingContext(cache, to: foreign), try AcceptingContext(acceptor))
+            }
+            #expect(error?.fault == .refused, "\(String(describing: error))")
+            #expect(try Self.talk(try InitiatingContext(cache, to: own), try AcceptingContext(acceptor)).isProved)
+            let host = try AcceptorCredential(keytab: both, service: "host")
+            #expect(try Self.talk(try InitiatingContext(cache, to: foreign), try AcceptingContext(host)).isProved)
+            Self.expect(.unavailable, "no key of a service HTTP/") { () throws(GSSAPIError) in
+                _ = try AcceptorCredential(keytab: other)
+            }
+        }
+    }
+
     @Test func `without a place to remember tokens in it is nobody's ticket that is refused`() async throws {
         let place = Place(try KerberosRealm.shared())
         await #expect(processExitsWith: .success) { [place = place as Place] in

@@ -1,3 +1,5 @@
+import Bytes
+import Rules
 import Testing
 
 @testable import Proxy
@@ -5,10 +7,28 @@ import Testing
 @Suite struct ClientNegotiationTests {
     @Test(
         arguments: [
-            (10, 1_000, "alice"), (10, 10_999, "alice"), (10, 11_000, nil), (0, 1_000, nil), (nil, .max - 1, "alice"),
+            (10, 1_000, "alice@R"), (10, 10_999, "alice@R"), (10, 11_000, nil), (0, 1_000, nil),
+            (nil, .max - 1, "alice@R"),
         ]
             as [(Int?, UInt64, String?)])
-    func `a login holds as long as its ticket`(lifetime: Int?, now: UInt64, user: String?) {
-        #expect(ClientNegotiation.established(user: "alice", for: lifetime, at: 1_000).user(at: now) == user)
+    func `a login holds as long as its ticket`(lifetime: Int?, now: UInt64, user: String?) throws {
+        let rules = try authentication("*@R")
+        let login = ClientNegotiation.established(user: "alice@R", for: lifetime, at: 1_000, admittedBy: rules)
+        #expect(login.user(at: now, by: rules) == user)
+    }
+
+    @Test func `new rules are asked for the principal of a connection`() throws {
+        let login = ClientNegotiation.established(
+            user: "alice@R", for: nil, at: 0, admittedBy: try authentication("alice@R"))
+        #expect(login.user(at: 1, by: try authentication("*@R")) == "alice@R")
+        #expect(login.user(at: 1, by: try authentication("bob@R")) == nil)
+    }
+
+    private func authentication(_ principal: String) throws -> ClientAuthentication {
+        var clients = Configuration.Clients()
+        clients.methods = [.negotiate]
+        clients.principals = [try #require(PrincipalPattern(principal))]
+        let accounts = try ClientAccounts(clients, nonceKey: nil)
+        return try #require(ClientAuthentication(clients, accounts: accounts))
     }
 }

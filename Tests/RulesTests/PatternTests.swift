@@ -30,6 +30,29 @@ import Testing
     }
 
     @Test(arguments: [
+        ("alice@R.TEST", "alice@R.TEST", true), ("alice@R.TEST", "Alice@R.TEST", false),
+        ("alice@R.TEST", "alice@R.TESTS", false), ("*@R.TEST", "bob@R.TEST", true), ("*@*", "bob@OTHER", true),
+        ("*@R.TEST", "bob@OTHER", false), ("*@R.TEST", "bob/admin@R.TEST", false), ("*@*", "HTTP/h@R.TEST", false),
+        ("*/admin@R.TEST", "bob/admin@R.TEST", true), ("HTTP/*@R.TEST", "HTTP/h@R.TEST", true),
+        ("HTTP/*@R.TEST", "HTTP/h/i@R.TEST", false), ("HTTP/*@R.TEST", "host/h@R.TEST", false),
+        // A name may have both signs in it, behind a backslash.
+        ("*@R.TEST", #"bob\@other@R.TEST"#, true), ("*@R.TEST", #"a\/b@R.TEST"#, true),
+        ("*@R.TEST", #"a\\/b@R.TEST"#, false), (#"a\/b@R.TEST"#, #"a\/b@R.TEST"#, true),
+        ("*@*", "WELLKNOWN/ANONYMOUS@WELLKNOWN:ANONYMOUS", false), ("*@*", "", false), ("*@*", "@", false),
+        ("*@*", "bob", false),
+    ])
+    func `a principal's pattern matches component by component`(
+        pattern: String, principal: String, expected: Bool
+    ) throws {
+        #expect(try #require(PrincipalPattern(pattern)).matches(principal) == expected)
+    }
+
+    @Test(arguments: ["", "alice", "@R", "alice@", "/a@R", "a/@R", "a@b@R", #"alice\@R"#])
+    func `a pattern that no principal could match is refused`(text: String) {
+        #expect(PrincipalPattern(text) == nil)
+    }
+
+    @Test(arguments: [
         "", "a..b", ".a", "a.", "a b", "a_é", "http://a", "a/b", "10.0.0.1/8", "10.0.0.0/33", "a:80", "[a]:80",
     ])
     func `what is no host pattern is refused`(text: String) {

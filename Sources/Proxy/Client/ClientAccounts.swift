@@ -53,8 +53,9 @@ public final class ClientAccounts: Sendable {
     /// Whether rules that say this of clients can go on with these.
     public func serves(_ clients: Configuration.Clients) -> Bool {
         var (mine, theirs) = (self.clients, clients)
-        // Who may connect is another question.
+        // Who may connect, and with whose ticket, are other questions.
         (mine.allow, theirs.allow) = ([], [])
+        (mine.principals, theirs.principals) = ([], [])
         return mine == theirs
     }
 

@@ -17,25 +17,32 @@ extension ClientAuthentication {
         guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
             throw .refused(challenge("the Proxy-Authorization field holds no Negotiate token"))
         }
-        let goesOn: [UInt8]
+        let step: ServiceLogin.Step
         do throws(LoginError) {
             let login = try begunLogin(of: session)
             session.negotiation = nil
-            switch try await login.step(token) {
-            case .proved(let principal, let answer, let lifetime):
-                session.negotiation = .established(user: principal, for: lifetime, at: session.worker.loop.now)
-                note(principal, exchange, of: session)
-                exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
-                return
-            case .goesOn(let answer):
-                session.negotiation = .awaitingToken(login)
-                goesOn = answer
-            }
+            step = try await login.step(token)
+            if case .goesOn = step { session.negotiation = .awaitingToken(login) }
         } catch { throw .refused(unable(error, exchange)) }
-        var refusal = Refusal(
-            .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
-        refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(goesOn))]
-        throw .refused(refusal)
+        switch step {
+        case .proved(let principal, let answer, let lifetime):
+            guard admits(principal: principal) else {
+                throw .refused(
+                    Refusal(
+                        .forbidden, .httpRequestDenied,
+                        "the principal \(principal) may not use this proxy: 'clients' has no 'allow-principals' for it")
+                )
+            }
+            session.negotiation = .established(
+                user: principal, for: lifetime, at: session.worker.loop.now, admittedBy: self)
+            note(principal, exchange, of: session)
+            exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
+        case .goesOn(let answer):
+            var refusal = Refusal(
+                .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
+            refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
+            throw .refused(refusal)
+        }
     }
 
     private func begunLogin(of session: ClientSession) throws(LoginError) -> ServiceLogin {

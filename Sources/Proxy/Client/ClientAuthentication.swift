@@ -23,21 +23,28 @@ final class ClientAuthentication: Sendable {
     let accounts: ClientAccounts
     let methods: [Method]
     let realm: String
+    private let clients: Configuration.Clients
 
     /// Nil when nobody is asked.
     init?(_ clients: Configuration.Clients, accounts: ClientAccounts) {
         guard !clients.methods.isEmpty else { return nil }
         methods = clients.methods
         realm = clients.realm
+        self.clients = clients
         self.accounts = accounts
     }
+
+    /// Whether the rules let a Kerberos principal use the proxy.
+    func admits(principal: String) -> Bool { clients.admits(principal: principal) }
 
     /// Looks at what the request brings. Does not block, and allocates nothing where the answer is that of the request
     /// before on the same connection.
     func judge(_ exchange: Exchange, of session: ClientSession) -> Judgement {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
-            if let user = session.negotiation?.user(at: session.worker.loop.now), methods.contains(.negotiate) {
+            if methods.contains(.negotiate),
+                let user = session.negotiation?.user(at: session.worker.loop.now, by: self)
+            {
                 note(user, exchange, of: session)
                 return .proved
             }

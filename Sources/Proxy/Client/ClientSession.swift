@@ -91,10 +91,11 @@ final class ClientSession: ChannelObserver {
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         role = .tunnel(tunnel)
         acceptedAuthorization = nil
+        let isPrincipal = if case .established = negotiation { true } else { false }
         negotiation = nil
         // Who has shown a certificate stands in no list.
         if let user, self.user == nil, let authentication = worker.policy.clientAuthentication {
-            admission = ClientAdmission(user, by: authentication.accounts)
+            admission = ClientAdmission(user, isPrincipal: isPrincipal, by: authentication)
         }
         self.user = user
     }
@@ -102,7 +103,7 @@ final class ClientSession: ChannelObserver {
     /// Whether who opened the tunnel that the session is in may still use the proxy.
     func isStillAdmitted(by policy: Policy) -> Bool {
         guard admission != nil, let authentication = policy.clientAuthentication else { return true }
-        return admission?.holds(by: authentication.accounts) ?? true
+        return admission?.holds(by: authentication) ?? true
     }
 
     /// The client has proved by a certificate who it is.

@@ -25,10 +25,16 @@ extension Configuration {
         public var nonceKey: ValueSource?
         /// A path.
         public var keytab: String?
+        /// Who may come with a ticket. By default every user, of whatever realm the KDC lets in.
+        public var principals: [PrincipalPattern] = [.users]
         /// A file of names and the hashes of their tokens.
         public var tokens: ValueSource?
-        public var realm = "Attaché"
+        /// In ASCII: some clients, Java's among them, cannot do Digest for any other.
+        public var realm = "Attache"
 
         public init() {}
+
+        /// Whether a Kerberos principal may use the proxy.
+        public func admits(principal: String) -> Bool { principals.contains { $0.matches(principal) } }
     }
 }

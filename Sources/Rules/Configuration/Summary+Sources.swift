@@ -63,6 +63,9 @@ extension Configuration.Clients {
         if let users { words.append("users \(users)") }
         if let nonceKey { words.append("nonce-key \(nonceKey)") }
         if let keytab { words.append("keytab \(keytab)") }
+        if principals != [.users] {
+            words.append("allow-principals \(principals.map(\.description).joined(separator: " "))")
+        }
         if let tokens { words.append("tokens \(tokens)") }
         return [words.joined(separator: " ")]
     }

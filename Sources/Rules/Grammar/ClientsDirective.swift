@@ -5,6 +5,7 @@ enum ClientsDirective: String, DirectiveName {
     case users
     case nonceKey = "nonce-key"
     case keytab
+    case allowPrincipals = "allow-principals"
     case tokens
 
     static let block: String? = "clients"
@@ -17,6 +18,9 @@ enum ClientsDirective: String, DirectiveName {
         case .users: .one("'file' and a path", .atUse)
         case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse).later(.clientDigest)
         case .keytab: .one("a path", .path).later(.clientNegotiate)
+        case .allowPrincipals:
+            .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true).later(
+                .clientNegotiate)
         case .tokens: .one("'file' and a path", .atUse).later(.clientBearer)
         }
     }

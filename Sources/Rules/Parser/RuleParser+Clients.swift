@@ -5,6 +5,7 @@ extension RuleParser {
     func clients(_ node: SyntaxNode) {
         typealias Method = Configuration.Clients.Method
         var allow: [AddressPrefix] = []
+        var principals: [PrincipalPattern] = []
         var methods: [(method: Method, range: SourceRange)] = []
         var ranges: [ClientsDirective: SourceRange] = [:]
         for directive in directives(ClientsDirective.self, in: node) {
@@ -17,10 +18,12 @@ extension RuleParser {
             case .users: configuration.clients.users = listFile(value, "users")
             case .nonceKey: configuration.clients.nonceKey = sealingKey(value)
             case .keytab: configuration.clients.keytab = path(value)
+            case .allowPrincipals: principals += directive.values.compactMap(principal)
             case .tokens: configuration.clients.tokens = listFile(value, "tokens")
             }
         }
         if !allow.isEmpty { configuration.clients.allow = allow }
+        if !principals.isEmpty { configuration.clients.principals = principals }
         configuration.clients.methods = methods.map(\.method)
         let words = node.block?.nodes.map(\.name.text) ?? []
         for (method, range) in methods {
@@ -90,6 +93,12 @@ extension RuleParser {
         return value.text
     }
 
+    private func principal(_ value: Value) -> PrincipalPattern? {
+        if let pattern = PrincipalPattern(value.text) { return pattern }
+        refuse(value, "\(value.shown) is no principal such as alice@EXAMPLE.COM, *@EXAMPLE.COM or HTTP/*@EXAMPLE.COM")
+        return nil
+    }
+
     private func listFile(_ value: Value, _ word: String) -> ValueSource? {
         switch value.origin {
         case .written, .environment:
@@ -106,7 +115,7 @@ extension ClientsDirective {
         switch self {
         case .users: [.basic, .digest]
         case .nonceKey: [.digest]
-        case .keytab: [.negotiate]
+        case .keytab, .allowPrincipals: [.negotiate]
         case .tokens: [.bearer]
         case .allow, .authenticate, .realm: []
         }

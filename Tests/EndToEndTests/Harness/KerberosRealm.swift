@@ -60,10 +60,11 @@ final class KerberosRealm: Sendable {
     /// The keys of a user, as long as the password is not changed.
     func keytab(_ user: String) -> String { "\(folder)/\(user).keytab" }
 
-    /// A new cache file with a ticket of the user's.
+    /// A new cache file with a ticket of the user's, or of a service's.
     func cache(_ user: String, life: String = "1h") throws -> String {
         let path = "\(folder)/cache.\(UUID().uuidString.prefix(8))"
-        try run("kinit", "-l", life, "-k", "-t", keytab(user), "-c", path, principal(user))
+        let keytab = user.contains("/") ? serviceKeytab : keytab(user)
+        try run("kinit", "-l", life, "-k", "-t", keytab, "-c", path, principal(user))
         return path
     }
 

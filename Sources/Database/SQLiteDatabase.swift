@@ -4,6 +4,7 @@ import Glibc
 /// A SQLite database file. Every call blocks; one thread at a time.
 public final class SQLiteDatabase: SQLConnection {
     let connection: OpaquePointer
+    private let path: String
     private(set) var hasLog = false
     private var statements: [String: OpaquePointer] = [:]
 
@@ -25,6 +26,7 @@ public final class SQLiteDatabase: SQLConnection {
             throw .unavailable("\(path): \(cause)")
         }
         connection = opened
+        self.path = path
         sqlite3_busy_timeout(opened, Self.patience)
         // Not part of the schema: each connection says it anew.
         hasLog = try rows("PRAGMA journal_mode=WAL").first?.first?.text == "wal"
@@ -135,11 +137,12 @@ public final class SQLiteDatabase: SQLConnection {
     }
 
     func failure() -> DatabaseError {
-        let cause = String(cString: sqlite3_errmsg(connection))
+        let cause = "\(path): \(String(cString: sqlite3_errmsg(connection)))"
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_FULL: return .full(cause)
         // What several processes share besides the file wants room as well.
-        case SQLITE_IOERR where sqlite3_system_errno(connection) == ENOSPC: return .full("no space left on the disk")
+        case SQLITE_IOERR where sqlite3_system_errno(connection) == ENOSPC:
+            return .full("\(path): no space left on the disk")
         case SQLITE_NOTADB, SQLITE_CORRUPT: return .unusable(cause)
         case SQLITE_CANTOPEN, SQLITE_BUSY, SQLITE_READONLY, SQLITE_IOERR: return .unavailable(cause)
         default: return .failed(cause)

@@ -45,7 +45,7 @@ import Testing
             #expect {
                 try SQLiteDatabase(path: folder + "/a.db")
             } throws: { error in
-                if case DatabaseError.unusable = error { true } else { false }
+                if case DatabaseError.unusable(let cause) = error { cause.hasPrefix("\(folder)/a.db: ") } else { false }
             }
             #expect {
                 try SQLiteDatabase(path: folder + "/none/a.db")

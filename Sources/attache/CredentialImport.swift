@@ -50,7 +50,14 @@ struct CredentialImport {
                 return try CredentialFileKind(of: text)
             }
             let found = try content.withBytes { text throws(CredentialFileProblem) in try kind.read(text) }
-            if let found { return try kept(found, kind) }
+            if let found {
+                if found.isEmpty {
+                    throw CredentialFileProblem(
+                        line: nil,
+                        "there is no credential in it, read as \(Self.words(for: kind)); --format says another")
+                }
+                return try kept(found, kind)
+            }
         } catch { throw failure(error) }
         return try opened(content)
     }
@@ -71,6 +78,14 @@ struct CredentialImport {
     }
 
     private var name: String { file == "-" ? "standard input" : file }
+
+    private static func words(for kind: CredentialFileKind) -> String {
+        switch kind {
+        case .netrc: "a netrc file"
+        case .curl: "curl's configuration"
+        case .export: "an export"
+        }
+    }
 
     private func failure(_ problem: CredentialFileProblem) -> CommandError {
         .failed("\(name):\(problem.line.map { "\($0):" } ?? "") \(problem.sentence); nothing was imported")

@@ -61,6 +61,11 @@ struct CredentialFileTests {
         if let expected { #expect(try found(text) == expected) } else { #expect(problem(text) != nil) }
     }
 
+    @Test(arguments: ["-", "--", "- ", "-\n--\n---"])
+    func `dashes alone are no option, and end nothing`(_ lines: String) throws {
+        #expect(try found("\(lines)\nuser = bob:secret\nurl = http://a.test/\n").count == 1)
+    }
+
     /// With each line compared with all before it, this ends after many minutes.
     @Test func `a netrc of many machines is read as fast as it is long`() throws {
         let lines = (0..<40_000).map { "machine \($0).test login bob password secret\n" }

@@ -33,7 +33,8 @@ struct CurlOption {
             // A value may stand right behind the letter.
             if word.count > 2 { offset = start + 2 }
         } else {
-            name = word.extracting((hasDashes ? 2 : 0)..<max(word.count, hasDashes ? 2 : 0)).text
+            // A dash by itself is the name of nothing.
+            name = word.extracting(droppingFirst: min(hasDashes ? 2 : 0, word.count)).text
         }
         while offset < range.upperBound, isSeparator(text[offset]) { offset += 1 }
         let rest = text.extracting(offset..<range.upperBound)

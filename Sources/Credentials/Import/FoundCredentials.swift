@@ -18,6 +18,9 @@ public struct FoundCredentials: Sendable, Equatable {
 
     init() {}
 
+    /// Whether the file speaks of no credential at all, as one of another kind does.
+    public var isEmpty: Bool { credentials.isEmpty && omissions.isEmpty }
+
     public static func == (left: FoundCredentials, right: FoundCredentials) -> Bool {
         left.credentials == right.credentials && left.omissions == right.omissions
             && left.onlyMethod?.line == right.onlyMethod?.line && left.onlyMethod?.name == right.onlyMethod?.name

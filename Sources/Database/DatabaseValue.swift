@@ -17,3 +17,11 @@ public enum DatabaseValue: Sendable, Hashable {
         if case .bytes(let value) = self { value } else { nil }
     }
 }
+
+/// A row that was kept.
+extension [DatabaseValue]: DatabaseRow {
+    public func integer(_ column: Int) -> Int64? { indices.contains(column) ? self[column].integer : nil }
+    public func text(_ column: Int) -> String? { indices.contains(column) ? self[column].text : nil }
+    public func bytes(_ column: Int) -> [UInt8]? { indices.contains(column) ? self[column].bytes : nil }
+    public func words(_ column: Int) -> String { text(column) ?? integer(column).map { "\($0)" } ?? "" }
+}

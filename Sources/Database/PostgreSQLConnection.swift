@@ -147,7 +147,7 @@ public final class PostgreSQLConnection: SQLConnection {
             defer { library.freemem(plain) }
             return .bytes(Array(UnsafeBufferPointer(start: plain, count: plain == nil ? 0 : count)))
         }
-        let text = String(cString: start)
+        guard let text = String(validatingCString: start) else { return .null }
         if TypeNumber.integers.contains(type), let number = Int64(text) { return .integer(number) }
         return .text(text)
     }

@@ -19,6 +19,12 @@ struct PostgreSQLRow: DatabaseRow {
         guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
             return nil
         }
+        return String(validating: content, as: UTF8.self)
+    }
+
+    func words(_ column: Int) -> String {
+        if let number = integer(column) { return "\(number)" }
+        guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else { return "" }
         return String(decoding: content, as: UTF8.self)
     }
 

@@ -8,13 +8,19 @@ struct SQLiteRow: DatabaseRow {
         isOf(SQLITE_INTEGER, column) ? sqlite3_column_int64(statement, Int32(clamping: column)) : nil
     }
 
-    func text(_ column: Int) -> String? {
+    func text(_ column: Int) -> String? { textBytes(column).flatMap { String(validating: $0, as: UTF8.self) } }
+
+    func words(_ column: Int) -> String {
+        textBytes(column).map { String(decoding: $0, as: UTF8.self) } ?? integer(column).map { "\($0)" } ?? ""
+    }
+
+    private func textBytes(_ column: Int) -> UnsafeBufferPointer<UInt8>? {
         guard isOf(SQLITE_TEXT, column) else { return nil }
         let column = Int32(clamping: column)
         // Not up to its first zero byte: that would be another text.
         let start = sqlite3_column_text(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
-        return String(decoding: UnsafeBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
+        return UnsafeBufferPointer(start: start, count: start == nil ? 0 : count)
     }
 
     func bytes(_ column: Int) -> [UInt8]? {

@@ -28,7 +28,8 @@ enum CredentialListing {
     private static func words(for space: ProtectionSpace) -> String {
         let method = space.authenticationMethod == .default ? "any method" : space.authenticationMethod.rawValue
         let realm = space.realm.map { " \"\(Console.printable($0))\"" } ?? ""
-        let host = space.host.contains(":") ? "[\(space.host)]" : space.host
+        let name = Console.printable(space.host)
+        let host = name.contains(":") ? "[\(name)]" : name
         let server = "\(space.protocol.rawValue)://\(host):\(space.port)"
         return "\(method)\(realm) of \(space.isProxy ? "the proxy " : "")\(server)"
     }

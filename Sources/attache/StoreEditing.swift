@@ -33,12 +33,13 @@ struct StoreEditing {
     }
 
     func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) {
-        _ = try present(user, for: space)
+        // Also one that does not open: this is how it is got rid of.
+        guard store.holds(user, for: space) else { throw Self.absence }
         try change { () throws(CredentialStorageError) in try store.remove(user: user, for: space) }
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
-        _ = try present(user, for: space)
+        if store.credential(of: user, for: space) == nil { throw Self.absence }
         try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
     }
 
@@ -86,10 +87,8 @@ struct StoreEditing {
         } catch { throw .failed("\(error)") }
     }
 
-    private func present(_ user: String, for space: ProtectionSpace) throws(CommandError) -> Credential {
-        if let credential = store.credential(of: user, for: space) { return credential }
-        throw .failed("there is no such credential; 'attache credential list' shows those that are")
-    }
+    private static let absence = CommandError.failed(
+        "there is no such credential; 'attache credential list' shows those that are")
 
     private func change(_ body: () throws(CredentialStorageError) -> Void) throws(CommandError) {
         do throws(CredentialStorageError) { try body() } catch { throw .failed("\(error)") }

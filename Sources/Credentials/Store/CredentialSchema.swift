@@ -1,5 +1,18 @@
+import Database
+
 /// What both kinds of database have alike in their later schemas.
 enum CredentialSchema {
+    /// The version that a store says it has, if it is one of the known ones.
+    static func checked(_ version: Int, among count: Int) throws(DatabaseError) -> Int {
+        if version > count {
+            throw .unusable("it was made by a later version of this program (schema \(version))")
+        }
+        if version < 0 {
+            throw .unusable("its schema has the version \(version), and no version of this program made it")
+        }
+        return version
+    }
+
     private static let space = """
         host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
         realm text NOT NULL, method text NOT NULL

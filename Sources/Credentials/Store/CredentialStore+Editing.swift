@@ -16,6 +16,9 @@ extension CredentialStore {
         kept.credential(of: user, for: space)
     }
 
+    /// Whether there is one of the user, even one that cannot be read or opened.
+    public func holds(_ user: String, for space: ProtectionSpace) -> Bool { kept.holds(user, for: space) }
+
     /// Whose credential a space's challenges are answered with.
     public func defaultUser(for space: ProtectionSpace) -> String? { kept.defaultUser(for: space) }
 

@@ -75,7 +75,16 @@ public final class CredentialStore: Sendable {
     private struct Progress {
         /// What is still to be taken over.
         var behind = ForeignChanges.none
-        var revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0)
+        /// What was learned and fetched up to this change is known.
+        var learned = CredentialTables.beginning
+        /// The change that refusals were read after; nil while they are to be read.
+        var refusals: Int64?
+
+        /// What is to be read is another store's, or may be.
+        mutating func forget() {
+            learned = CredentialTables.beginning
+            refusals = nil
+        }
     }
 
     /// Waits for changes that other processes make, and takes them over. Blocks.
@@ -98,10 +107,10 @@ public final class CredentialStore: Sendable {
         let revision = try revision()
         let isOther = try hasOtherKey()
         if behind == .replaced || isOther || revision.latest < kept.revision {
-            progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
+            progress.withLock { $0.forget() }
             try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
         } else if behind == .unknown {
-            progress.withLock { $0.revision = StoreRevision(latest: 0, refusals: -1, forgotten: 0) }
+            progress.withLock { $0.forget() }
             // The store's own key is the same, whatever it is wrapped by now.
             try kept.replace(kept.dataKey)
         } else {
@@ -133,15 +142,15 @@ public final class CredentialStore: Sendable {
     ///   taken out.
     private func adopt(_ revision: StoreRevision) throws(CredentialStoreError) -> Bool {
         let written = writer.settled
-        let known = progress.withLock { $0.revision }
+        let known = progress.withLock { $0 }
         let now = SystemClock.epochMilliseconds
         let (refusals, learned, fetched) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 (
                     known.refusals == revision.refusals ? nil : try CredentialTables.refusals(connection),
                     try LearnedTables.spaces(
-                        since: known.latest, on: Int64(now / LearnedTables.dayLength), connection),
-                    try LearnedTables.tokens(since: known.latest, now: now, connection)
+                        since: known.learned, on: Int64(now / LearnedTables.dayLength), connection),
+                    try LearnedTables.tokens(since: known.learned, now: now, connection)
                 )
             }
         }
@@ -152,8 +161,8 @@ public final class CredentialStore: Sendable {
         for row in fetched { if let token = row.token(openedWith: dataKey) { tokens.adopt(token) } }
         let isWhole = isSettled || refusals == nil
         progress.withLock { progress in
-            progress.revision = StoreRevision(
-                latest: revision.latest, refusals: isWhole ? revision.refusals : -1, forgotten: revision.forgotten)
+            progress.learned = revision.latest
+            progress.refusals = isWhole ? revision.refusals : nil
         }
         return isWhole
     }

@@ -19,6 +19,8 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
     case unwritable(String)
     /// A row does not open with the store's own key: it was changed, or moved here from elsewhere.
     case foreignRow(user: String, host: String)
+    /// A row is not written as this version writes them, and all of them are to be copied.
+    case unreadableRow(user: String, host: String, cause: String)
     case cannotSeal(String)
     /// Something is to be copied into it, and it holds something already.
     case notEmpty(credentials: Int)
@@ -42,6 +44,9 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
         case .foreignRow(let user, let host):
             "the credential of \(user) for \(host) in the store was changed or moved outside of this program; remove it "
                 + "with attache credential remove"
+        case .unreadableRow(let user, let host, let cause):
+            "the credential of \(user) for \(host) in the store cannot be read, since \(cause): have the version of this "
+                + "program copy the store that wrote the row, or take the row out of the database"
         case .notEmpty(let count):
             "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace has what is "
                 + "copied take the place of all that it holds"

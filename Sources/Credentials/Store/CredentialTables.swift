@@ -42,38 +42,56 @@ enum CredentialTables {
     }
 
     /// The number of the change that is being made.
+    ///
+    /// - Returns: 1 or more, whatever the number before it was.
     static func nextRevision(_ connection: some SQLConnection) throws(DatabaseError) -> Int64 {
-        let rows = try connection.rows("UPDATE attache_revision SET latest = latest + 1 RETURNING latest")
-        guard let revision = rows.first?.first?.integer else { throw .unusable("its changes have no number") }
+        let rows = try connection.rows(
+            """
+            UPDATE attache_revision SET latest = CASE WHEN latest < 0 THEN 1 ELSE latest + 1 END
+            WHERE latest < \(Int64.max) RETURNING latest
+            """)
+        guard let revision = rows.first?.first?.integer, revision > 0 else {
+            throw .unusable(
+                "there is no number left for another change; 'attache store migrate' copies it into a store that begins anew"
+            )
+        }
         return revision
     }
+
+    /// A revision before every other: what was changed since then is everything.
+    static let beginning = Int64.min
 
     // MARK: - Credentials
 
     /// Every credential that was changed since a revision.
+    ///
+    /// - Returns: the rows that cannot be read. They keep nobody from reading the others.
     static func forEachCredential(
         since revision: Int64, _ connection: some SQLConnection, _ body: (StoredCredential) -> Void
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> [UnreadableCredential] {
+        var unreadable: [UnreadableCredential] = []
+        let isEverything = revision == beginning
         try connection.forEachRow(
-            "SELECT \(space), \"user\", is_default, sealed FROM attache_credentials WHERE revision > $1",
-            [.integer(revision)]
+            "SELECT \(space), \"user\", is_default, sealed FROM attache_credentials"
+                + (isEverything ? "" : " WHERE revision > $1"),
+            isEverything ? [] : [.integer(revision)]
         ) { row throws(DatabaseError) in
-            guard let credential = StoredCredential(row: row) else {
-                throw .unusable("a row of its credentials cannot be read")
-            }
-            body(credential)
+            do throws(UnreadableCredential) { body(try StoredCredential(row: row)) } catch { unreadable.append(error) }
         }
+        return unreadable
     }
 
     /// What was removed since a revision; it may be there again.
     static func removals(
         since revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [(space: ProtectionSpace, user: String)] {
-        var removals: [(ProtectionSpace, String)] = []
+    ) throws(DatabaseError) -> [CredentialPlace] {
+        var removals: [CredentialPlace] = []
         try connection.forEachRow(
             "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
         ) { row throws(DatabaseError) in
-            if let space = ProtectionSpace(row: row), let user = row.text(6) { removals.append((space, user)) }
+            if let space = ProtectionSpace(row: row), let user = row.text(6) {
+                removals.append(CredentialPlace(space: space, user: user))
+            }
         }
         return removals
     }
@@ -164,7 +182,10 @@ enum CredentialTables {
             ON CONFLICT (\(space), name, fingerprint) DO NOTHING
             """, refusal.columns)
         try connection.rows(
-            "DELETE FROM attache_refusals WHERE number <= (SELECT max(number) FROM attache_refusals) - 4096")
+            """
+            DELETE FROM attache_refusals WHERE number <=
+                (SELECT number FROM attache_refusals ORDER BY number DESC LIMIT 1 OFFSET 4096)
+            """)
         try markRefusals(at: revision, connection)
     }
 

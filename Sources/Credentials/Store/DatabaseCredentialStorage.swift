@@ -10,7 +10,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
     private struct State {
         var view: CredentialView
         /// What the view holds of others' changes.
-        var revision: Int64 = 0
+        var revision = CredentialTables.beginning
+        /// Rows that are there and cannot be read, where it is known whose they are.
+        var unreadable: Set<CredentialPlace> = []
     }
 
     private let database: any CredentialDatabase
@@ -21,6 +23,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
     private let writing = Mutex(())
     private let pool: BlockingPool
     private let report: @Sendable (String) -> Void
+    private let reported = Mutex(Reported())
 
     /// Reads the database once. Blocks.
     init(
@@ -88,8 +91,32 @@ final class DatabaseCredentialStorage: CredentialStorage {
         case .none: return nil
         case .credential(let credential): return credential
         case .foreign(let user, let host):
-            report("\(CredentialStoreError.foreignRow(user: user, host: host))")
+            let sentence = "\(CredentialStoreError.foreignRow(user: user, host: host))"
+            if reported.withLock({ $0.adds(sentence) }) { report(sentence) }
             return nil
+        }
+    }
+
+    /// What an operator has been told of rows: each once, as long as the process lives.
+    private struct Reported {
+        private var sentences: Set<String> = []
+        private static let capacity = 10_000
+
+        mutating func adds(_ sentence: String) -> Bool {
+            sentences.count < Self.capacity && sentences.insert(sentence).inserted
+        }
+    }
+
+    private func report(_ rows: [UnreadableCredential]) {
+        let news = reported.withLock { reported in rows.filter { reported.adds(UnreadableCredential.report([$0])) } }
+        if !news.isEmpty { report(UnreadableCredential.report(news)) }
+    }
+
+    /// Whether the store has a credential of the user, even one that cannot be read or opened.
+    func holds(_ user: String, for space: ProtectionSpace) -> Bool {
+        state.withLock { state in
+            state.view.version(of: user, for: space) != nil
+                || state.unreadable.contains(CredentialPlace(space: space, user: user))
         }
     }
 
@@ -126,6 +153,15 @@ final class DatabaseCredentialStorage: CredentialStorage {
         case put(StoredCredential)
         case remove(user: String, ProtectionSpace)
         case makeDefault(user: String, ProtectionSpace)
+
+        /// The row whose content is another one afterwards, or gone.
+        var rewritten: CredentialPlace? {
+            switch self {
+            case .put(let row): CredentialPlace(space: row.space, user: row.user)
+            case .remove(let user, let space): CredentialPlace(space: space, user: user)
+            case .makeDefault: nil
+            }
+        }
     }
 
     /// Does all of it or nothing; it is on the disk when the call returns. Blocks.
@@ -147,8 +183,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
                     if let change = Self.show(step, in: &state.view) { listeners.tell(change) }
                 }
                 generation.add(1, ordering: .relaxed)
+                for step in written { if let place = step.rewritten { state.unreadable.remove(place) } }
                 // What others did before is still to be read.
-                if state.revision == revision - 1 { state.revision = revision }
+                if state.revision == revision &- 1 { state.revision = revision }
             }
         }
     }
@@ -201,27 +238,37 @@ final class DatabaseCredentialStorage: CredentialStorage {
             guard known >= revision.forgotten else {
                 return try reload(state.withLock { $0.view.dataKey })
             }
-            let (removed, changed) = try CredentialStoreError.asking { () throws(DatabaseError) in
+            let (removed, changed, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
                 try database.read { connection throws(DatabaseError) in
                     // What is there again is read after its removal, and counts.
                     let removed = try CredentialTables.removals(since: known, connection)
                     var changed: [StoredCredential] = []
-                    try CredentialTables.forEachCredential(since: known, connection) { changed.append($0) }
-                    return (removed, changed)
+                    let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
+                        changed.append($0)
+                    }
+                    return (removed, changed, unreadable)
                 }
             }
-            take(removed, changed)
-            state.withLock { $0.revision = max($0.revision, revision.latest) }
+            // What was known of a row that cannot be read any more holds no longer.
+            let lost = unreadable.compactMap(\.place)
+            take(removed + lost, changed)
+            state.withLock { state in
+                state.unreadable.subtract(removed)
+                for row in changed { state.unreadable.remove(CredentialPlace(space: row.space, user: row.user)) }
+                state.unreadable.formUnion(lost)
+                state.revision = max(state.revision, revision.latest)
+            }
+            report(unreadable)
         }
     }
 
     /// Changes that are taken over at a time: requests look at the view meanwhile.
     private static let portion = 256
 
-    private func take(_ removed: [(space: ProtectionSpace, user: String)], _ changed: [StoredCredential]) {
+    private func take(_ removed: [CredentialPlace], _ changed: [StoredCredential]) {
         // Whatever a request sees between two portions, no space is without the default that it has before and after, and
         // what was removed and set again is not missing.
-        let present = removed.isEmpty ? [] : Set(changed.map { Place(space: $0.space, user: $0.user) })
+        let present = removed.isEmpty ? [] : Set(changed.map { CredentialPlace(space: $0.space, user: $0.user) })
         let ordered = changed.filter(\.isDefault) + changed.filter { !$0.isDefault }
         for start in stride(from: 0, to: ordered.count, by: Self.portion) {
             state.withLock { state in
@@ -232,21 +279,16 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 generation.add(1, ordering: .relaxed)
             }
         }
-        let gone = removed.filter { !present.contains(Place(space: $0.space, user: $0.user)) }
+        let gone = removed.filter { !present.contains($0) }
         for start in stride(from: 0, to: gone.count, by: Self.portion) {
             state.withLock { state in
-                for (space, user) in gone[start..<min(start + Self.portion, gone.count)]
-                where state.view.remove(user: user, for: space) {
-                    listeners.tell(CredentialChange(.removed, space: space, user: user))
+                for place in gone[start..<min(start + Self.portion, gone.count)]
+                where state.view.remove(user: place.user, for: place.space) {
+                    listeners.tell(CredentialChange(.removed, space: place.space, user: place.user))
                 }
                 generation.add(1, ordering: .relaxed)
             }
         }
-    }
-
-    private struct Place: Hashable {
-        let space: ProtectionSpace
-        let user: String
     }
 
     /// Takes over another store's credentials in place of those known. Blocks.
@@ -255,24 +297,29 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
-        let (fresh, revision) = try CredentialStoreError.asking { () throws(DatabaseError) in
+        let (fresh, revision, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 let revision = try CredentialTables.revision(connection).latest
                 var view = CredentialView(dataKey: dataKey)
-                try CredentialTables.forEachCredential(since: 0, connection) { row in
+                let unreadable = try CredentialTables.forEachCredential(
+                    since: CredentialTables.beginning, connection
+                ) { row in
                     _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
                 }
-                return (view, revision)
+                return (view, revision, unreadable)
             }
         }
         // What many rows take, to compare or to let go of, is no request's to wait for.
         let former = state.withLock { state in
-            defer { state = State(view: fresh, revision: revision) }
+            defer {
+                state = State(view: fresh, revision: revision, unreadable: Set(unreadable.compactMap(\.place)))
+            }
             generation.add(1, ordering: .relaxed)
             return state
         }
-        if former.view.count > 0 || former.revision > 0 {
+        if former.revision != CredentialTables.beginning {
             for change in fresh.changes(since: former.view) { listeners.tell(change) }
         }
+        report(unreadable)
     }
 }

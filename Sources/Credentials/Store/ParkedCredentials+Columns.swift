@@ -8,7 +8,7 @@ extension ParkedCredentials.Entry {
     }
 
     init?(columns: [DatabaseValue]) {
-        guard columns.count == 8, let space = ProtectionSpace(columns: columns[..<6]), let name = columns[6].text,
+        guard columns.count == 8, let space = ProtectionSpace(row: columns), let name = columns[6].text,
             let version = CredentialVersion(name: name, fingerprint: columns[7].bytes ?? [])
         else { return nil }
         self.init(space: space, version: version)

@@ -54,9 +54,6 @@ enum PostgreSQLSchema {
         if isThere.isEmpty { return 0 }
         let known = try connection.rows("SELECT version FROM attache_schema").first?.first?.integer
         let version = Int(clamping: known ?? 0)
-        guard version <= migrations.count else {
-            throw .unusable("it was made by a later version of this program (schema \(version))")
-        }
-        return version
+        return try CredentialSchema.checked(version, among: migrations.count)
     }
 }

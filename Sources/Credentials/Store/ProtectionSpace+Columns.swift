@@ -10,45 +10,47 @@ extension ProtectionSpace {
         ]
     }
 
-    init?(columns: ArraySlice<DatabaseValue>) {
-        let values = Array(columns)
-        guard values.count == 6 else { return nil }
-        self.init(
-            host: values[0].text, port: values[1].integer, protocol: values[2].text, isProxy: values[3].integer,
-            realm: values[4].text, method: values[5].text)
-    }
-
     /// Of a row that begins with them.
     init?(row: some DatabaseRow) {
-        self.init(
-            host: row.text(0), port: row.integer(1), protocol: row.text(2), isProxy: row.integer(3), realm: row.text(4),
-            method: row.text(5))
-    }
-
-    private init?(host: String?, port: Int64?, protocol: String?, isProxy: Int64?, realm: String?, method: String?) {
-        guard let host, let port = port.flatMap({ UInt16(exactly: $0) }),
-            let kind = `protocol`.flatMap(NetworkProtocol.init(rawValue:)), let isProxy, let realm,
-            let method = method.flatMap(AuthenticationMethod.init(rawValue:))
+        guard let host = row.text(0), let port = row.integer(1).flatMap({ UInt16(exactly: $0) }),
+            let kind = row.text(2).flatMap(NetworkProtocol.init(rawValue:)), let isProxy = row.integer(3),
+            let realm = row.text(4), realm.isEmpty || realm.utf8.first == UInt8(ascii: "="),
+            let method = row.text(5).flatMap(AuthenticationMethod.init(rawValue:))
         else { return nil }
         self.init(
             origin: Origin(host: host, port: port, protocol: kind, isProxy: isProxy != 0),
-            realm: realm.isEmpty ? nil : String(realm.dropFirst()), authenticationMethod: method)
+            // The first byte, not the first character: a mark at a realm's beginning joins the `=`.
+            realm: realm.isEmpty ? nil : String(Substring(realm.utf8.dropFirst())), authenticationMethod: method)
     }
+
+    /// A sentence about the first column of a row that keeps it from being a space.
+    fileprivate static func fault(of row: some DatabaseRow) -> String {
+        for (column, name) in ["host", "port", "protocol", "proxy", "realm", "method"].enumerated()
+        where column != 1 && column != 3 && row.text(column) == nil {
+            return "its \(name) is no text in UTF-8"
+        }
+        if row.integer(1).flatMap({ UInt16(exactly: $0) }) == nil { return "its port is '\(word(row, 1))'" }
+        if row.text(2).flatMap(NetworkProtocol.init(rawValue:)) == nil { return "its protocol is '\(word(row, 2))'" }
+        if row.text(5).flatMap(AuthenticationMethod.init(rawValue:)) == nil {
+            return "its method is '\(word(row, 5))', which only a later version of this program may know"
+        }
+        return "its realm or its kind of server is none that this program writes"
+    }
+
+    private static func word(_ row: some DatabaseRow, _ column: Int) -> String { String(row.words(column).prefix(40)) }
 }
 
 extension StoredCredential {
     /// Of a row: the space's columns, user, default, sealed.
-    init?(row: some DatabaseRow) {
-        guard let space = ProtectionSpace(row: row), let user = row.text(6), let isDefault = row.integer(7),
-            let sealed = row.bytes(8)
-        else { return nil }
-        self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
-    }
-
-    init?(columns: [DatabaseValue]) {
-        guard columns.count == 9, let space = ProtectionSpace(columns: columns[..<6]), let user = columns[6].text,
-            let isDefault = columns[7].integer, let sealed = columns[8].bytes
-        else { return nil }
+    init(row: some DatabaseRow) throws(UnreadableCredential) {
+        guard let space = ProtectionSpace(row: row) else {
+            throw UnreadableCredential(row, ProtectionSpace.fault(of: row))
+        }
+        guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is no text in UTF-8") }
+        guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
+            throw UnreadableCredential(
+                row, "what it keeps was not written by this program", place: CredentialPlace(space: space, user: user))
+        }
         self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
     }
 }

@@ -84,10 +84,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
     private static func version(of database: SQLiteDatabase) throws(DatabaseError) -> Int {
         let version = Int(clamping: try database.rows("PRAGMA user_version").first?.first?.integer ?? 0)
-        guard version <= migrations.count else {
-            throw .unusable("it was made by a later version of this program (schema \(version))")
-        }
-        return version
+        return try CredentialSchema.checked(version, among: migrations.count)
     }
 
     func update() throws(DatabaseError) {

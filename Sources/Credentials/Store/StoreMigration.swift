@@ -55,8 +55,9 @@ extension StoreContents {
     /// Opens every credential.
     func check(openedWith key: SealingKey) throws(CredentialStoreError) {
         for row in rows[.credentials] ?? [] {
-            guard let credential = StoredCredential(columns: row) else {
-                throw .database(.unusable("a row of its credentials cannot be read"))
+            let credential: StoredCredential
+            do throws(UnreadableCredential) { credential = try StoredCredential(row: row) } catch {
+                throw .unreadableRow(user: error.user, host: error.host, cause: error.cause)
             }
             guard (try? credential.credential(openedWith: key)) != nil else {
                 throw .foreignRow(user: credential.user, host: credential.space.host)

@@ -6,156 +6,143 @@ import IO
 /// Host names to addresses through c-ares, on one loop: hosts file, search domains and TTLs included. The variable
 /// `CARES_HOSTS` of the environment names a file to read instead of the system's hosts file.
 ///
+/// The two families are asked for apart, so that a name server which is late with one, or silent, delays nobody who can
+/// go on with the other (RFC 8305 section 3).
+///
 /// Belongs to its loop. Requests for one name at one time share one query.
 public final class Resolver {
-    private let loop: EventLoop
-    private var channel: ares_channel?
-    private var watches: [ares_socket_t: DescriptorWatch] = [:]
+    let loop: EventLoop
+    private let system: SystemSettings
+    /// Asks name servers for a name as it is.
+    private var servers: Channel?
+    /// Reads the hosts file.
+    private var hosts: Channel?
+    /// Asks once more why a name server gave no answer; made when that is wanted.
+    private var reasons: Channel?
+    private let serverList: String?
     private var cache = AddressCache()
-    private var waiting: [String: [UnsafeContinuation<Result<[IPAddress], ResolutionError>, Never>]] = [:]
-    private var alarm: Alarm?
-
-    /// Milliseconds for the first try of one server; c-ares doubles it for the second.
-    private static let timeout: Int32 = 2000
-    private static let tries: Int32 = 2
+    private var lookups: [String: Lookup] = [:]
 
     /// - Parameter servers: `address:port` pairs instead of the system's; for tests.
-    public init(on loop: EventLoop, servers: String? = nil) throws(ResolutionError) {
-        self.loop = loop
-        ares_library_init(ARES_LIB_INIT_ALL)
-        var options = ares_options()
-        options.timeout = Self.timeout
-        options.tries = Self.tries
-        options.sock_state_cb = { context, descriptor, read, write in
-            guard let context else { return }
-            Unmanaged<Resolver>.fromOpaque(context).takeUnretainedValue()
-                .watch(descriptor, read: read != 0, write: write != 0)
-        }
-        options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
-        let mask = ARES_OPT_SOCK_STATE_CB | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES
-        try check(ares_init_options(&channel, &options, Int32(mask)), name: "")
-        if let servers { try check(ares_set_servers_ports_csv(channel, servers), name: "") }
-        alarm = Alarm(on: loop) { [unowned self] in process(ARES_SOCKET_BAD, ARES_SOCKET_BAD) }
+    public convenience init(on loop: EventLoop, servers: String? = nil) throws(ResolutionError) {
+        try self.init(on: loop, servers: servers, settings: nil)
     }
 
-    deinit { ares_destroy(channel) }
+    init(on loop: EventLoop, servers: String?, settings: SystemSettings?) throws(ResolutionError) {
+        self.loop = loop
+        serverList = servers
+        ares_library_init(ARES_LIB_INIT_ALL)
+        if let settings { system = settings } else { system = try SystemSettings() }
+        self.servers = try Channel(.nameServers, on: loop, servers: servers)
+        hosts = try Channel(.hostsFile, on: loop)
+    }
 
-    /// The addresses of a host name, or of an address in text form.
+    /// The addresses of a host name, or of an address in text form. Others may follow: after one family's addresses the
+    /// other family's are waited for no longer than RFC 8305 recommends.
+    ///
     /// - Parameter name: lower case, without a trailing dot.
-    public func resolve(_ name: String) async throws(ResolutionError) -> [IPAddress] {
-        if let address = IPAddress(name) { return [address] }
+    public func resolve(_ name: String) async throws(ResolutionError) -> Resolution {
+        if let address = IPAddress(name) { return Resolution([address]) }
         // RFC 6761 section 6.3: localhost is never asked of a name server.
         if name == "localhost" || name.hasSuffix(".localhost") {
-            return [IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)]
+            return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
         }
-        if let known = cache.answer(for: name, now: loop.now) { return try known.get() }
-        let answer: Result<[IPAddress], ResolutionError> = await withUnsafeContinuation { continuation in
-            if waiting[name] != nil {
-                waiting[name]?.append(continuation)
-            } else {
-                waiting[name] = [continuation]
-                query(name)
-            }
+        if let known = cache.answer(for: name, now: loop.now) { return Resolution(try known.get()) }
+        let lookup: Lookup
+        if let known = lookups[name] {
+            lookup = known
+        } else {
+            lookup = Lookup(name, candidates: system.candidates(for: name), on: loop)
+            lookups[name] = lookup
+            begin(lookup)
         }
-        return try answer.get()
-    }
-
-    private func check(_ status: Int32, name: String) throws(ResolutionError) {
-        guard status != cares_success else { return }
-        throw .failed(name, reason: String(cString: ares_strerror(status)))
+        return try await lookup.outcome()
     }
 
     // MARK: - Queries
 
     /// What c-ares carries back to us: whose query it was.
     private final class Query {
+        /// Kept until the answer is there.
         let resolver: Resolver
-        let name: String
-        init(resolver: Resolver, name: String) {
+        let body: (QueryAnswer) -> Void
+        init(resolver: Resolver, body: @escaping (QueryAnswer) -> Void) {
             self.resolver = resolver
-            self.name = name
+            self.body = body
         }
     }
 
-    private func query(_ name: String) {
+    /// - Parameter body: called once, on the loop, perhaps before this returns.
+    private func ask(_ channel: Channel?, _ name: String, family: Int32, _ body: @escaping (QueryAnswer) -> Void) {
         var hints = ares_addrinfo_hints()
-        hints.ai_family = AF_UNSPEC
+        hints.ai_family = family
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = Int32(ARES_AI_NOSORT | ARES_AI_ENVHOSTS)
-        let query = Unmanaged.passRetained(Query(resolver: self, name: name))
+        let query = Unmanaged.passRetained(Query(resolver: self, body: body))
         ares_getaddrinfo(
-            channel, name, nil, &hints,
+            channel?.pointer, name, nil, &hints,
             { context, status, _, list in
                 guard let context else { return }
                 let query = Unmanaged<Query>.fromOpaque(context).takeRetainedValue()
-                query.resolver.finish(query.name, status: status, list: list)
+                let answer = QueryAnswer(status: status, list: list)
                 if let list { ares_freeaddrinfo(list) }
+                query.body(answer)
             }, query.toOpaque())
-        rearm()
+        channel?.rearm()
     }
 
-    private func finish(_ name: String, status: Int32, list: UnsafeMutablePointer<ares_addrinfo>?) {
-        let answer: Result<[IPAddress], ResolutionError>
-        var seconds = Int(Int32.max)
-        let addresses = Self.addresses(in: list, seconds: &seconds)
-        if status == cares_success, !addresses.isEmpty {
-            cache.store(addresses, for: name, seconds: seconds, now: loop.now)
-            answer = .success(addresses)
-        } else {
-            let error = Self.error(status, name: name)
-            cache.store(error, for: name, now: loop.now)
-            answer = .failure(error)
+    /// A name of the hosts file is asked of no name server, though only one family stands there.
+    private func begin(_ lookup: Lookup) {
+        guard system.readsHostsFirst else { return askServers(lookup) }
+        ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
+            if answer.addresses.isEmpty { askServers(lookup) } else { finish(lookup, .success(answer)) }
         }
-        for continuation in waiting.removeValue(forKey: name) ?? [] { continuation.resume(returning: answer) }
     }
 
-    private static func addresses(
-        in list: UnsafeMutablePointer<ares_addrinfo>?, seconds: inout Int
-    ) -> [IPAddress] {
-        var found: [IPAddress] = []
-        var next = list?.pointee.nodes
-        while let node = next, found.count < 64 {
-            if let system = node.pointee.ai_addr, let address = SocketAddress(system: system) {
-                found.append(address.address)
-                seconds = min(seconds, Int(node.pointee.ai_ttl))
+    private func askServers(_ lookup: Lookup) {
+        guard system.asksServers, let name = lookup.candidates.popFirst() else { return conclude(lookup) }
+        lookup.begin()
+        for family in Family.allCases {
+            let round = lookup.round
+            ask(servers, name, family: family.number) { [self] answer in
+                guard answer.hasNoReason else { return take(answer, family, round, lookup) }
+                reason(for: name, family) { [self] in take($0, family, round, lookup) }
             }
-            next = node.pointee.ai_next
-        }
-        return found
-    }
-
-    private static func error(_ status: Int32, name: String) -> ResolutionError {
-        if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
-        if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
-        return .failed(name, reason: String(cString: ares_strerror(status)))
-    }
-
-    // MARK: - Descriptors and time
-
-    private func watch(_ descriptor: ares_socket_t, read: Bool, write: Bool) {
-        guard read || write else {
-            watches.removeValue(forKey: descriptor)?.stop()
-            return
-        }
-        if let watch = watches[descriptor] { return watch.update(read: read, write: write) }
-        // Failing to watch leaves the query to its time-out.
-        watches[descriptor] = try? DescriptorWatch(borrowing: descriptor, on: loop, read: read, write: write) {
-            [unowned self] readable, writable in
-            process(readable ? descriptor : ARES_SOCKET_BAD, writable ? descriptor : ARES_SOCKET_BAD)
         }
     }
 
-    private func process(_ readable: ares_socket_t, _ writable: ares_socket_t) {
-        ares_process_fd(channel, readable, writable)
-        rearm()
+    /// c-ares 1.18 says of every answer that a server refused or failed to give that no server was reached. Without that
+    /// check it hands out the answer, but asks no other server: hence only now.
+    private func reason(for name: String, _ family: Family, _ body: @escaping (QueryAnswer) -> Void) {
+        if reasons == nil { reasons = try? Channel(.reasons, on: loop, servers: serverList) }
+        guard reasons != nil else { return body(QueryAnswer(status: cares_connection_refused, list: nil)) }
+        ask(reasons, name, family: family.number, body)
     }
 
-    private func rearm() {
-        var limit = timeval()
-        guard let time = ares_timeout(channel, nil, &limit) else {
-            alarm?.cancel()
-            return
+    private func take(_ answer: QueryAnswer, _ family: Family, _ round: Int, _ lookup: Lookup) {
+        guard lookup.round == round, lookups[lookup.name] === lookup else { return }
+        switch lookup.take(answer, of: family) {
+        case .wait: break
+        case .next: askServers(lookup)
+        case .finish(let result): finish(lookup, result)
         }
-        alarm?.set(after: time.pointee.tv_sec * 1000 + time.pointee.tv_usec / 1000 + 1)
+    }
+
+    /// No name server knows the name, or none is to be asked.
+    private func conclude(_ lookup: Lookup) {
+        guard system.readsHostsLast else { return finish(lookup, .failure(.noSuchName(lookup.name))) }
+        ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
+            finish(lookup, answer.addresses.isEmpty ? .failure(.noSuchName(lookup.name)) : .success(answer))
+        }
+    }
+
+    private func finish(_ lookup: Lookup, _ result: Result<QueryAnswer, ResolutionError>) {
+        lookups[lookup.name] = nil
+        switch result {
+        case .success(let answer):
+            cache.store(answer.addresses, for: lookup.name, seconds: answer.seconds, now: loop.now)
+        case .failure(let error): cache.store(error, for: lookup.name, now: loop.now)
+        }
+        lookup.finish(result)
     }
 }

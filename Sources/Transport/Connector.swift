@@ -1,4 +1,5 @@
 import Bytes
+import DNS
 import IO
 
 /// Connects to one of several addresses: Happy Eyeballs (RFC 8305). Attempts start 250 ms apart, or as soon as the one
@@ -9,14 +10,16 @@ public struct Connector {
     private var waiting: ArraySlice<SocketAddress>
     private var attempts: [Socket] = []
     private var failure = IOError.timedOut
+    /// Addresses that were taken over from the resolution.
+    private var known = 0
 
     /// Milliseconds between attempts: RFC 8305 section 8, "Connection Attempt Delay".
     private static let stagger = 250
 
-    private init(_ addresses: [SocketAddress], on loop: EventLoop, wakeup: Wakeup) {
+    private init(on loop: EventLoop, wakeup: Wakeup) {
         self.loop = loop
         self.wakeup = wakeup
-        waiting = Self.interleaved(addresses)[...]
+        waiting = []
     }
 
     /// - Parameters:
@@ -26,11 +29,29 @@ public struct Connector {
     public static func connect(
         to addresses: [SocketAddress], within limit: Int, on loop: EventLoop, wakeup: Wakeup
     ) async throws(IOError) -> ByteStream {
-        var connector = Connector(addresses, on: loop, wakeup: wakeup)
-        return ByteStream(try await connector.race(within: limit))
+        var connector = Connector(on: loop, wakeup: wakeup)
+        connector.waiting = interleaved(addresses)[...]
+        return ByteStream(try await connector.race(within: limit) { _ in true })
     }
 
-    private mutating func race(within limit: Int) async throws(IOError) -> Socket {
+    /// Connects to one of a name's addresses, also of those that follow while others are tried (RFC 8305 section 3).
+    ///
+    /// - Parameters:
+    ///   - isPermitted: asked of every address; no other is dialled.
+    public static func connect(
+        to resolution: Resolution, port: UInt16, within limit: Int, on loop: EventLoop, wakeup: Wakeup,
+        where isPermitted: (SocketAddress) -> Bool
+    ) async throws(IOError) -> ByteStream {
+        var connector = Connector(on: loop, wakeup: wakeup)
+        resolution.add(wakeup)
+        return ByteStream(
+            try await connector.race(for: (resolution, port), within: limit, where: isPermitted))
+    }
+
+    private mutating func race(
+        for name: (resolution: Resolution, port: UInt16)? = nil, within limit: Int,
+        where isPermitted: (SocketAddress) -> Bool
+    ) async throws(IOError) -> Socket {
         let next = Alarm(on: loop) { [wakeup] in wakeup.signal() }
         let deadline = Alarm(on: loop) { [wakeup] in wakeup.signal() }
         deadline.set(after: limit)
@@ -43,14 +64,25 @@ public struct Connector {
                 for attempt in attempts { attempt.close() }
                 throw .timedOut
             }
+            if let name { take(name.resolution, port: name.port, where: isPermitted) }
             if attempts.isEmpty || next.hasRung, let address = waiting.popFirst() {
                 start(address)
                 next.set(after: Self.stagger)
                 continue
             }
-            if attempts.isEmpty { throw failure }
+            if attempts.isEmpty, name?.resolution.isComplete ?? true { throw failure }
             await wakeup.wait()
         }
+    }
+
+    /// Takes over the addresses that have come since the last time.
+    private mutating func take(
+        _ resolution: Resolution, port: UInt16, where isPermitted: (SocketAddress) -> Bool
+    ) {
+        guard known < resolution.addresses.count else { return }
+        let new = resolution.addresses[known...].map { SocketAddress($0, port: port) }.filter(isPermitted)
+        known = resolution.addresses.count
+        waiting = Self.interleaved(Array(waiting) + new)[...]
     }
 
     private mutating func start(_ address: SocketAddress) {

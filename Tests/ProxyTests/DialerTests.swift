@@ -33,6 +33,46 @@ struct DialerTests {
         #expect(found?.1 == .connectionRefused)
     }
 
+    @Test(arguments: [2, 5] as [UInt8])
+    func `a name server that fails is told as that, and not as a time-out`(code: UInt8) async throws {
+        let server = NameServer { _, _ in .code(code) }
+        let policy = try policy()
+        let refusal = try await onLoop { loop -> (Status, ProxyError, String)? in
+            let dialer = Dialer(
+                resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy, loop: loop,
+                wakeup: Wakeup())
+            do throws(Refusal) {
+                try await dialer.connect(host: "origin.test", port: 80).close()
+                return nil
+            } catch { return (error.status, error.error, error.sentence) }
+        }
+        #expect(refusal?.0 == .badGateway)
+        #expect(refusal?.1 == .dnsError)
+        #expect(refusal?.2.contains("origin.test could not be resolved") == true)
+    }
+
+    @Test func `the addresses that come late are tried when the first ones fail, if they are permitted`() async throws {
+        // Nothing is routed to the first, and the rules forbid the one between.
+        let server = NameServer { _, type in
+            type == .aaaa
+                ? .addresses([[0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1]])
+                : .held(.addresses([[127, 0, 0, 2], [127, 0, 0, 1]]))
+        }
+        let policy = try policy(egress: "allow 127.0.0.1 fe80::/16; connect-ports any")
+        let peer = try await onLoop { loop in
+            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
+            let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            let early = try await resolver.resolve("origin.test")
+            #expect(early.addresses.map(\.description) == ["fe80::1"])
+            let dialer = Dialer(resolver: resolver, policy: policy, loop: loop, wakeup: Wakeup())
+            server.release()
+            let stream = try await dialer.connect(host: "origin.test", port: listener.address.port)
+            defer { listener.close() }
+            return stream.peerAddress?.address.description
+        }
+        #expect(peer == "127.0.0.1")
+    }
+
     @Test func `a port that listens is reached`() async throws {
         let policy = try policy()
         let isReached = try await onLoop { loop in

@@ -51,13 +51,14 @@ public struct TrustProbe: Sendable {
     }
 
     private func connect(on loop: EventLoop) async throws(TrustProbeError) -> ByteStream {
-        let addresses: [IPAddress]
+        let resolution: Resolution
         do throws(ResolutionError) {
-            addresses = try await Resolver(on: loop).resolve(host)
+            resolution = try await Resolver(on: loop).resolve(host)
         } catch { throw .unknownHost(error) }
         do throws(IOError) {
             return try await Connector.connect(
-                to: addresses.map { SocketAddress($0, port: port) }, within: Self.limit, on: loop, wakeup: Wakeup())
+                to: resolution, port: port, within: Self.limit, on: loop, wakeup: Wakeup()
+            ) { _ in true }
         } catch { throw .unreachable(host: host, port: port, error) }
     }
 

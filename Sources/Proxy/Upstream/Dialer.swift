@@ -19,11 +19,11 @@ struct Dialer {
     ///   - isJudged: false where `egress` has no say.
     /// - Throws: the refusal that the client is to be told.
     func connect(host: String, port: UInt16, isJudged: Bool = true) async throws(Refusal) -> ByteStream {
-        let addresses = try await isJudged ? permittedAddresses(of: host, port) : resolve(host)
+        let resolution = try await isJudged ? permittedResolution(of: host, port) : resolve(host)
         do throws(IOError) {
             return try await Connector.connect(
-                to: addresses.map { SocketAddress($0, port: port) }, within: policy.timeouts.connect, on: loop,
-                wakeup: wakeup)
+                to: resolution, port: port, within: policy.timeouts.connect, on: loop, wakeup: wakeup
+            ) { !isJudged || permits($0.address, port) }
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }
@@ -31,16 +31,28 @@ struct Dialer {
 
     /// The addresses of a host that may be connected to at that port; not empty.
     func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
-        let permitted = try await resolve(host).filter { policy.rules.egress.permits($0, port: port).isPermitted }
-        guard !permitted.isEmpty else {
+        try await permittedResolution(of: host, port).addresses.filter { permits($0, port) }
+    }
+
+    private func permits(_ address: IPAddress, _ port: UInt16) -> Bool {
+        policy.rules.egress.permits(address, port: port).isPermitted
+    }
+
+    /// The addresses of a host, of which one at least may be connected to at that port.
+    private func permittedResolution(of host: String, _ port: UInt16) async throws(Refusal) -> Resolution {
+        let resolution = try await resolve(host)
+        let isPermitted = { (address: IPAddress) in permits(address, port) }
+        // The other family's addresses may be others.
+        if !resolution.addresses.contains(where: isPermitted) { await resolution.complete(waking: wakeup) }
+        guard resolution.addresses.contains(where: isPermitted) else {
             throw Refusal(
                 .forbidden, .destinationIPProhibited,
                 "the rules of this proxy do not let it connect to \(host) port \(port)")
         }
-        return permitted
+        return resolution
     }
 
-    private func resolve(_ host: String) async throws(Refusal) -> [IPAddress] {
+    private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
             return try await resolver.resolve(host)
         } catch {

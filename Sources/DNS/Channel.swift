@@ -1,0 +1,85 @@
+import CCares
+import Glibc
+import IO
+
+/// A channel of c-ares on a loop: its sockets and its time-outs.
+final class Channel {
+    enum Purpose {
+        /// A name as it is, of one server after the other.
+        case nameServers
+        /// The same of one server, whose answer is handed out though it is a refusal.
+        case reasons
+        case hostsFile
+    }
+
+    private(set) var pointer: ares_channel?
+    private let loop: EventLoop
+    private var watches: [ares_socket_t: DescriptorWatch] = [:]
+    private var alarm: Alarm?
+
+    /// Milliseconds for the first try of one server; c-ares doubles it for the second.
+    private static let timeout: Int32 = 2000
+    private static let tries: Int32 = 2
+
+    init(_ purpose: Purpose, on loop: EventLoop, servers: String? = nil) throws(ResolutionError) {
+        self.loop = loop
+        var options = ares_options()
+        options.timeout = Self.timeout
+        options.tries = Self.tries
+        // The names come complete.
+        options.ndomains = 0
+        options.sock_state_cb = { context, descriptor, read, write in
+            guard let context else { return }
+            Unmanaged<Channel>.fromOpaque(context).takeUnretainedValue()
+                .watch(descriptor, read: read != 0, write: write != 0)
+        }
+        options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
+        var mask = ARES_OPT_SOCK_STATE_CB | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS
+        if purpose == .reasons {
+            options.flags = ARES_FLAG_NOCHECKRESP
+            mask |= ARES_OPT_FLAGS
+        }
+        let lookups = strdup(purpose == .hostsFile ? "f" : "b")
+        defer { free(lookups) }
+        options.lookups = lookups
+        try Self.check(ares_init_options(&pointer, &options, Int32(mask)))
+        if let servers { try Self.check(ares_set_servers_ports_csv(pointer, servers)) }
+        alarm = Alarm(on: loop) { [unowned self] in process(ARES_SOCKET_BAD, ARES_SOCKET_BAD) }
+    }
+
+    deinit { ares_destroy(pointer) }
+
+    static func check(_ status: Int32) throws(ResolutionError) {
+        guard status != cares_success else { return }
+        throw .failed("", reason: String(cString: ares_strerror(status)))
+    }
+
+    // MARK: - Descriptors and time
+
+    private func watch(_ descriptor: ares_socket_t, read: Bool, write: Bool) {
+        guard read || write else {
+            watches.removeValue(forKey: descriptor)?.stop()
+            return
+        }
+        if let watch = watches[descriptor] { return watch.update(read: read, write: write) }
+        // Failing to watch leaves the query to its time-out.
+        watches[descriptor] = try? DescriptorWatch(borrowing: descriptor, on: loop, read: read, write: write) {
+            [unowned self] readable, writable in
+            process(readable ? descriptor : ARES_SOCKET_BAD, writable ? descriptor : ARES_SOCKET_BAD)
+        }
+    }
+
+    private func process(_ readable: ares_socket_t, _ writable: ares_socket_t) {
+        ares_process_fd(pointer, readable, writable)
+        rearm()
+    }
+
+    func rearm() {
+        var limit = timeval()
+        guard let time = ares_timeout(pointer, nil, &limit) else {
+            alarm?.cancel()
+            return
+        }
+        alarm?.set(after: time.pointee.tv_sec * 1000 + time.pointee.tv_usec / 1000 + 1)
+    }
+}

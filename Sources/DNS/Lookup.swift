@@ -1,0 +1,84 @@
+import IO
+
+/// A name that is being asked for, and who waits for it.
+final class Lookup {
+    enum Step {
+        case wait
+        /// The name as it was asked for now has no address: its next form is to be tried.
+        case next
+        case finish(Result<QueryAnswer, ResolutionError>)
+    }
+
+    let name: String
+    /// Forms of the name that are still to be asked for.
+    var candidates: ArraySlice<String>
+    private var waiting: [UnsafeContinuation<Void, Never>] = []
+    /// What those who wait are told; one family's addresses at first, perhaps.
+    private var result: Result<Resolution, ResolutionError>?
+    /// Tells the answers to one form of the name from those to another.
+    private(set) var round = 0
+    private var answers: [Family: QueryAnswer] = [:]
+    private var delay: Alarm?
+    private let loop: EventLoop
+
+    /// Milliseconds that one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
+    private static let resolutionDelay = 50
+
+    init(_ name: String, candidates: [String], on loop: EventLoop) {
+        self.name = name
+        self.candidates = candidates[...]
+        self.loop = loop
+    }
+
+    /// Waits for the addresses of one family at least.
+    func outcome() async throws(ResolutionError) -> Resolution {
+        while true {
+            if let result { return try result.get() }
+            await withUnsafeContinuation { waiting.append($0) }
+        }
+    }
+
+    private func tell(_ result: Result<Resolution, ResolutionError>) {
+        self.result = result
+        for continuation in waiting { continuation.resume() }
+        waiting = []
+    }
+
+    /// Another form of the name is asked for.
+    func begin() {
+        round += 1
+        answers = [:]
+    }
+
+    func take(_ answer: QueryAnswer, of family: Family) -> Step {
+        answers[family] = answer
+        guard let six = answers[.v6], let four = answers[.v4] else {
+            if !answer.addresses.isEmpty { startDelay() }
+            // No server says so of a name that has other records, but many say so when they are asked for IPv6 (RFC 4074
+            // section 4.2).
+            return family == .v4 && answer.saysNoName ? .next : .wait
+        }
+        let both = QueryAnswer(six, four)
+        if !both.addresses.isEmpty { return .finish(.success(both)) }
+        for answer in [four, six] {
+            let error = answer.error(for: name)
+            if case .noSuchName = error { continue }
+            return .finish(.failure(error))
+        }
+        return .next
+    }
+
+    private func startDelay() {
+        delay = Alarm(on: loop) { [unowned self] in
+            tell(.success(Resolution(answers.values.flatMap(\.addresses), isComplete: false)))
+        }
+        delay?.set(after: Self.resolutionDelay)
+    }
+
+    func finish(_ answer: Result<QueryAnswer, ResolutionError>) {
+        delay?.cancel()
+        guard case .success(let early)? = result else { return tell(answer.map { Resolution($0.addresses) }) }
+        let addresses = (try? answer.get())?.addresses ?? []
+        early.complete(with: addresses.filter { !early.addresses.contains($0) })
+    }
+}

@@ -1,0 +1,34 @@
+import Bytes
+import IO
+
+/// The addresses of a name as far as they are known. Belongs to its loop.
+public final class Resolution {
+    /// Not empty. Grows while it is not complete.
+    public private(set) var addresses: [IPAddress]
+    /// Whether nothing more will come.
+    public private(set) var isComplete: Bool
+    private var wakeups: [Wakeup] = []
+
+    init(_ addresses: [IPAddress], isComplete: Bool = true) {
+        self.addresses = addresses
+        self.isComplete = isComplete
+    }
+
+    /// Has it signalled when the rest is there.
+    public func add(_ wakeup: Wakeup) {
+        if !isComplete { wakeups.append(wakeup) }
+    }
+
+    /// Returns when nothing more will come; a name server's time-outs bound that.
+    public func complete(waking wakeup: Wakeup) async {
+        add(wakeup)
+        while !isComplete { await wakeup.wait() }
+    }
+
+    func complete(with rest: [IPAddress]) {
+        addresses += rest
+        isComplete = true
+        for wakeup in wakeups { wakeup.signal() }
+        wakeups = []
+    }
+}

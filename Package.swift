@@ -45,7 +45,9 @@ let tests: [Target] = [
         swiftSettings: house),
     .testTarget(
         name: "CredentialsTests",
-        dependencies: ["Credentials", "Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS"],
+        dependencies: [
+            "TestSupport", "Credentials", "Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS",
+        ],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
@@ -59,7 +61,9 @@ let tests: [Target] = [
         dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
         swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
-    .testTarget(name: "EndToEndTests", dependencies: ["attache", "Credentials", "GSSAPI", "IO"], swiftSettings: house),
+    .testTarget(
+        name: "EndToEndTests", dependencies: ["TestSupport", "attache", "Credentials", "GSSAPI", "IO"],
+        swiftSettings: house),
 ]
 
 /// Built only for `make fuzz`, which sets the variable.

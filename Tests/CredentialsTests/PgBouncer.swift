@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// PgBouncer of the distribution in front of a PostgreSQL server, on a free port of the loopback address.
@@ -10,7 +11,7 @@ final class PgBouncer: Sendable {
 
     /// - Parameter server: the port of the PostgreSQL server.
     init(server: UInt16) throws {
-        port = try PostgreSQLServer.freePort()
+        port = LoopbackPort.take()
         folder = FileManager.default.temporaryDirectory.appending(path: "attache-bouncer-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try """

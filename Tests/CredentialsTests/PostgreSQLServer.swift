@@ -2,6 +2,7 @@ import Crypto
 import Database
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -20,7 +21,7 @@ final class PostgreSQLServer: Sendable {
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "attache-pg-\(UUID().uuidString)").path
-        port = try Self.freePort()
+        port = LoopbackPort.take()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         // The server refuses to run as root.
         if getuid() == 0 { try Self.run(["chown", "postgres", folder]) }
@@ -109,21 +110,5 @@ final class PostgreSQLServer: Sendable {
 
     private struct Failure: Error {
         let command: String
-    }
-
-    static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw Failure(command: "bind") }
-        return UInt16(bigEndian: address.sin_port)
     }
 }

@@ -155,6 +155,7 @@ final class AttacheProcess: Sendable {
     }
 
     private func finish() {
+        defer { for port in [port, adminPort] { FreePort.release(port) } }
         terminate()
         if let status = awaitExit() {
             #expect(status == 0, "attache ended with \(status): \(errorOutput)")

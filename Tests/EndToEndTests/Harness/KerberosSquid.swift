@@ -9,7 +9,8 @@ final class KerberosSquid: Sendable {
     init(in realm: KerberosRealm) throws {
         folder = Scratch.folder("kerberos-squid")
         port = FreePort.take()
-        let service = "attache\(getpid())negotiate"
+        // Its shared memory is everybody's on this machine.
+        let service = "attache" + UUID().uuidString.filter(\.isHexDigit).prefix(16).lowercased()
         try Scratch.write(Self.configuration(folder, port, realm), to: folder + "/squid.conf")
         if getuid() == 0 { _ = try Finished.run("chown", ["-R", "proxy", folder]) }
         // It leaves its shared memory behind.

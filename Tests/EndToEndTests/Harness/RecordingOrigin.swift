@@ -48,10 +48,15 @@ final class RecordingOrigin: Sendable {
     private let descriptor: Int32
     private let log = Log()
 
-    /// - Parameter script: runs once per connection; the connection is closed when it returns or throws.
-    init(on port: UInt16 = FreePort.take(), _ script: @escaping @Sendable (Connection) throws -> Void) throws {
-        self.port = port
-        descriptor = try Socket.listen(on: port)
+    /// - Parameters:
+    ///   - port: one that was taken before, for a server that appears late.
+    ///   - script: runs once per connection; the connection is closed when it returns or throws.
+    init(on port: UInt16? = nil, _ script: @escaping @Sendable (Connection) throws -> Void) throws {
+        if let port {
+            (descriptor, self.port) = (try Socket.listen(on: port), port)
+        } else {
+            (descriptor, self.port) = try Socket.listen()
+        }
         let descriptor = descriptor
         let log = log
         Thread.detachNewThread {

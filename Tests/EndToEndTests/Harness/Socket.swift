@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// TCP over IPv4 loopback, blocking.
 enum Socket {
@@ -22,6 +23,13 @@ enum Socket {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure("socket") }
         return descriptor
+    }
+
+    /// A socket that listens on a port that the kernel chooses.
+    static func listen() throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = try listen(on: 0)
+        guard let port = LoopbackPort.number(of: descriptor) else { throw Failure("getsockname") }
+        return (descriptor, port)
     }
 
     static func listen(on port: UInt16) throws -> Int32 {

@@ -50,7 +50,8 @@ struct SquidServer: Sendable {
     private init(_ demand: Demand) throws {
         folder = Scratch.folder("squid")
         port = FreePort.take()
-        let service = "attache\(getpid())\(demand.rawValue)"
+        // Its shared memory is everybody's on this machine.
+        let service = "attache" + UUID().uuidString.filter(\.isHexDigit).prefix(16).lowercased()
         let crypt = try OpenSSLCommand.run("passwd", "-5", Account.password)
         try Scratch.write("\(Account.user):\(crypt)", to: folder + "/users")
         let hash = try Hash.hex("md5", "\(Account.user):\(Self.realm):\(Account.password)")

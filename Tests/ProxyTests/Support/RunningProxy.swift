@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -27,9 +28,4 @@ struct RunningProxy {
 }
 
 /// A port of the loopback on which nothing listens.
-func closedPort() throws -> UInt16 {
-    let loop = try EventLoop(index: 0)
-    let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
-    defer { listener.close() }
-    return listener.address.port
-}
+func closedPort() throws -> UInt16 { LoopbackPort.take() }

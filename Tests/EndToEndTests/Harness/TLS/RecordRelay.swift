@@ -35,8 +35,9 @@ final class RecordRelay: Sendable {
 
     /// - Parameter cuts: whether the connection ends, without a word, before this record of the server.
     init(to server: UInt16, cuttingAt cuts: @escaping @Sendable (Record) -> Bool = { _ in false }) throws {
-        port = FreePort.take()
-        let log = Log(try Socket.listen(on: port), cuts)
+        let (descriptor, port) = try Socket.listen()
+        self.port = port
+        let log = Log(descriptor, cuts)
         self.log = log
         Thread.detachNewThread {
             while let client = Socket.accept(from: log.descriptor) {

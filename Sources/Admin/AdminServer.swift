@@ -36,7 +36,7 @@ public final class AdminServer {
         self.timeouts = timeouts
         self.connectionLimit = connectionLimit
         // The closure keeps the server, until `close` lets go of the listener.
-        listener = try Listener(address, on: loop) { [self] descriptor in accept(descriptor) }
+        listener = try Listener(address, on: loop) { [self] in accept($0.descriptor) }
     }
 
     /// Stops listening and ends every connection. Not for a drain: that is when `/readyz` is asked.

@@ -45,7 +45,7 @@ open class Channel: Timed {
     }
 
     /// It is the channel's turn again.
-    final func resume() {
+    func resume() {
         if condition == .open { announce() }
     }
 

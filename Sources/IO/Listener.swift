@@ -5,20 +5,22 @@ import Glibc
 /// connection never changes threads.
 public final class Listener: Channel {
     public let address: SocketAddress
-    private var accept: (_ descriptor: Int32) -> Void
+    private let accept: (AcceptedConnection) -> Void
     private var spare: Int32
     /// While set, clients wait in the system's queue: the process has as many as it may have.
     public var isPaused = false {
         didSet { if oldValue, !isPaused { acceptAll() } }
     }
     private static let backlog: Int32 = 1024
+    /// Connections that are accepted in one turn before the loop's others have theirs.
+    private static let batch = 64
     /// How long to leave the queue alone when the process has no descriptors left.
     private static let pause = 100
 
-    /// Binds and listens. `accept` is called on the loop with each new descriptor, which it then owns. With port 0 the system chooses; `address` has the port then.
+    /// Binds and listens. `accept` is called on the loop with each new connection, which it then owns. With port 0 the system chooses; `address` has the port then.
     /// - Throws: `IOError.system` (EADDRINUSE, EACCES, EADDRNOTAVAIL …).
     public init(
-        _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (_ descriptor: Int32) -> Void
+        _ wanted: SocketAddress, on loop: EventLoop, accept: @escaping (AcceptedConnection) -> Void
     ) throws(IOError) {
         let descriptor = try Self.listening(on: wanted)
         self.accept = accept
@@ -82,20 +84,41 @@ public final class Listener: Channel {
         acceptAll()
     }
 
+    override func resume() {
+        guard condition == .open else { return }
+        acceptAll()
+    }
+
     private func acceptAll() {
+        var count = 0
         while condition == .open, !isPaused {
-            let descriptor = linux_accept(self.descriptor, nil, nil)
-            if descriptor >= 0 {
-                accept(descriptor)
-                continue
-            }
-            switch -descriptor {
-            case EAGAIN: return
-            case EMFILE, ENFILE: return refuseOne()
-            case EINTR, ECONNABORTED: continue
-            default: return setDeadline(after: Self.pause)
+            guard count < Self.batch else { return loop.postpone(self) }
+            count += 1
+            switch acceptNext() {
+            case .success(let connection): accept(connection)
+            case .failure(let reason) where reason.code == EAGAIN: return
+            case .failure(let reason) where [EMFILE, ENFILE].contains(reason.code): return refuseOne()
+            case .failure(let reason) where [EINTR, ECONNABORTED].contains(reason.code): continue
+            case .failure: return setDeadline(after: Self.pause)
             }
         }
+    }
+
+    private struct Reason: Error { let code: Int32 }
+
+    /// The peer's address comes with the connection: asked for later, that of a peer which has left is not known.
+    private func acceptNext() -> Result<AcceptedConnection, Reason> {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let accepted = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { linux_accept(descriptor, $0, &length) }
+        }
+        guard accepted >= 0 else { return .failure(Reason(code: -accepted)) }
+        guard let peer = SocketAddress(storage) else {
+            Glibc.close(accepted)
+            return .failure(Reason(code: ECONNABORTED))
+        }
+        return .success(AcceptedConnection(descriptor: accepted, peer: peer))
     }
 
     /// Out of descriptors: the spare one lets a waiting client be turned away instead of being left to hang.

@@ -1,4 +1,5 @@
 import Foundation
+import IO
 import Testing
 
 /// What happens when the machine gives no more.
@@ -37,6 +38,42 @@ struct ResourceTests {
                 #expect(try proxy.get(url).status == 200, "origin \(number)")
             }
         }
+    }
+
+    /// The figure for one is some 1.2 KiB, of which the bytes that were sent are a half.
+    @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"))
+    func `a client that sends its head slowly holds less than 8 KiB`() throws {
+        let count = min(2000, Descriptors.raiseLimit() / 4 - 200)
+        try AttacheProcess.running("timeouts { head 60s }", setting: .init(threads: 1)) { proxy throws in
+            // The first ones pay for what all have together.
+            var wires = try Self.halfHeads(100, at: proxy)
+            let before = try Self.residentKiB(of: proxy)
+            wires += try Self.halfHeads(count, at: proxy)
+            let each = Double(try Self.residentKiB(of: proxy) - before) / Double(count)
+            #expect(each < 8, "\(each) KiB")
+            for wire in wires.suffix(3) {
+                try wire.send("\r\n\r\n")
+                #expect(try wire.readResponse().status == 502)
+            }
+        }
+    }
+
+    /// Connections whose beginning the proxy has read: it takes them in their order, and the last is answered.
+    private static func halfHeads(_ count: Int, at proxy: AttacheProcess) throws -> [Wire] {
+        let agent = String(repeating: "x", count: 200)
+        let wires = try (0..<count).map { _ in
+            let wire = try proxy.connect()
+            try wire.send("GET http://127.0.0.1:1/ HTTP/1.1\r\nHost: 127.0.0.1:1\r\nUser-Agent: \(agent)")
+            return wire
+        }
+        #expect(try proxy.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 400)
+        return wires
+    }
+
+    private static func residentKiB(of proxy: AttacheProcess) throws -> Int {
+        let status = Scratch.read("/proc/\(proxy.identifier)/status")
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
     private static func upload(_ count: Int, to port: UInt16, through proxy: AttacheProcess) throws -> String {

@@ -5,8 +5,8 @@ import IO
 public func connectedPair(on loop: EventLoop) async throws -> (Socket, Socket) {
     let wakeup = Wakeup()
     let accepted = Accepted()
-    let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { descriptor in
-        accepted.descriptor = descriptor
+    let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { connection in
+        accepted.descriptor = connection.descriptor
         wakeup.signal()
     }
     let near = try Socket.connecting(to: listener.address, on: loop)

@@ -13,11 +13,13 @@ import Transport
 /// (`RequestService`), which takes it from where it stands. So a silent connection holds neither task nor buffers, and
 /// a busy one allocates nothing.
 final class ClientSession: ChannelObserver {
-    private enum Phase {
-        /// Awaiting the first byte of a TLS handshake; becomes `.served` or `.ended`.
-        case arriving(ListenerIdentity)
-        /// Awaiting a request; becomes `.awaitingResponse`, `.served` or `.ended`.
+    enum Phase {
+        /// Awaiting the first record of a TLS handshake, of which a part may be there; becomes `.served` or `.ended`.
+        case arriving(ListenerIdentity, hello: ByteBuffer?)
+        /// Awaiting a request; becomes `.receiving`, `.awaitingResponse`, `.served` or `.ended`.
         case idle
+        /// Awaiting the rest of a request's head; becomes `.awaitingResponse`, `.served` or `.ended`.
+        case receiving(PartialHead)
         /// Awaiting the response to a request that went out whole; becomes `.idle`, `.served` or `.ended`.
         case awaitingResponse(Exchange, Destination)
         /// A task carries out the request; becomes `.idle` or `.ended` when it is done.
@@ -41,17 +43,18 @@ final class ClientSession: ChannelObserver {
     /// What the session's tasks wait on.
     let wakeup = Wakeup()
     let address: IPAddress
-    private var phase = Phase.idle
+    var phase = Phase.idle
+    /// Whether the head of a request has come.
+    private var hasAsked = false
     /// Who asked last, where each request says so itself.
     private var lastUser: String?
     /// The connections that this client is logged in on.
     let logins = HeldConnections()
 
-    init(takingOwnership descriptor: Int32, of worker: Worker) throws(IOError) {
+    init(_ connection: AcceptedConnection, of worker: Worker) throws(IOError) {
         self.worker = worker
-        stream = try ByteStream(takingOwnership: descriptor, on: worker.loop)
-        // A peer that is gone already has no address; its first read says so.
-        address = stream.peerAddress?.address.unmapped ?? IPAddress(v4: 0)
+        stream = try ByteStream(takingOwnership: connection.descriptor, on: worker.loop)
+        address = connection.peer.address.unmapped
     }
 
     /// One without a client, for a request of the proxy's own: rules that speak of clients see one at 127.0.0.1. Whoever
@@ -70,7 +73,7 @@ final class ClientSession: ChannelObserver {
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
     func begin(as identity: ListenerIdentity?) {
         guard let identity else { return awaitRequest() }
-        phase = .arriving(identity)
+        phase = .arriving(identity, hello: nil)
         stream.socket.observer = self
         stream.setDeadline(after: worker.policy.timeouts.head)
     }
@@ -79,7 +82,7 @@ final class ClientSession: ChannelObserver {
     var isIdle: Bool {
         switch phase {
         case .arriving, .idle: true
-        case .awaitingResponse, .served, .ended: false
+        case .receiving, .awaitingResponse, .served, .ended: false
         }
     }
 
@@ -129,11 +132,9 @@ final class ClientSession: ChannelObserver {
 
     func channelChanged(_ channel: Channel) {
         switch phase {
-        case .arriving(let identity):
+        case .arriving(let identity, let hello):
             if channel.isReadable {
-                let exchange = lend()
-                exchange.startedAt = worker.loop.now
-                serve(exchange, from: .arriving(identity))
+                receive(hello, for: identity)
             } else if !channel.isOpen {
                 end()
             }
@@ -144,6 +145,12 @@ final class ClientSession: ChannelObserver {
             } else if !channel.isOpen {
                 end()
             }
+        case .receiving(let head):
+            if stream.isReadable {
+                receive(head)
+            } else if !channel.isOpen {
+                refuse(head)
+            }
         case .awaitingResponse(let exchange, let destination):
             // What the client sends meanwhile is its next request, which waits its turn.
             if channel === exchange.upstream.stream?.socket { takeResponse(exchange, destination) }
@@ -153,20 +160,21 @@ final class ClientSession: ChannelObserver {
 
     // MARK: - Between requests
 
-    private func awaitRequest() {
+    /// Only a client that has made a request may be silent for the longer time.
+    func awaitRequest() {
         phase = .idle
         stream.wakeup = nil
         stream.socket.observer = self
-        stream.setDeadline(after: worker.policy.timeouts.idle)
+        stream.setDeadline(after: hasAsked ? worker.policy.timeouts.idle : worker.policy.timeouts.head)
     }
 
-    private func lend() -> Exchange {
+    func lend() -> Exchange {
         let exchange = worker.takeExchange()
         exchange.record.setClient(address)
         return exchange
     }
 
-    private func end() {
+    func end() {
         if case .ended = phase { return }
         phase = .ended
         stream.close()
@@ -198,42 +206,29 @@ final class ClientSession: ChannelObserver {
 
     // MARK: - The plain exchange
 
-    private func takeRequest(_ exchange: Exchange) {
-        exchange.startedAt = worker.loop.now
-        do throws(ExchangeFailure) {
-            switch try RequestReading(session: self, exchange: exchange).readAtOnce() {
-            case .complete: break
-            case .incomplete: return serve(exchange, from: .reading)
-            case .nothing:
-                worker.give(exchange)
-                return awaitRequest()
-            case .ended:
-                // Half a head may be there, and the next to borrow the exchange is another client.
-                exchange.reset()
-                worker.give(exchange)
-                return end()
+    /// The request's head is there.
+    func carryOut(_ exchange: Exchange) throws(ExchangeFailure) {
+        hasAsked = true
+        let planning = RequestPlanning(session: self, exchange: exchange)
+        try planning.admitClient()
+        if let authentication = authentication(for: exchange) {
+            switch authentication.judge(exchange, of: self) {
+            case .proved: break
+            case .refused(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
+            case .undecided: return serve(exchange, from: .admitted)
             }
-            let planning = RequestPlanning(session: self, exchange: exchange)
-            try planning.admitClient()
-            if let authentication = authentication(for: exchange) {
-                switch authentication.judge(exchange, of: self) {
-                case .proved: break
-                case .refused(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
-                case .undecided: return serve(exchange, from: .admitted)
-                }
+        }
+        switch try planning.plan() {
+        case .forward(let destination):
+            var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
+            guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
+                return serve(exchange, from: .planned(.forward(destination)))
             }
-            switch try planning.plan() {
-            case .forward(let destination):
-                var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
-                guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
-                    return serve(exchange, from: .planned(.forward(destination)))
-                }
-                phase = .awaitingResponse(exchange, destination)
-                stream.setDeadline(after: nil)
-                upstream.socket.observer = self
-            case let other: serve(exchange, from: .planned(other))
-            }
-        } catch { serve(exchange, from: .failed(error)) }
+            phase = .awaitingResponse(exchange, destination)
+            stream.setDeadline(after: nil)
+            upstream.socket.observer = self
+        case let other: serve(exchange, from: .planned(other))
+        }
     }
 
     private func takeResponse(_ exchange: Exchange, _ destination: Destination) {
@@ -263,7 +258,7 @@ final class ClientSession: ChannelObserver {
     // MARK: - All others
 
     /// Hands the exchange to a task, which takes it from `stage` to its end.
-    private func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
+    func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
         phase = .served
         stream.socket.observer = nil
         stream.wakeup = wakeup

@@ -3,7 +3,7 @@ import HTTP
 import IO
 import Transport
 
-/// Reads a request's head from the client.
+/// Reads a request's head from the client, without waiting.
 struct RequestReading {
     enum Progress {
         case complete
@@ -18,7 +18,7 @@ struct RequestReading {
     let exchange: Exchange
 
     /// Most heads come whole, in one piece or behind the request before.
-    func readAtOnce() throws(ExchangeFailure) -> Progress {
+    func read() throws(ExchangeFailure) -> Progress {
         let inbound = exchange.inbound
         if !inbound.isEmpty {
             if try parse() { return .complete }
@@ -32,25 +32,8 @@ struct RequestReading {
         }
     }
 
-    /// Reads the rest of the head.
-    /// - Returns: `.complete` or `.ended`.
-    func read() async throws(ExchangeFailure) -> Progress {
-        let inbound = exchange.inbound
-        session.stream.setDeadline(after: exchange.policy.timeouts.head)
-        while true {
-            if inbound.writableCount == 0 { inbound.reserve(1) }
-            do throws(IOError) {
-                guard try await session.stream.read(into: inbound) > 0 else { return .ended }
-            } catch {
-                guard error == .timedOut, !inbound.isEmpty else { return .ended }
-                throw .refused(.lateHead)
-            }
-            if try parse() { return .complete }
-        }
-    }
-
     /// Whether the head is whole; then it has moved to `headBytes`.
-    private func parse() throws(ExchangeFailure) -> Bool {
+    func parse() throws(ExchangeFailure) -> Bool {
         let inbound = exchange.inbound
         do throws(HTTPError) {
             guard case .complete(let length) = try exchange.request.parse(inbound.readable) else { return false }

@@ -10,8 +10,6 @@ struct RequestService {
     enum Stage {
         /// The client has said something to a listener that speaks TLS.
         case arriving(ListenerIdentity)
-        /// A part of its head may be there.
-        case reading
         /// The head is there, and the client may use the proxy once it has said who it is.
         case admitted
         case planned(RequestPlanning.Plan)
@@ -47,11 +45,6 @@ struct RequestService {
         case .arriving(let identity):
             try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
             return true
-        case .reading:
-            let reading = RequestReading(session: session, exchange: exchange)
-            guard case .complete = try await reading.read() else { return false }
-            try RequestPlanning(session: session, exchange: exchange).admitClient()
-            return try await authenticateAndGoOn()
         case .admitted:
             return try await authenticateAndGoOn()
         case .planned(let plan):

@@ -5,7 +5,7 @@ import TLS
 import Telemetry
 import Transport
 
-/// The beginning of a client's connection to a listener that speaks TLS.
+/// The beginning of a client's connection to a listener that speaks TLS, once its first record is there.
 struct SecureArrival {
     let session: ClientSession
     let exchange: Exchange
@@ -14,8 +14,9 @@ struct SecureArrival {
     ///
     /// A client that speaks HTTP in clear is told so, in clear, for as long as nothing else was said.
     func accept(as listener: ListenerIdentity) async throws(ExchangeFailure) {
+        let inbound = exchange.inbound
+        if SpokenProtocol.told(by: inbound.readable) == .http { throw .refused(.clearText) }
         let limit = exchange.policy.timeouts.head
-        if try await spokenProtocol(within: limit) == .http { throw .refused(.clearText) }
         do throws(HandshakeError) {
             try await session.accept(as: listener.context, after: exchange.inbound, within: limit) { _ in
                 listener.identity
@@ -25,18 +26,6 @@ struct SecureArrival {
             if let name = certificate.userName { session.recognise(name) }
         } else if listener.requiresCertificate {
             throw .refused(.missingCertificate)
-        }
-    }
-
-    /// Reads until it is known what the client speaks.
-    private func spokenProtocol(within limit: Int) async throws(ExchangeFailure) -> SpokenProtocol {
-        let (stream, inbound) = (session.stream, exchange.inbound)
-        stream.setDeadline(after: limit)
-        while true {
-            if let spoken = SpokenProtocol.told(by: inbound.readable) { return spoken }
-            do throws(IOError) {
-                guard try await stream.read(into: inbound) > 0 else { throw IOError.endOfStream }
-            } catch { throw .clientLost }
         }
     }
 }

@@ -45,16 +45,16 @@ final class Worker {
 
     /// - Parameter identity: nil for clients in clear.
     func listen(on address: SocketAddress, as identity: ListenerIdentity?) throws(IOError) -> SocketAddress {
-        let listener = try Listener(address, on: loop) { [unowned self] descriptor in
-            accept(descriptor, as: identity)
+        let listener = try Listener(address, on: loop) { [unowned self] connection in
+            accept(connection, as: identity)
         }
         listeners.append(listener)
         return listener.address
     }
 
-    private func accept(_ descriptor: Int32, as identity: ListenerIdentity?) {
+    private func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
         // Failing to register has closed the descriptor: the client sees that, nobody else anything.
-        guard let session = try? ClientSession(takingOwnership: descriptor, of: self) else { return }
+        guard let session = try? ClientSession(connection, of: self) else { return }
         sessions[ObjectIdentifier(session)] = session
         metrics.add(to: .clientsAccepted)
         pauseOrResume()

@@ -20,6 +20,13 @@ extension SpokenProtocol {
         return bytes[0] == 0x16 ? record(bytes) : requestLine(bytes)
     }
 
+    /// Whether a handshake that begins with these bytes can be begun, since its first record is whole, or it is known
+    /// that there is none.
+    static func hasFirstRecord(_ bytes: Span<UInt8>) -> Bool {
+        guard told(by: bytes) == .tls else { return told(by: bytes) != nil }
+        return bytes.count >= 5 + (Int(bytes[3]) << 8 | Int(bytes[4]))
+    }
+
     /// A handshake record that is not empty, no longer than one may be, and begins with a ClientHello.
     private static func record(_ bytes: Span<UInt8>) -> SpokenProtocol? {
         if bytes.count > 1, bytes[1] != 3 { return .other }

@@ -63,7 +63,7 @@ final class RunningContestant {
     /// A port that the system gave and that is free again.
     static func freePort(on loop: EventLoop) throws(BenchError) -> UInt16 {
         do throws(IOError) {
-            let listener = try Listener(.loopback(0), on: loop) { Glibc.close($0) }
+            let listener = try Listener(.loopback(0), on: loop) { Glibc.close($0.descriptor) }
             listener.close()
             return listener.address.port
         } catch {

@@ -17,10 +17,11 @@ final class Origin: Sendable {
     /// Listens on a port that the system chooses.
     /// - Returns: that port.
     func listen(on loop: EventLoop) throws(IOError) -> UInt16 {
-        try Listener(.loopback(0), on: loop) { [self] descriptor in
+        try Listener(.loopback(0), on: loop) { [self] accepted in
             connections.add(1, ordering: .relaxed)
             loop.spawn {
-                guard let connection = try? OriginConnection(takingOwnership: descriptor, of: self, on: loop) else {
+                guard let connection = try? OriginConnection(takingOwnership: accepted.descriptor, of: self, on: loop)
+                else {
                     return
                 }
                 await connection.serve()

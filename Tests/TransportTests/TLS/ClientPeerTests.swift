@@ -74,8 +74,8 @@ private final class EchoServer: Sendable {
         let relay = Mutex<(@Sendable (Int32, EventLoop) -> Void)?>(nil)
         let box = Box(relay)
         let (listener, port) = try await onLoop { loop in
-            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { descriptor in
-                box.relay.withLock { $0 }?(descriptor, loop)
+            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { connection in
+                box.relay.withLock { $0 }?(connection.descriptor, loop)
             }
             return (LoopBound(listener, to: loop), listener.address.port)
         }

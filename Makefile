@@ -4,7 +4,8 @@
 PACKAGES = sh Tests/packages
 BUILD = swift build --explicit-target-dependency-import-check error
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
-FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization
+FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON \
+    FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzURL
 FUZZ_SECONDS = 60
 FUZZ_FLAGS =
 
@@ -37,12 +38,11 @@ build: swift
 	@$(PACKAGES) build
 	@$(BUILD) -c release --static-swift-stdlib --product attache
 
-# With RETRY=1, what failed beside everything else runs once more by itself.
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
-	@sh Tests/run $(if $(RETRY),retry)
+	@sh Tests/run
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'
@@ -57,7 +57,8 @@ lint: swift
 	@swift format lint --strict -r Sources Tests Package.swift
 	@sh Tests/lint
 
-# libFuzzer brings its own `main`, hence a build of its own. Inputs that are worth keeping collect in .build/fuzz.
+# libFuzzer brings its own `main`, hence a build of its own. Each fuzzer begins with the inputs in its folder Corpus;
+# others that are worth keeping collect in .build/fuzz.
 fuzz: swift
 	@echo 'Fuzzing for $(FUZZ_SECONDS) seconds each: $(FUZZERS)'
 	@$(PACKAGES) build
@@ -68,7 +69,8 @@ fuzz: swift
 	    echo "Running $$fuzzer"; \
 	    mkdir -p .build/fuzz/corpus/$$fuzzer; \
 	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 $(FUZZ_FLAGS) \
-	        -print_final_stats=1 -artifact_prefix=.build/fuzz/$$fuzzer- .build/fuzz/corpus/$$fuzzer || exit 1; \
+	        -print_final_stats=1 -artifact_prefix=.build/fuzz/$$fuzzer- .build/fuzz/corpus/$$fuzzer \
+	        Tests/Fuzz/$$fuzzer/Corpus || exit 1; \
 	done
 
 bench: build

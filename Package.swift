@@ -75,11 +75,14 @@ let fuzzers: [Target] =
         ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzTrust", ["TLS", "Bytes"]), ("FuzzRules", ["Rules", "Bytes"]),
         ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
-        ("FuzzForm", ["Authentication", "Bytes", "Crypto"]),
+        ("FuzzForm", ["Authentication", "Bytes", "Crypto"]), ("FuzzJSON", ["Authentication", "Bytes", "Crypto"]),
+        ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]), ("FuzzFTP", ["FTP", "Bytes"]),
+        ("FuzzCookie", ["Authentication", "Bytes"]), ("FuzzSOCKS", ["Proxy", "Bytes"]),
+        ("FuzzURL", ["Authentication", "Bytes", "Crypto", "FTP", "HTTP", "PAC", "Proxy"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },
-            path: "Tests/Fuzz/\(name)",
+            path: "Tests/Fuzz/\(name)", exclude: ["Corpus"],
             swiftSettings: house + [.unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
     } + [.target(name: "FuzzDriver", path: "Tests/Fuzz/Driver")]

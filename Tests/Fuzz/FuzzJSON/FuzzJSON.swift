@@ -1,0 +1,54 @@
+// Invariant: any bytes are read without a trap; what was read is read the same from JSON that is written anew, and a token
+// that is taken out of a response fits into a field, with a lifetime between nothing and a year.
+import Authentication
+import Bytes
+import Crypto
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    if let members = JSONMembers(input) {
+        let blank: [UInt8] = [.space, .lineFeed, .tab, .carriageReturn]
+        guard let wider = JSONMembers(blank + input) else { fatalError("blanks have no meaning") }
+        for name in names {
+            precondition(members[name] == wider[name], "blanks have no meaning")
+            guard let value = members[name] else { continue }
+            let written = object(name, value)
+            precondition(JSONMembers(written)?[name] == value, "what was read is not what was written")
+        }
+    }
+    for status in [200, 400, 503] {
+        var content = input
+        guard let endpoint, let response = try? TokenResponse(status: status, content: &content, from: endpoint) else {
+            continue
+        }
+        precondition(status == 200, "an error has a token")
+        let isFit = response.token.withBytes { token in
+            token.count > 0 && token.indices.allSatisfy { token[$0] > .space && token[$0] < .delete }
+        }
+        precondition(isFit, "a token ends its field")
+        precondition((0...366 * 86_400_000).contains(response.lifetime ?? 0), "a token lasts for ever")
+    }
+    return 0
+}
+
+private let names = ["access_token", "token_type", "expires_in", "error", "error_description", "sealed", "port", ""]
+private let endpoint = TokenEndpoint("https://id.example.com/token")
+
+private func object(_ name: String, _ value: JSONMembers.Value) -> [UInt8] {
+    switch value {
+    case .number(let number): return Array("{\"\(name)\":\(number)}".utf8)
+    case .text(let text):
+        var written = Array("{\"\(name)\":\"".utf8)
+        for byte in text {
+            if byte == .quote || byte == .backslash {
+                written += [.backslash, byte]
+            } else if byte < 0x20 {
+                written += Array("\\u00".utf8) + Hex.encode([byte]).utf8
+            } else {
+                written.append(byte)
+            }
+        }
+        return written + Array("\"}".utf8)
+    }
+}

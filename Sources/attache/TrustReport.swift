@@ -24,11 +24,13 @@ struct TrustReport {
             lines += onTerms.findings.map { "  \($0)" }
         }
         lines += ["", opinion.sentence]
-        if !opinion.isTrusted {
+        if let unlisted = opinion.unlisted { lines += ["", unlisted] }
+        if !opinion.isTrusted, let doubt = opinion.doubt { lines += ["", doubt] }
+        if !opinion.isTrusted, let suggestion = opinion.suggestion {
             let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""
             lines += [
                 "", "To trust this server with this key in spite of that, put these lines into the rule file\(place):",
-                "", opinion.suggestion.text.trimmingNewline,
+                "", suggestion.text.trimmingNewline,
             ]
         }
         text = lines.joined(separator: "\n")

@@ -54,6 +54,65 @@ struct TrustDecisionTests {
         }
     }
 
+    @Test func `a list that says nothing of an issuer lets its certificates pass, with one warning`() throws {
+        let hierarchy = try Zoo.shared().hierarchy
+        let list = try hierarchy.root.revocationList()
+        let good = try Specimen["good"]
+        try AttacheProcess.visitingZoo("route *.example.test { upgrade; intercept; tls revocation \(list) }") {
+            proxy throws in
+            for _ in 1...3 { #expect(try proxy.visit(good, by: .upgraded).status == 200) }
+            #expect(proxy.awaitErrorOutput("no revocation list of"))
+            #expect(proxy.awaitErrorOutput("counts as not revoked"))
+            #expect(proxy.errorOutput.split(separator: "\n").filter { $0.contains("no revocation list of") }.count == 1)
+        }
+    }
+
+    @Test func `a root that is not known makes no list say that anything is revoked`() throws {
+        let hierarchy = try Zoo.shared().hierarchy
+        let list = try IssuedCertificate.bundle([hierarchy.issuing.revocationList(), hierarchy.root.revocationList()])
+        var setting = AttacheProcess.Setting(threads: 1)
+        setting.environment = [
+            "SSL_CERT_FILE": hierarchy.elsewhere.certificate, "SSL_CERT_DIR": Scratch.folder("no-anchors"),
+            "CARES_HOSTS": HostsFile.path,
+        ]
+        try AttacheProcess.running("route *.example.test { upgrade; tls revocation \(list) }", setting: setting) {
+            proxy throws in
+            let refused = try proxy.visit(Specimen["good"], by: .upgraded)
+            #expect(refused.status == 502)
+            #expect(refused.text.contains("allow  incomplete-chain"), "\(refused)")
+            #expect(!refused.text.contains("revoked"), "\(refused)")
+        }
+    }
+
+    @Test func `no rule is suggested that forgives a doubt`() throws {
+        let hierarchy = try Zoo.shared().hierarchy
+        let text = Scratch.read(try hierarchy.issuing.revocationList())
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        var list = try #require(Data(base64Encoded: lines.joined()))
+        // The signature's last byte.
+        list[list.count - 1] ^= 1
+        let path = Scratch.folder("doubt") + "/bad.crl"
+        try list.write(to: URL(fileURLWithPath: path))
+        let (good, expired) = try (Specimen["good"], Specimen["expired"])
+        try AttacheProcess.visitingZoo("route *.example.test { upgrade; tls revocation \(path) }") { proxy throws in
+            let doubted = try proxy.visit(good, by: .upgraded)
+            #expect(doubted.status == 502)
+            #expect(doubted.text.contains("revoked: "), "\(doubted)")
+            #expect(doubted.text.contains("Whether a certificate is revoked is not known"), "\(doubted)")
+            #expect(!doubted.text.contains("challenge"), "\(doubted)")
+            let both = try proxy.visit(expired, by: .upgraded)
+            #expect(both.text.contains("allow  expired\n"), "\(both)")
+            let run = try AttacheBinary.run(
+                "trust", "--config", proxy.folder + "/proxy.conf", Zoo.shared().authority(of: good),
+                environment: [
+                    "SSL_CERT_FILE": hierarchy.root.certificate, "SSL_CERT_DIR": Scratch.folder("no-anchors"),
+                    "CARES_HOSTS": HostsFile.path,
+                ])
+            #expect(run.output.contains("Whether a certificate is revoked is not known"), "\(run)")
+            #expect(!run.output.contains("challenge"), "\(run)")
+        }
+    }
+
     @Test func `a list of the route finds what was revoked`() throws {
         let hierarchy = try Zoo.shared().hierarchy
         let list = try IssuedCertificate.bundle([hierarchy.issuing.revocationList(), hierarchy.root.revocationList()])

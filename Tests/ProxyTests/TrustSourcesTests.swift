@@ -46,6 +46,20 @@ struct TrustSourcesTests {
         #expect(sources.anchors(for: nil).certificates.count == system)
     }
 
+    @Test func `issuers without a list are told, one time each`() throws {
+        let sources = try TrustSources(policy("").rules)
+        _ = sources.refresh()
+        let certificate = try #require(try Certificate.all(inPEM: Array(Self.authority().utf8).span).first)
+        let terms = TLSTerms(revocation: ["a.crl", "b.crl"])
+        for _ in 1...3 { sources.note(unlisted: [certificate], by: terms) }
+        sources.note(unlisted: [certificate], by: nil)
+        let told = sources.refresh().map { "\($0)" }
+        #expect(told.count == 1)
+        #expect(told.first?.contains("in a.crl b.crl") == true)
+        #expect(told.first?.hasSuffix("counts as not revoked") == true)
+        #expect(sources.refresh().map { "\($0)" } == told)
+    }
+
     @Test func `revocation lists that were never read are told from none`() throws {
         let sources = try TrustSources(policy("route a { tls revocation \(path) }").rules)
         #expect(sources.refresh().count == 1)

@@ -11,6 +11,7 @@ struct GatewayTrust: Sendable {
     private let host: String
     private let port: UInt16
     private let client: ClientIdentity
+    private let tls: TLSTerms?
     private let lists: RevocationLists?
 
     /// - Parameter tls: as the route says.
@@ -19,6 +20,7 @@ struct GatewayTrust: Sendable {
         host = origin.hostText
         port = origin.port
         self.client = client
+        self.tls = tls
         switch policy.trust.revocation(for: tls) {
         case .unasked: lists = nil
         case .lists(let lists): self.lists = lists
@@ -44,7 +46,9 @@ struct GatewayTrust: Sendable {
                     findings: findings, today: Day(epochSeconds: now)))
         }
         switch decision {
-        case .trusted: return nil
+        case .trusted(let verified, _):
+            policy.trust.note(unlisted: verified.unlisted, by: tls)
+            return nil
         case .refused(let refused): return refused.refusal(host: host, port: port, evaluation: evaluate(nil))
         }
     }

@@ -27,6 +27,14 @@ public struct SuggestedTrustRule: Sendable {
         self.name = name
     }
 
+    /// What is to be done where a revocation list leaves open whether a server's certificate holds: no rule is suggested
+    /// that forgives `revoked` for that, since it would go on to forgive it when the list is sound again.
+    static func sentence(onDoubtsOf evaluation: TrustEvaluation) -> String? {
+        guard evaluation.findings.contains(where: \.isDoubt) else { return nil }
+        return
+            "Whether a certificate is revoked is not known: give the route a newer revocation list, or one that can be used."
+    }
+
     /// A `challenge` as it is pasted, with a line feed at its end.
     public var text: String {
         let allow = findings.isEmpty ? "" : "    allow  \(findings)\n"

@@ -12,10 +12,20 @@ public struct TrustOpinion: Sendable {
     public let isTrusted: Bool
     /// Whether it is, and why.
     public let sentence: String
-    /// What would trust it all the same.
-    public let suggestion: SuggestedTrustRule
+    /// What would trust it all the same; nil where no rule should.
+    public let suggestion: SuggestedTrustRule?
+    /// What is to be done about revocation lists; nil: nothing.
+    public let doubt: String?
     /// The rule in front of which that has to stand.
     public let rule: RuleReference?
+
+    /// Which certificates no revocation list speaks for, though the route names lists; nil: none.
+    public var unlisted: String? {
+        let unlisted = (evaluationOnTerms ?? evaluation).unlisted
+        if unlisted.isEmpty { return nil }
+        let names = unlisted.map { "\($0)" }.joined(separator: ", ")
+        return "No revocation list of the route speaks for \(names): counted as not revoked."
+    }
 
     init(
         chain: PresentedChain, evaluation: TrustEvaluation, evaluationOnTerms: TrustEvaluation?,
@@ -24,7 +34,12 @@ public struct TrustOpinion: Sendable {
         self.evaluationOnTerms = evaluationOnTerms
         self.chain = chain
         self.evaluation = evaluation
-        self.suggestion = suggestion
+        doubt = SuggestedTrustRule.sentence(onDoubtsOf: evaluation)
+        var isOnlyDoubt = false
+        if doubt != nil, case .refused(let refusal) = decision, case .findings(let left) = refusal.reason {
+            isOnlyDoubt = left.isDisjoint(with: suggestion.findings)
+        }
+        self.suggestion = isOnlyDoubt ? nil : suggestion
         switch decision {
         case .trusted(let verified, let grant):
             isTrusted = true

@@ -98,7 +98,8 @@ public struct TrustProbe: Sendable {
                     client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), findings: findings, today: today))
         }
         let suggestion = SuggestedTrustRule(
-            host: host, port: port, findings: standard.kindsFound, pin: chain.leaf.publicKeyPin, today: today,
+            host: host, port: port, findings: TrustFindings(standard.provenKinds), pin: chain.leaf.publicKeyPin,
+            today: today,
             name: name)
         return TrustOpinion(
             chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision, suggestion: suggestion)

@@ -33,8 +33,15 @@ extension TrustRefusal {
         if reason == .otherKey {
             lines.append("The server was given another key, or another server answers in its place.")
         }
+        let forgivable = TrustFindings(evaluation.provenKinds)
+        if let doubt = SuggestedTrustRule.sentence(onDoubtsOf: evaluation) {
+            lines.append(doubt)
+            if case .findings(let left) = reason, left.isDisjoint(with: forgivable) {
+                return lines.joined(separator: "\n")
+            }
+        }
         let suggestion = SuggestedTrustRule(
-            host: host, port: port, findings: findings, pin: evaluation.leaf.publicKeyPin, today: .today)
+            host: host, port: port, findings: forgivable, pin: evaluation.leaf.publicKeyPin, today: .today)
         let place = rule.map { ", in front of rule \($0)" } ?? ""
         lines.append("To trust this server with this key in spite of that, put these lines into the rule file\(place):")
         lines.append("")

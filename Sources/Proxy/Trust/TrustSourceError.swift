@@ -1,12 +1,16 @@
 import IO
 import TLS
 
-/// Why a file that trust depends on has no content, or not the newest. What was read before holds.
+/// Why a file that trust depends on has no content, or not the newest, or says less than it seems. What was read before
+/// holds.
 public enum TrustSourceError: Error, Sendable, CustomStringConvertible {
     case unreadable(path: String, FileError)
     case damaged(path: String, CertificateError)
     /// The system's anchors.
     case anchors(String)
+    case deltaList(path: String)
+    /// A server's certificate, or an issuer's, was taken for one that is not revoked.
+    case unlisted(certificate: String, issuer: String, paths: [String])
 
     public var description: String {
         switch self {
@@ -14,6 +18,11 @@ public enum TrustSourceError: Error, Sendable, CustomStringConvertible {
         case .unreadable(let path, .system(let errno)): "cannot read \(path): \(IOError.sentence(for: errno))"
         case .damaged(let path, let error): "cannot use \(path): \(error)"
         case .anchors(let sentence): sentence
+        case .deltaList(let path):
+            "\(path) has a delta list, which is left out: what only that names counts as not revoked"
+        case .unlisted(let certificate, let issuer, let paths):
+            "no revocation list of \(issuer) in \(paths.joined(separator: " ")): what it issued, as \(certificate), counts "
+                + "as not revoked"
         }
     }
 }

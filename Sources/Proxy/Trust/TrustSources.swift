@@ -24,7 +24,20 @@ public final class TrustSources: Sendable {
     private struct State {
         var system: TrustAnchors?
         var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
-        var lists: [[String]: Read<RevocationLists>] = [:]
+        var lists: [[String]: Read<FoundLists>] = [:]
+        /// The first certificate of each issuer that has no list where one was looked for.
+        var unlisted: [Unlisted: String] = [:]
+    }
+
+    private struct FoundLists {
+        let lists: RevocationLists
+        /// The files with delta lists.
+        let deltas: [String]
+    }
+
+    private struct Unlisted: Hashable {
+        let issuer: String
+        let paths: [String]
     }
 
     /// What was made of files, and of which; nothing where they could not be used.
@@ -33,6 +46,9 @@ public final class TrustSources: Sendable {
         var content: Content?
         var error: TrustSourceError?
     }
+
+    /// Issuers without a list that are told of.
+    private static let unlistedLimit = 64
 
     /// Bytes of one file.
     static let limit = 64 * 1024 * 1024
@@ -67,9 +83,26 @@ public final class TrustSources: Sendable {
             let last = state.withLock { $0.lists[paths] }
             let read = Self.renewed(last, of: paths, Self.lists)
             if let error = read.error { errors.append(error) }
+            errors += read.content?.deltas.map { .deltaList(path: $0) } ?? []
             state.withLock { $0.lists[paths] = read }
         }
         return errors
+            + state.withLock { state in
+                state.unlisted.map { .unlisted(certificate: $1, issuer: $0.issuer, paths: $0.paths) }
+            }
+    }
+
+    /// A chain is trusted although lists that were asked for say nothing of some of it. The next `refresh` tells, once for
+    /// each issuer.
+    func note(unlisted certificates: [Certificate], by terms: TLSTerms?) {
+        guard !certificates.isEmpty, let paths = terms?.revocation else { return }
+        state.withLock { state in
+            for certificate in certificates where state.unlisted.count < Self.unlistedLimit {
+                let issuer = certificate.issuer.map { String("\($0)".prefix(200)) } ?? "nobody"
+                let key = Unlisted(issuer: issuer, paths: paths)
+                if state.unlisted[key] == nil { state.unlisted[key] = "\(certificate)" }
+            }
+        }
     }
 
     /// The anchors of a rule's terms, or the system's. What was never read is missing.
@@ -82,7 +115,7 @@ public final class TrustSources: Sendable {
 
     func revocation(for terms: TLSTerms?) -> Revocation {
         guard let paths = terms?.revocation, !paths.isEmpty else { return .unasked }
-        return state.withLock { $0.lists[paths]?.content }.map { .lists($0) } ?? .unknown
+        return state.withLock { $0.lists[paths]?.content?.lists }.map { .lists($0) } ?? .unknown
     }
 
     // MARK: - Files
@@ -117,17 +150,20 @@ public final class TrustSources: Sendable {
         } catch { throw .anchors("\(error)") }
     }
 
-    private static func lists(from paths: [String]) throws(TrustSourceError) -> RevocationLists {
+    private static func lists(from paths: [String]) throws(TrustSourceError) -> FoundLists {
         var files: [[UInt8]] = []
+        var deltas: [String] = []
         for path in paths {
             let bytes = try content(of: path)
             // Each alone, to name the one that is damaged.
-            do throws(CertificateError) { _ = try RevocationLists(files: [bytes]) } catch {
-                throw .damaged(path: path, error)
-            }
+            do throws(CertificateError) {
+                if try RevocationLists(files: [bytes]).deltaCount > 0 { deltas.append(path) }
+            } catch { throw .damaged(path: path, error) }
             files.append(bytes)
         }
-        do throws(CertificateError) { return try RevocationLists(files: files) } catch {
+        do throws(CertificateError) {
+            return FoundLists(lists: try RevocationLists(files: files), deltas: deltas)
+        } catch {
             throw .damaged(path: paths.joined(separator: " "), error)
         }
     }

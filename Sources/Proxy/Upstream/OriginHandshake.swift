@@ -111,6 +111,7 @@ struct OriginHandshake {
         }
         switch decision {
         case .trusted(let verified, let grant):
+            policy.trust.note(unlisted: verified.unlisted, by: tls)
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
             throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))

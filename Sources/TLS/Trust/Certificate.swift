@@ -40,6 +40,9 @@ public final class Certificate: Sendable {
     public var subject: DistinguishedName? { DistinguishedName(copying: X509_get_subject_name(handle)) }
     public var issuer: DistinguishedName? { DistinguishedName(copying: X509_get_issuer_name(handle)) }
 
+    /// Whether it could have signed itself.
+    var isSelfIssued: Bool { X509_check_issued(handle, handle) == X509_V_OK }
+
     /// The first second of the validity, since 1970; `Int.max` when the field cannot be read.
     public var notBefore: Int { CertificateTime.seconds(X509_get0_notBefore(handle)) ?? .max }
     /// The last second of the validity, since 1970; `Int.min` when the field cannot be read.

@@ -9,6 +9,8 @@ struct Complaint {
     let certificate: Certificate?
     /// Set when a revocation list was being looked at.
     var listed: ListedRevocation?
+    /// Whether nothing can be said of that list, since the authority that signed it is not at hand.
+    var lacksListIssuer = false
     /// Whether no issuer was looked for, since the path is too long already.
     var isCutOff = false
 
@@ -18,6 +20,30 @@ struct Complaint {
         self.certificate = certificate
     }
 
+    /// Whether a list names the certificate, or is no good.
+    var isOfList: Bool {
+        switch code {
+        case X509_V_ERR_CERT_REVOKED, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+            X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD,
+            X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+            true
+        default: false
+        }
+    }
+
+    /// Whether no list speaks for the certificate. That is no finding: it passes for one that is not revoked.
+    var isUnlisted: Bool {
+        if lacksListIssuer { return true }
+        return switch code {
+        case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER: true
+        default: false
+        }
+    }
+
+    /// Whether a list that cannot be used leaves open if the certificate is revoked.
+    var isDoubt: Bool { kind == .revoked && code != X509_V_ERR_CERT_REVOKED }
+
     /// Whether it says that the path ends in no anchor.
     var deniesAnchor: Bool {
         [.selfSigned, .unknownIssuer, .incompleteChain].contains(kind)
@@ -26,8 +52,9 @@ struct Complaint {
     /// Nil for what is no finding: no list speaks for this certificate. Whatever is not named here is `invalid`, so
     /// that nothing OpenSSL refuses is without a finding.
     var kind: TrustFinding? {
-        switch code {
-        case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER: nil
+        if isUnlisted { return nil }
+        if isOfList { return .revoked }
+        return switch code {
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED: .unknownIssuer
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
@@ -35,11 +62,6 @@ struct Complaint {
             .incompleteChain
         case X509_V_ERR_CERT_HAS_EXPIRED: .expired
         case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
-        case X509_V_ERR_CERT_REVOKED, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
-            X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD,
-            X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
-            .revoked
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: hasReadableKey ? .weakKey : .invalid
         case X509_V_ERR_CA_MD_TOO_WEAK: hasKnownSignature ? .weakSignature : .invalid
         case X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA, X509_V_ERR_INVALID_PURPOSE,

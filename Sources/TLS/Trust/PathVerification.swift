@@ -7,6 +7,8 @@ struct PathVerification {
     private(set) var complaints: [Complaint] = []
     /// Whether the path ends in an anchor.
     private(set) var isAnchored = false
+    /// The certificates below the anchor that no list speaks for, where lists were asked.
+    private(set) var unlisted: [Certificate] = []
 
     init(_ chain: PresentedChain, anchors: TrustAnchors, revocation: RevocationLists?, at seconds: Int) {
         guard let context = X509_STORE_CTX_new(), let others = ObjectStack(chain.others.map(\.handle)) else {
@@ -45,6 +47,9 @@ struct PathVerification {
             complaints.append(Complaint(code: code, depth: 0, certificate: chain.leaf))
         }
         isAnchored = path.last.map { anchors.contains($0) } ?? false
+        let end = isAnchored ? path.count - 1 : path.count
+        let depths = Set(complaints.filter(\.isUnlisted).map(\.depth))
+        unlisted = depths.sorted().filter { $0 < end }.map { path[$0] }
         if isAnchored {
             // Of an anchor only name and key are taken (RFC 5280 section 6.1.1 (d)), and old roots are written by old
             // rules. What it says against issuing, and for how long and whom it may, still counts.
@@ -62,6 +67,11 @@ struct PathVerification {
             certificate: certificate)
         if let list = X509_STORE_CTX_get0_current_crl(context) {
             complaint.listed = ListedRevocation(in: list, of: certificate)
+        }
+        if complaint.isOfList {
+            // At the end of an unfinished path OpenSSL tries a list with the key of the certificate that it is about.
+            let last = ObjectStack.objects(in: X509_STORE_CTX_get0_chain(context)).count - 1
+            complaint.lacksListIssuer = complaint.depth == last && certificate?.isSelfIssued == false
         }
         complaint.isCutOff = complaints.last?.code == X509_V_ERR_CERT_CHAIN_TOO_LONG
         complaints.append(complaint)

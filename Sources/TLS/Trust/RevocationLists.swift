@@ -2,10 +2,15 @@ import COpenSSL
 
 /// Certificate revocation lists from files (RFC 5280 section 5). They speak for the issuers that signed them: a
 /// certificate whose issuer has no list here is not judged by them.
+///
+/// A delta list (section 5.2.4) is left out: alone it would pass for a complete one, and beside its base, being newer, take
+/// the place of that.
 public final class RevocationLists: Sendable {
     /// A `STACK_OF(X509_CRL)` that owns its lists.
     private let object: LibraryObject
     public let count: Int
+    /// How many delta lists were left out.
+    public let deltaCount: Int
 
     /// Each file holds one list in DER or any number in PEM. Throws for the first file that holds none or a damaged
     /// one.
@@ -14,14 +19,20 @@ public final class RevocationLists: Sendable {
         object = LibraryObject(
             takingOwnership: stack,
             free: { OPENSSL_sk_pop_free($0) { list in X509_CRL_free(list.map { OpaquePointer($0) }) } })
-        var count = 0
+        var (count, deltaCount) = (0, 0)
         for file in files {
             for list in try Self.lists(in: file) {
+                if X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0 {
+                    X509_CRL_free(list)
+                    deltaCount += 1
+                    continue
+                }
                 guard OPENSSL_sk_push(stack, UnsafeRawPointer(list)) > 0 else { throw .tooLarge }
                 count += 1
             }
         }
         self.count = count
+        self.deltaCount = deltaCount
     }
 
     var handle: OpaquePointer { object.pointer }

@@ -12,6 +12,8 @@ public struct TrustEvaluation: Sendable {
         public let kind: TrustFinding
         /// Which certificate and why, in words, without the kind.
         public let detail: String
+        /// Whether it could be cleared up by a usable revocation list. To forgive it would be to forgive a revocation.
+        public var isDoubt = false
 
         /// `expired: CN=example.test ended on 2024-03-01`
         public var description: String { "\(kind.rawValue): \(detail)" }
@@ -27,6 +29,8 @@ public struct TrustEvaluation: Sendable {
     public let issuers: [Certificate]
     /// Whether the path ends in an anchor.
     public let isAnchored: Bool
+    /// The certificates that no revocation list speaks for, and that count as not revoked; empty where no list was given.
+    public let unlisted: [Certificate]
 
     /// Judges a chain at a time in seconds since 1970. From 0.1 to 1 ms; no I/O; on any thread.
     public static func of(
@@ -42,8 +46,9 @@ public struct TrustEvaluation: Sendable {
         leaf = chain.leaf
         issuers = Array(verification.path.dropFirst())
         isAnchored = verification.isAnchored
+        unlisted = verification.unlisted
         var found: [Finding] = verification.complaints.compactMap { complaint in
-            complaint.kind.map { Finding(kind: $0, detail: complaint.words) }
+            complaint.kind.map { Finding(kind: $0, detail: complaint.words, isDoubt: complaint.isDoubt) }
         }
         found += PathChecks(chain, name, verification, seconds).findings
         findings = found.isEmpty ? found : Self.ordered(found)
@@ -51,6 +56,9 @@ public struct TrustEvaluation: Sendable {
 
     /// The kinds of all findings.
     public var kinds: Set<TrustFinding> { Set(findings.map(\.kind)) }
+
+    /// The kinds of those that are more than a doubt.
+    public var provenKinds: Set<TrustFinding> { Set(findings.filter { !$0.isDoubt }.map(\.kind)) }
 
     /// Nil unless there is no finding at all.
     public var verified: VerifiedChain? { VerifiedChain(self, forgiving: []) }

@@ -9,6 +9,8 @@ public struct VerifiedChain: Sendable {
     public let name: ServerName
     /// What was forgiven; empty for a chain that is proved.
     public let forgiven: Set<TrustFinding>
+    /// The certificates that no revocation list speaks for, where lists were asked.
+    public let unlisted: [Certificate]
 
     /// Nil when a finding is left.
     init?(_ evaluation: TrustEvaluation, forgiving allowed: Set<TrustFinding>) {
@@ -17,5 +19,6 @@ public struct VerifiedChain: Sendable {
         issuers = evaluation.issuers
         name = evaluation.name
         forgiven = evaluation.kinds
+        unlisted = evaluation.unlisted
     }
 }

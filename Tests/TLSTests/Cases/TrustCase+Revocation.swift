@@ -66,6 +66,26 @@ extension TrustCase {
                 ]
             }
         },
+        TrustCase("a delta list beside its base, which names the server", [.revoked]) {
+            listed {
+                [
+                    TestRevocationList.make(by: $0, revoking: [7], from: -3),
+                    TestRevocationList.make(by: $0, revoking: [8], base: 1),
+                ]
+            }
+        },
+        TrustCase("a delta list alone that names the server") {
+            listed { [TestRevocationList.make(by: $0, revoking: [7], base: 1)] }
+        },
+        // OpenSSL takes a list that does not name its issuer's key for one of the last certificate that there is.
+        TrustCase("a list of a root that is not known", [.incompleteChain]) { unanchored() },
+        TrustCase("a list of a root that is not known, which names its key", [.incompleteChain]) {
+            unanchored(namesKey: true)
+        },
+        TrustCase("a list that has ended of a root that is not known", [.incompleteChain]) { unanchored(until: -2) },
+        TrustCase("a list of a root that is not known names the authority", [.incompleteChain]) {
+            unanchored(revoking: [5])
+        },
         TrustCase("a list in PEM", [.revoked]) {
             listed { [TestRevocationList.pem(TestRevocationList.make(by: $0, revoking: [7]))] }
         },
@@ -76,7 +96,18 @@ extension TrustCase {
         },
     ]
 
-    private static func listed(
+    /// The root that has a list on the authority is not at hand.
+    private static func unanchored(revoking: [Int64] = [], until end: Int = 7, namesKey: Bool = false) -> Scene {
+        var scene = chain(authority: { $0.serial = 5 })
+        scene.lists = [
+            TestRevocationList.make(
+                by: scene.anchors[0], revoking: revoking, from: -9, until: end, namesKey: namesKey)
+        ]
+        scene.anchors = []
+        return scene
+    }
+
+    static func listed(
         authority: Change = { _ in }, leaf: Change = { _ in }, _ lists: (TestCertificate) -> [[UInt8]]
     ) -> Scene {
         var scene = chain(

@@ -6,9 +6,12 @@ import COpenSSL
 /// A revocation list that a test made, in DER.
 enum TestRevocationList {
     /// Times in days from the tests' now.
+    ///
+    /// - Parameter base: the number of the list that this one goes on from.
     static func make(
         by issuer: TestCertificate, revoking serials: [Int64] = [], reason: Int? = nil, from begin: Int = -1,
-        until end: Int = 7, signedBy key: TestKey? = nil, distributionPoint: String? = nil
+        until end: Int = 7, signedBy key: TestKey? = nil, distributionPoint: String? = nil, base: Int64? = nil,
+        namesKey: Bool = true
     ) -> [UInt8] {
         let list = X509_CRL_new()!
         defer { X509_CRL_free(list) }
@@ -37,7 +40,7 @@ enum TestRevocationList {
         ASN1_TIME_free(time)
         var context = v3_ext_ctx()
         X509V3_set_ctx(&context, issuer.certificate.handle, nil, nil, list, 0)
-        var extensions = [("authorityKeyIdentifier", "keyid:always")]
+        var extensions = namesKey ? [("authorityKeyIdentifier", "keyid:always")] : []
         if let distributionPoint {
             extensions.append(("issuingDistributionPoint", "critical,@\(distributionPoint.split(separator: "|")[0])"))
             let parts = distributionPoint.split(separator: "|")
@@ -55,6 +58,12 @@ enum TestRevocationList {
             NCONF_free(configuration)
         } else {
             for (name, value) in extensions { add(name, value, &context, nil, list) }
+        }
+        if let base {
+            let number = ASN1_INTEGER_new()
+            ASN1_INTEGER_set_int64(number, base)
+            X509_CRL_add1_ext_i2d(list, NID_delta_crl, number, 1, 0)
+            ASN1_INTEGER_free(number)
         }
         X509_CRL_sort(list)
         X509_CRL_sign(list, (key ?? issuer.key).handle, EVP_get_digestbyname("SHA256"))

@@ -27,6 +27,8 @@ final class LoginForms {
 
     /// Decoded bytes of a page in which a rule's text is looked for, before any of it is passed on.
     private static let recognitionLimit = 128 * 1024
+    /// Bytes of a page whose forms are found in less than a millisecond.
+    private static let loopLimit = 16 * 1024
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
     /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
@@ -133,11 +135,10 @@ final class LoginForms {
             while true {
                 switch step {
                 case .get(let target):
-                    let page = try await wire.ask(.get, at: target, with: login.jar)
-                    step = login.received(page, now: SystemClock.epochMilliseconds)
+                    step = await read(try await wire.ask(.get, at: target, with: login.jar), for: &login)
                 case .post(let target, let content, let from):
                     let page = try await wire.ask(.post(content, page: from), at: target, with: login.jar)
-                    step = login.received(page, now: SystemClock.epochMilliseconds)
+                    step = await read(page, for: &login)
                 case .loggedIn(let jar, let landing): return .loggedIn(jar, landing: landing)
                 case .refused: return .refused
                 case .failed(let error): return .failed(error)
@@ -149,7 +150,7 @@ final class LoginForms {
     /// A response to a request that had cookies, the client's or ours, may belong to another session than the one to
     /// begin: then its page is asked for anew.
     private func begin(_ login: inout FormLogin) async throws(FormLoginError) -> FormLogin.Step {
-        let (upstream, target, now) = (exchange.upstream, exchange.target, SystemClock.epochMilliseconds)
+        let (upstream, target) = (exchange.upstream, exchange.target)
         let (request, sight) = (exchange.request, sight ?? currentSight())
         let isRead = request.method == .get || request.method == .head
         let hadCookies = hasSession || request.fields.present.contains(.cookie)
@@ -170,7 +171,25 @@ final class LoginForms {
             _ = try await reader?.read(upTo: LoginExchange.pageLimit) { _, _ in false }
         } catch { throw .unreachable("the login page broke off") }
         let page = sight.page(reader, of: upstream, as: form)
-        return login.begin(with: page, at: target.readable.array, now: now)
+        return await read(page, for: &login, beginningAt: target.readable.array)
+    }
+
+    /// Has the login look at a page: at a large one on another thread, while the loop serves others.
+    ///
+    /// - Parameter target: where it stands, if the login begins with it.
+    private func read(
+        _ page: LoginPage, for login: inout FormLogin, beginningAt target: [UInt8]? = nil
+    ) async -> FormLogin.Step {
+        let (former, now) = (login, SystemClock.epochMilliseconds)
+        let look = { @Sendable () -> (FormLogin, FormLogin.Step) in
+            var login = former
+            let step = target.map { login.begin(with: page, at: $0, now: now) } ?? login.received(page, now: now)
+            return (login, step)
+        }
+        let isLarge = page.content?.count ?? 0 > Self.loopLimit
+        let (next, step) = isLarge ? await BlockingPool.shared.run(look) : look()
+        login = next
+        return step
     }
 }
 

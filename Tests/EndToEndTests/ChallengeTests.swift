@@ -198,6 +198,44 @@ struct ChallengeTests {
         }
     }
 
+    @Test func `a path that a server may resolve elsewhere is asked for by a challenge`() throws {
+        let sentry = BasicGuard()
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let rules =
+            "credential web { user \(Account.user); password file @/password }\n"
+            + "challenge { host 127.0.0.1; use web }"
+        try AttacheProcess.running(rules) { proxy throws in
+            for _ in 1...2 { #expect(try proxy.get(origin.url("/secure/x")).status == 200) }
+            #expect(sentry.unanswered == 1)
+            let paths = [
+                "/secure/a%2f..%2f..%2fpub", "/secure/%252e%252e/pub", "/secure/%c0%ae%c0%ae/pub",
+                "/secure/a%5c..%5cpub",
+            ]
+            for (index, path) in paths.enumerated() {
+                #expect(try proxy.get(origin.url(path), "--path-as-is").status == 200)
+                #expect(sentry.unanswered == 2 + index, "\(path)")
+            }
+            #expect(try proxy.get(origin.url("/secure/y")).status == 200)
+            #expect(sentry.unanswered == 1 + paths.count)
+        }
+    }
+
+    @Test func `a credential that cannot be read is one sentence, and the operator is told where it is`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let rules = """
+            credential ci { user u; password file @/nothing }
+            challenge "ci" { host 127.0.0.1; use ci }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let refused = try proxy.get(origin.url())
+            #expect(refused.status == 502)
+            let sentence = "the origin wants a credential, and credential ci of rule "
+            #expect(refused.text.hasPrefix(sentence), "\(refused)")
+            #expect(refused.text.hasSuffix(" cannot be read; the operator's log says why\n"), "\(refused)")
+            #expect(proxy.awaitErrorOutput("/nothing"))
+        }
+    }
+
     @Test func `cancel answers 502 and names the rule`() throws {
         let apache = try ApacheServer.shared()
         let rules = "challenge \"no such login\" { host 127.0.0.1; cancel }"

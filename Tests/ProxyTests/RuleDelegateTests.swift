@@ -102,6 +102,7 @@ struct RuleDelegateTests {
         #expect("\(answer.decision.disposition)" == "cancelAuthenticationChallenge")
         #expect(answer.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
         #expect(!answer.decision.reason.contains("/nonexistent"))
+        #expect(answer.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
     }
 
     @Test func `a parked credential is read again`() async throws {

@@ -5,7 +5,7 @@ public struct Decision: Sendable {
     public let attempts: Int
     /// How long what default handling answers with is kept; nil: as long as it says itself.
     public let persistence: Credential.Persistence?
-    /// The rule's name and line, or "no rule": fit for the client to read.
+    /// The rule's name and line, or "no rule"; of a cancellation, a clause that says why. Fit for the client to read.
     public let reason: String
 
     public init(

@@ -236,7 +236,7 @@ struct ChallengeLoop: ~Copyable {
                 return .pass(note: note)
             case .cancel(let reason):
                 settle(.unanswered)
-                let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason) says no"
+                let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason)"
                 return .cancel(Refusal(.badGateway, .httpRequestDenied, sentence))
             }
         }

@@ -41,7 +41,8 @@ struct RuleDelegate {
             return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
         case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         case .cancel:
-            return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: nil)
+            return Answer(
+                decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
         case .use(let name):
             do throws(CredentialError) {
                 let credential = try await current(name, for: challenge)

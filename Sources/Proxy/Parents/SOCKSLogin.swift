@@ -51,7 +51,7 @@ struct SOCKSLogin: ~Copyable {
         case .useCredential(let credential): self.credential = credential
         case .performDefaultHandling: credential = stored
         case .rejectProtectionSpace: break
-        case .cancelAuthenticationChallenge: reason = "\(answer.decision.reason) says no"
+        case .cancelAuthenticationChallenge: reason = answer.decision.reason
         }
         guard let credential else { return }
         guard credential.user != nil, credential.password != nil else {

@@ -59,6 +59,16 @@ struct TokenTests {
         }
     }
 
+    /// Some endpoints say so of a token without end.
+    @Test(arguments: [0, -1])
+    func `a token that ends when it comes is used until it is refused, and not fetched in a loop`(lifetime: Int) throws
+    {
+        try exchanging(.init(lifetime: lifetime, refusedTokens: 1)) { proxy, server throws in
+            for _ in 1...5 { #expect(try proxy.get(server.api.url()).text == "ok") }
+            #expect(server.issued == 2)
+        }
+    }
+
     @Test func `a token is renewed before it ends, without a 401`() throws {
         try exchanging(.init(lifetime: 4)) { proxy, server throws in
             let end = Date(timeIntervalSinceNow: 9)

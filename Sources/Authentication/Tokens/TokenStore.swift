@@ -64,7 +64,8 @@ public final class TokenStore: Sendable {
     public func supply(for grant: CredentialVersion, besides refused: CredentialVersion?, at now: Int) -> Supply {
         entries.withLock { entries in
             if entries.count >= Self.capacity { entries = entries.filter { $0.value.waiters != nil } }
-            var entry = entries[grant] ?? Entry()
+            // Taken out, so that no waiter costs a copy of those before it.
+            var entry = entries.removeValue(forKey: grant) ?? Entry()
             defer { entries[grant] = entry }
             if let held = entry.held, now < held.endsAt {
                 let isRefused = held.credential.version == refused
@@ -79,7 +80,8 @@ public final class TokenStore: Sendable {
             if entry.waiters == nil, now < entry.pausedUntil, let failure = entry.failure { return .none(failure) }
             let waiter = Waiter()
             let fetches = entry.waiters == nil
-            entry.waiters = (entry.waiters ?? []) + [waiter]
+            entry.waiters = entry.waiters ?? []
+            entry.waiters?.append(waiter)
             return .wait(waiter, fetches: fetches)
         }
     }

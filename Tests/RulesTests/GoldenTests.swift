@@ -75,7 +75,8 @@ import Testing
             "client-authentication", "key-id", "refresh-token", "assertion", "scope", "audience", "aws", "access-key",
             "secret-key", "session-token", "payload", "parent", "via", "except", "socks5", "socks4a", "direct",
             "pac", "credentials", "kerberos", "keytab", "ccache", "spn", "delegate", "canonicalise", "tokens",
-            "nonce-key", "learn", "form", "recognise", "login", "fields", "status", "location", "contains",
+            "nonce-key", "allow-principals", "learn", "form", "recognise", "login", "fields", "status", "location",
+            "contains",
         ]
         for word in words + TrustFinding.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
     }

@@ -22,7 +22,9 @@ extension RuleSet {
         matchers.filter { $0.speaks(of: query.method) }.map { matcher in
             let rule = matcher.rule
             var query = query
-            let isSecurityOpen = rule.isSecure != nil && !query.isSecure
+            // A signature waits for no challenge whose method could hide it.
+            let isSecurityOpen =
+                rule.isSecure != nil && !query.isSecure && rule.effectiveMethods != MethodSet(.unknown)
             if isSecurityOpen { query.isSecure = rule.isSecure == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))

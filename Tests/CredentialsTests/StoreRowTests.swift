@@ -143,6 +143,26 @@ struct StoreRowTests {
         #expect(try open(database, Said()).entries == [])
     }
 
+    @Test func `a row that cannot be read can be set anew, and is read by everybody then`() throws {
+        let connect = try shared(.sqlite)
+        let database = try connect()
+        let said = Said()
+        let store = try open(database, said)
+        try set("alice", "old", in: store)
+        try database.write { connection, revision throws(DatabaseError) in
+            _ = try connection.rows(
+                "UPDATE attache_credentials SET is_default = 'perhaps', revision = $1", [.integer(revision)])
+        }
+        let other = try open(connect(), said)
+        #expect(other.entries.isEmpty)
+        let credential = Credential(name: "any", user: "alice", password: Secret("new"), persistence: .permanent)
+        try other.put(credential, for: Self.space, asDefault: false)
+        try store.follow(within: 0)
+        #expect(store.credential(of: "alice", for: Self.space)?.password == Secret("new"))
+        #expect(try open(connect(), said).credential(of: "alice", for: Self.space)?.password == Secret("new"))
+        #expect(said.all.count == 1, "\(said.all)")
+    }
+
     @Test func `a secret that does not open is reported once, and can be removed`() throws {
         let database = try SQLiteCredentialDatabase(path: StoreFile.temporary())
         let said = Said()

@@ -45,8 +45,8 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
             "the credential of \(user) for \(host) in the store was changed or moved outside of this program; remove it "
                 + "with attache credential remove"
         case .unreadableRow(let user, let host, let cause):
-            "the credential of \(user) for \(host) in the store cannot be read, since \(cause): have the version of this "
-                + "program copy the store that wrote the row, or take the row out of the database"
+            "the credential of \(user) for \(host) in the store cannot be copied, since \(cause): copy the store with the "
+                + "version of this program that wrote the row, or delete the row from the database"
         case .notEmpty(let count):
             "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace has what is "
                 + "copied take the place of all that it holds"

@@ -106,7 +106,7 @@ enum CredentialTables {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             ON CONFLICT (\(space), "user") DO UPDATE SET
                 sealed = excluded.sealed, revision = excluded.revision,
-                is_default = CASE excluded.is_default WHEN 1 THEN 1 ELSE attache_credentials.is_default END
+                is_default = CASE WHEN 1 IN (excluded.is_default, attache_credentials.is_default) THEN 1 ELSE 0 END
             """,
             row.space.columns
                 + [.text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed), .integer(revision)])

@@ -3,6 +3,25 @@ import Testing
 
 /// The servers themselves, without the proxy: what the other suites take for granted.
 struct HarnessTests {
+    @Test func `a port that a program is told is given to nobody else, and lets the program listen`() throws {
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        #expect(throws: Socket.Failure.self) { try Socket.connect(to: port) }
+        // A server that comes and goes finds it as it left it.
+        for _ in 1...2 {
+            let server = try Socket.listen(on: port)
+            close(try Socket.connect(to: port))
+            close(server)
+        }
+        let others = (0..<100).map { _ in FreePort.take() }
+        for other in others { FreePort.release(other) }
+        #expect(!others.contains(port) && Set(others).count == others.count)
+        // Whoever insists on a port for itself does not get this one.
+        let taken = try Finished.run(
+            "python3", ["-c", "import socket; socket.socket().bind(('127.0.0.1', \(port)))"], seconds: 20)
+        #expect(taken.errorOutput.contains("Address already in use"), "\(taken)")
+    }
+
     @Test(arguments: ["basic", "digest", "steady", "pip", "multi", "domain"])
     func `Apache refuses a request without an answer and accepts curl's`(name: String) throws {
         let apache = try ApacheServer.shared()

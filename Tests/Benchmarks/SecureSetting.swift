@@ -9,7 +9,7 @@ final class SecureSetting {
 
     init(in workspace: Workspace, origin plain: UInt16, on loop: EventLoop) throws(BenchError) {
         certificates = try Certificates(in: workspace)
-        origin = try SecureOrigin(certificates, in: workspace, on: loop)
+        origin = try SecureOrigin(certificates, in: workspace)
         fresh = try LoadSecurity(resumes: false)
     }
 }

@@ -27,7 +27,7 @@ final class Setting {
     func start(_ contestant: Contestant, with instrument: Contestant.Instrument = .none)
         throws(BenchError) -> RunningContestant
     {
-        try RunningContestant(contestant, in: workspace, with: instrument, on: loop)
+        try RunningContestant(contestant, in: workspace, with: instrument)
     }
 
     func secure() throws(BenchError) -> SecureSetting {

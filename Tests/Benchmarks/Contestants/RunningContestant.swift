@@ -10,10 +10,9 @@ final class RunningContestant {
 
     /// Starts it on a free port, and waits until it accepts.
     init(
-        _ contestant: Contestant, in workspace: Workspace, with instrument: Contestant.Instrument = .none,
-        on loop: EventLoop
+        _ contestant: Contestant, in workspace: Workspace, with instrument: Contestant.Instrument = .none
     ) throws(BenchError) {
-        let port = try Self.freePort(on: loop)
+        let port = try Self.freePort()
         name = contestant.name
         route = contestant.route(port)
         let file = try workspace.write(contestant.configuration(port, workspace.path), to: "\(port).conf")
@@ -60,15 +59,23 @@ final class RunningContestant {
 
     deinit { child.stop(patience: 100) }
 
-    /// A port that the system gave and that is free again.
-    static func freePort(on loop: EventLoop) throws(BenchError) -> UInt16 {
-        do throws(IOError) {
-            let listener = try Listener(.loopback(0), on: loop) { Glibc.close($0.descriptor) }
-            listener.close()
-            return listener.address.port
-        } catch {
-            throw .connection(error)
+    /// A port that the system gave. It stays bound, without listening, so that nobody else is given it before the
+    /// contestant binds it as well (`SO_REUSEADDR`).
+    static func freePort() throws(BenchError) -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var one: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
         }
+        guard isBound else { throw .connection(.system(errno: errno, operation: "no port is free")) }
+        return UInt16(bigEndian: address.sin_port)
     }
 
     /// Whether something accepts a connection on the port, asked without the loop.

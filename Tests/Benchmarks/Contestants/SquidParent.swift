@@ -19,12 +19,12 @@ final class SquidParent {
 
     /// Nil, with a word on standard error, where there is no squid.
     /// - Parameter folder: where the package `squid-openssl` is unpacked, or `/`.
-    init?(_ scheme: Scheme, _ folder: String, in workspace: Workspace, on loop: EventLoop) throws(BenchError) {
+    init?(_ scheme: Scheme, _ folder: String, in workspace: Workspace) throws(BenchError) {
         guard Workspace.size(of: "\(folder)/usr/sbin/squid") != nil else {
             Bench.note("no squid in \(folder): nothing goes through a parent")
             return nil
         }
-        port = try RunningContestant.freePort(on: loop)
+        port = try RunningContestant.freePort()
         let own = "\(workspace.path)/parent-\(scheme.rawValue)"
         try Child.run(["mkdir", own])
         let hash = try Child.run(["openssl", "passwd", "-5", Self.password])

@@ -15,14 +15,14 @@ final class SecureOrigin {
     let plain: UInt16
     private let child: Child
 
-    init(_ certificates: Certificates, in workspace: Workspace, on loop: EventLoop) throws(BenchError) {
-        kept = try RunningContestant.freePort(on: loop)
+    init(_ certificates: Certificates, in workspace: Workspace) throws(BenchError) {
+        kept = try RunningContestant.freePort()
         let ports = { () throws(BenchError) in
-            [.v12: try RunningContestant.freePort(on: loop), .v13: try RunningContestant.freePort(on: loop)]
+            [.v12: try RunningContestant.freePort(), .v13: try RunningContestant.freePort()]
                 as [TLSVersion: UInt16]
         }
         (full, resumed) = (try ports(), try ports())
-        plain = try RunningContestant.freePort(on: loop)
+        plain = try RunningContestant.freePort()
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(workspace.path)/nginx;"
         }

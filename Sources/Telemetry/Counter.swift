@@ -36,6 +36,8 @@ public enum Counter: Int, CaseIterable, Sendable {
     case clientsClosed
     case bytesIn
     case bytesOut
+    /// Requests that were about to go to another server than they were for.
+    case requestsMisdirected
     /// Lines of the access log that found no room.
     case logLinesDropped
 }

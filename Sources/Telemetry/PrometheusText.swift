@@ -43,6 +43,10 @@ public enum PrometheusText {
             ("attache_clients_total", "Client connections accepted.", .clientsAccepted),
             ("attache_received_bytes_total", "Body and tunnel bytes from clients.", .bytesIn),
             ("attache_sent_bytes_total", "Body and tunnel bytes to clients.", .bytesOut),
+            (
+                "attache_requests_misdirected_total",
+                "Requests stopped before they went to another server than they were for.", .requestsMisdirected
+            ),
             ("attache_log_lines_dropped_total", "Access log lines that found no room.", .logLinesDropped),
         ]
         for (name, help, counter) in single {

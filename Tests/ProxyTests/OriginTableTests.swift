@@ -1,6 +1,8 @@
 import Bytes
 import HTTP
+import TestSupport
 import Testing
+import Transport
 
 @testable import Proxy
 
@@ -37,10 +39,29 @@ struct OriginTableTests {
         for (number, origin) in origins.enumerated() { #expect(Self.origin(&table, "host\(number)") === origin) }
     }
 
-    @Test func `beyond its limit it forgets what has no connections`() {
-        var table = OriginTable(idleLimit: 8)
-        let first = Self.origin(&table, "first")
-        for number in 0..<5000 { _ = Self.origin(&table, "host\(number)") }
-        #expect(Self.origin(&table, "first") !== first)
+    @Test func `beyond its limit it forgets what was asked for longest ago`() {
+        var table = OriginTable(idleLimit: 8, limit: 3)
+        let origins = ["a", "b", "c"].map { Self.origin(&table, $0) }
+        #expect(Self.origin(&table, "a") === origins[0])
+        _ = Self.origin(&table, "d")
+        #expect(table.count == 3)
+        #expect(Self.origin(&table, "a") === origins[0])
+        #expect(Self.origin(&table, "c") === origins[2])
+        #expect(Self.origin(&table, "b") !== origins[1])
+    }
+
+    @Test func `as long as connections to it wait, an origin is not forgotten, and then it is`() async throws {
+        let found = try await onLoop { loop in
+            var table = OriginTable(idleLimit: 8, limit: 3)
+            let origin = Self.origin(&table, "kept")
+            let stream = ByteStream(try await connectedPair(on: loop).0)
+            origin.keep(OriginConnection(stream: stream, to: origin, under: .plain), for: 10_000)
+            for number in 0..<100 { _ = Self.origin(&table, "host\(number)") }
+            let isKept = Self.origin(&table, "kept") === origin
+            table.closeIdle()
+            for number in 0..<100 { _ = Self.origin(&table, "host\(number)") }
+            return [isKept, Self.origin(&table, "kept") !== origin, table.count == 3]
+        }
+        #expect(found == [true, true, true])
     }
 }

@@ -11,7 +11,7 @@ struct ParentTableTests {
     }
 
     @Test func `a route's parents come in its order, and what one excepts is asked directly from there on`() throws {
-        var table = ParentTable(room: IdleRoom(places: 8))
+        var table = ParentTable(pool: IdlePool(limit: 8))
         let rules = """
             parent a { http p1:1 p2:2; except *.local }
             parent b { socks5 p3:3 }
@@ -25,7 +25,7 @@ struct ParentTableTests {
     }
 
     @Test func `a parent is one over all hosts and reloads, and knows those of its name`() throws {
-        var table = ParentTable(room: IdleRoom(places: 8))
+        var table = ParentTable(pool: IdlePool(limit: 8))
         let rules = "parent a { http p1:1 p2:2 }\nroute * { via a }"
         let (one, two) = (try hops(&table, rules, to: "x"), try hops(&table, rules, to: "y"))
         #expect(one.first?.parent === two.first?.parent)

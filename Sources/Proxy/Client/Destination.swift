@@ -33,6 +33,15 @@ final class Destination {
             && (IPAddress(origin.hostText).map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false)
     }
 
+    /// Whether it is where requests for that server go; the host in any case.
+    ///
+    /// - Parameter isUpgraded: false where the server is named as it is itself, also on an upgrade route.
+    func isFor(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, isUpgraded: Bool = true) -> Bool {
+        guard isUpgraded, let upgrade else { return origin.isServer(scheme, host: host, port: port) }
+        return scheme == .http && port == upgrade.clientPort
+            && origin.isServer(.https, host: host, port: upgrade.originPort)
+    }
+
     /// Whether the ways are known; else `Worker.renewWays` finds them.
     func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }
 

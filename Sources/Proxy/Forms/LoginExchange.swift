@@ -40,6 +40,9 @@ struct LoginExchange {
 
     func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError) -> LoginPage {
         own.reset()
+        do throws(Refusal) { try session.confirm(destination, for: exchange) } catch {
+            throw .unreachable(error.sentence)
+        }
         try write(question, at: target, with: jar)
         var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
         do throws(ExchangeFailure) { try await forwarding.ask() } catch {

@@ -10,6 +10,8 @@ import Transport
 struct Forwarding: ~Copyable {
     var sending: RequestSending
     let destination: Destination
+    /// Whether the request names its origin as the clients of an upgrade route do.
+    private let isUpgraded: Bool
     var session: ClientSession { sending.session }
     var exchange: Exchange { sending.exchange }
     private var policy: Policy { exchange.policy }
@@ -27,6 +29,7 @@ struct Forwarding: ~Copyable {
     /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
     init(session: ClientSession, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
         sending = RequestSending(session: session, exchange: exchange, upgrade: upgrade)
+        isUpgraded = upgrade != nil
         self.destination = destination
     }
 
@@ -44,6 +47,7 @@ struct Forwarding: ~Copyable {
     /// challenges. False: nothing was done.
     mutating func sendAtOnce() -> Bool {
         guard exchange.body.isEmpty, exchange.request.upgrade == nil,
+            session.asks(exchange, for: destination, isUpgraded: isUpgraded),
             destination.knowsWays(at: session.worker.loop.now)
         else { return false }
         begin()
@@ -58,7 +62,9 @@ struct Forwarding: ~Copyable {
         }
         beginLesson()
         // Of a login, only what has come to its end needs no waiting.
-        guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin else {
+        guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin,
+            exchange.upstream.leads(to: exchange.way.peer(of: destination.origin))
+        else {
             exchange.endChallenges()
             return false
         }
@@ -73,6 +79,7 @@ struct Forwarding: ~Copyable {
     mutating func run(isSent: Bool) async throws(ExchangeFailure) -> Bool {
         var isSent = isSent
         if !isSent {
+            try confirmDestination()
             begin()
             if mayAnswer {
                 do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
@@ -102,6 +109,7 @@ struct Forwarding: ~Copyable {
 
     /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
     mutating func ask() async throws(ExchangeFailure) {
+        try confirmDestination()
         begin()
         await beginParentChallenges()
         while true {
@@ -199,13 +207,28 @@ struct Forwarding: ~Copyable {
 
     // MARK: - One way there
 
+    private func confirmDestination() throws(ExchangeFailure) {
+        do throws(Refusal) { try session.confirm(destination, for: exchange, isUpgraded: isUpgraded) } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func confirmConnection() throws(ExchangeFailure) {
+        do throws(Refusal) {
+            try session.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
+        } catch { throw .refused(error) }
+    }
+
     /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
     private mutating func send(isSent: Bool, mayReuse: Bool = true) async throws(ExchangeFailure) {
         var mayReuse = mayReuse
         var isSent = isSent
         while true {
             // What was sent is answered where it went, whoever the connection belongs to.
-            if !isSent, !takeKept(mayReuse) { try await connect() }
+            if !isSent {
+                if !takeKept(mayReuse) { try await connect() }
+                try confirmConnection()
+            }
             claimOwnLogin()
             if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
             do throws(ExchangeFailure) {

@@ -92,7 +92,7 @@ struct ResponseRelay: ~Copyable {
     /// reload may have forbidden meanwhile.
     private func leaveUpstream() {
         guard exchange.body.isSent, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
-        exchange.upstream.release(to: exchange.way.peer(of: destination.origin), keptFor: Self.keptFor)
+        exchange.upstream.release(keptFor: Self.keptFor)
     }
 
     // MARK: - Head

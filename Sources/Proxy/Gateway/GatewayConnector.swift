@@ -49,7 +49,7 @@ struct GatewayConnector {
         exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
         let stream = ByteStream(near)
         stream.wakeup = session.wakeup
-        return OriginConnection(stream: stream, terms: .plain, gateway: outcome)
+        return OriginConnection(stream: stream, to: origin, under: .plain, gateway: outcome)
     }
 
     private var minimum: FTPSecurity.Version {

@@ -23,7 +23,7 @@ final class Parent {
     /// - Parameter mayHaveCredentials: whether a challenge of it is answered at all.
     init(
         _ server: Configuration.Parent.Server, named name: String, mayHaveCredentials: Bool, isFound: Bool,
-        room: IdleRoom
+        pool: IdlePool
     ) {
         self.server = server
         self.isFound = isFound
@@ -38,7 +38,7 @@ final class Parent {
         origin = Origin(
             Authentication.Origin(
                 host: server.address.host, port: server.address.port, protocol: spoken, isProxy: true),
-            title: "the parent \(name) (\(server.address))", mayHaveCredentials: mayHaveCredentials, room: room)
+            title: "the parent \(name) (\(server.address))", mayHaveCredentials: mayHaveCredentials, pool: pool)
     }
 
     /// Whether it makes requests itself, and opens tunnels by CONNECT.

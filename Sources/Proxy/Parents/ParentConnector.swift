@@ -27,13 +27,13 @@ struct ParentConnector {
             stream.wakeup = session.wakeup
             guard parent.origin.isSecure else {
                 parent.worked()
-                return OriginConnection(stream: stream, terms: terms)
+                return OriginConnection(stream: stream, to: parent.origin, under: terms)
             }
             let security = try await OriginHandshake(
                 session: session, exchange: exchange, origin: parent.origin, tls: nil, terms: terms
             ).secure(stream, resuming: resuming)
             parent.worked()
-            return OriginConnection(stream: stream, terms: terms, parentSecurity: security)
+            return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)
         } catch {
             var refusal = error.of(parent)
             switch error.error {

@@ -9,13 +9,18 @@ struct ParentTable {
         let mayHaveCredentials: Bool
     }
 
-    private var parents: [Key: Parent] = [:]
-    private let room: IdleRoom
+    /// Those of the rule file.
+    private var configured: [Key: Parent] = [:]
+    /// Those that PAC files name, which may be another one for every host.
+    private var found = RecencyMap<Key, Parent>()
+    private let pool: IdlePool
+    private let limit: Int
 
-    /// A PAC file may name another one for every host.
-    private static let limit = 1024
-
-    init(room: IdleRoom) { self.room = room }
+    /// - Parameter limit: parents of PAC files; beyond it the one that was named longest ago is forgotten.
+    init(pool: IdlePool, limit: Int = 1024) {
+        self.pool = pool
+        self.limit = limit
+    }
 
     /// The ways to a host that a route names, the first that works first. Empty: directly. Those that a PAC file says are
     /// missing.
@@ -65,23 +70,15 @@ struct ParentTable {
         isFound: Bool = false
     ) -> Parent {
         let key = Key(name: name, server: server, mayHaveCredentials: mayHaveCredentials)
-        if let known = parents[key] { return known }
-        if parents.count >= Self.limit {
-            closeIdle()
-            parents.removeAll()
-        }
+        if let known = configured[key] ?? found.use(key) { return known }
         let parent = Parent(
-            server, named: name, mayHaveCredentials: mayHaveCredentials, isFound: isFound, room: room)
-        parents[key] = parent
+            server, named: name, mayHaveCredentials: mayHaveCredentials, isFound: isFound, pool: pool)
+        if isFound {
+            found.makeRoom(below: limit)
+            found.put(parent, for: key)
+        } else {
+            configured[key] = parent
+        }
         return parent
-    }
-
-    func closeIdle() {
-        for parent in parents.values { parent.origin.closeIdle() }
-    }
-
-    /// As `OriginTable`.
-    func closeOutdated() {
-        for parent in parents.values { parent.origin.closeOutdated() }
     }
 }

@@ -4,20 +4,33 @@ import Synchronization
 /// The origins that a session's credential is kept for: a challenge of theirs may be ours to answer although no rule
 /// speaks of it.
 final class SessionOrigins: Sendable {
-    private let origins = Mutex<Set<Authentication.Origin>>([])
+    private let origins = Mutex(RecencyMap<Authentication.Origin, Void>())
     private let changes = Atomic(1)
+    private let capacity: Int
+
+    /// - Parameter capacity: origins; beyond it the one for which a credential was kept longest ago is forgotten, and where
+    ///   no rule speaks of that one, its challenges go to the clients until one of them says its credential again.
+    init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
 
     /// Another number whenever there are others; never 0.
     var generation: Int { changes.load(ordering: .relaxed) }
 
+    var count: Int { origins.withLock { $0.count } }
+
     func contains(_ origin: Authentication.Origin) -> Bool { origins.withLock { $0.contains(origin) } }
 
     func insert(_ new: some Sequence<Authentication.Origin>) {
-        let isLarger = origins.withLock { origins in
-            let before = origins.count
-            origins.formUnion(new)
-            return origins.count > before
+        let isOther = origins.withLock { origins in
+            var isOther = false
+            for origin in new {
+                if !origins.contains(origin) {
+                    isOther = true
+                    origins.makeRoom(below: capacity)
+                }
+                origins.put((), for: origin)
+            }
+            return isOther
         }
-        if isLarger { changes.add(1, ordering: .relaxed) }
+        if isOther { changes.add(1, ordering: .relaxed) }
     }
 }

@@ -100,7 +100,7 @@ struct Interception {
             exchange.record.parent = way.parent?.label
             return try await connector.connect()
         }
-        origin.keep(connection, for: ResponseRelay.keptFor)
+        connection.peer.keep(connection, for: ResponseRelay.keptFor)
         return connection.security?.chain.leaf
     }
 }

@@ -5,17 +5,17 @@ import Transport
 /// The connections that one client is logged in on, between its requests. They end with the client's own.
 ///
 /// Belongs to its loop. As in `Origin`, a connection on which anything happens at rest is closed at once.
-final class HeldConnections: ChannelObserver {
+final class HeldConnections: ChannelObserver, IdleKeeper {
     struct Held {
         let connection: OriginConnection
-        /// Whom it was made to: the origin, or a parent that requests are made of.
-        let peer: Origin
         /// The login at the origin; without one, any origin's requests to the parent go on it.
         let login: ConnectionLogin?
         /// The login at the parent.
         let parentLogin: ConnectionLogin?
 
         var stream: ByteStream { connection.stream }
+        /// Whom it was made to: the origin, or a parent that requests are made of.
+        var peer: Origin { connection.peer }
 
         /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
         func isMeant(for wanted: Wanted) -> Bool {
@@ -92,14 +92,13 @@ final class HeldConnections: ChannelObserver {
 
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ held: Held, for limit: Int) {
-        let (stream, room) = (held.stream, held.peer.room)
+        let (stream, pool) = (held.stream, held.peer.pool)
         stream.wakeup = nil
-        guard held.mayBeKept, room.suits(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
+        guard held.mayBeKept, pool.isCurrent(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }
-        guard room.places > 0 else { return stream.close() }
-        room.places &-= 1
+        pool.enter(held.connection, keptBy: self)
         stream.socket.observer = self
         stream.setDeadline(after: limit)
         connections.append(held)
@@ -117,7 +116,7 @@ final class HeldConnections: ChannelObserver {
     private func isOver(_ held: Held, _ retirement: Retirement) -> Bool {
         switch retirement {
         case .logins(let name, let version): held.isLoggedIn(name, but: version)
-        case .identities: !held.peer.room.suits(held.connection.terms)
+        case .identities: !held.peer.pool.isCurrent(held.connection.terms)
         }
     }
 
@@ -137,6 +136,11 @@ final class HeldConnections: ChannelObserver {
         while !connections.isEmpty { remove(at: connections.count - 1).stream.close() }
     }
 
+    func evict(_ connection: OriginConnection) {
+        guard let place = connections.firstIndex(where: { $0.connection === connection }) else { return }
+        remove(at: place).stream.close()
+    }
+
     func channelChanged(_ channel: Channel) {
         guard channel.isReadable || !channel.isOpen else { return }
         guard let place = connections.firstIndex(where: { $0.stream.socket === channel }) else { return }
@@ -147,7 +151,7 @@ final class HeldConnections: ChannelObserver {
     private func remove(at place: Int) -> Held {
         let held = connections.remove(at: place)
         held.stream.socket.observer = nil
-        held.peer.room.places &+= 1
+        held.peer.pool.leave(held.connection)
         return held
     }
 }

@@ -10,7 +10,7 @@ import Transport
 ///
 /// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
 /// responses, it is not the answer to our next request.
-final class Origin: ChannelObserver {
+final class Origin: ChannelObserver, IdleKeeper {
     /// `http`, `https` or `ftp`.
     let scheme: Scheme
     /// Lower case, without a trailing dot.
@@ -36,16 +36,16 @@ final class Origin: ChannelObserver {
     private var stored = (isKnown: false, generation: 0)
 
     private static let idleLimit = 128
-    let room: IdleRoom
+    let pool: IdlePool
 
-    convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, room: IdleRoom) {
+    convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, pool: IdlePool) {
         let spoken: NetworkProtocol =
             switch scheme {
             case .https: .https
             case .ftp: .ftp
             case .http, .other: .http
             }
-        self.init(Authentication.Origin(host: host.text, port: port, protocol: spoken), room: room)
+        self.init(Authentication.Origin(host: host.text, port: port, protocol: spoken), pool: pool)
     }
 
     /// - Parameters:
@@ -53,10 +53,10 @@ final class Origin: ChannelObserver {
     ///   - mayHaveCredentials: false for one that nobody vouches for.
     init(
         _ authority: Authentication.Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
-        room: IdleRoom
+        pool: IdlePool
     ) {
         self.mayHaveCredentials = mayHaveCredentials
-        self.room = room
+        self.pool = pool
         self.title = title
         self.authority = authority
         scheme =
@@ -129,19 +129,21 @@ final class Origin: ChannelObserver {
         judge = rules
     }
 
-    /// Whether that is the host, in any case.
-    func isAt(_ name: Span<UInt8>) -> Bool {
+    /// Whether that is the server: its host in any case, with or without the dot of the root.
+    func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {
+        guard port == self.port, scheme == self.scheme else { return false }
         let host = host
-        return host.span.equalsIgnoringCase(name)
+        return host.span.equalsIgnoringCase(name.extracting(first: name.unrootedCount))
     }
 
-    var isIdle: Bool { idle.isEmpty }
+    /// Whether connections wait here for their next request.
+    var holdsConnections: Bool { !idle.isEmpty }
 
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
     /// meanwhile.
     func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
         while let connection = removeLast(under: terms) {
-            room.places &+= 1
+            pool.leave(connection)
             connection.stream.socket.observer = nil
             guard connection.isStillTrusted else {
                 connection.stream.close()
@@ -158,35 +160,30 @@ final class Origin: ChannelObserver {
         return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
     }
 
-    /// Keeps a connection whose response was read to its end.
+    /// Keeps a connection whose response was read to its end, in place of an older one where there are too many.
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ connection: OriginConnection, for limit: Int) {
         let stream = connection.stream
         stream.wakeup = nil
-        guard !stream.isClosed, !stream.hasInput(), idle.count < Self.idleLimit, room.places > 0,
-            room.suits(connection.terms)
+        guard !stream.isClosed, !stream.hasInput(), connection.peer === self, pool.isCurrent(connection.terms)
         else {
             return stream.close()
         }
-        room.places &-= 1
+        if idle.count >= Self.idleLimit, let oldest = idle.first {
+            pool.leave(oldest)
+            evict(oldest)
+        }
+        pool.enter(connection, keptBy: self)
         stream.socket.observer = self
         stream.setDeadline(after: limit)
         idle.append(connection)
     }
 
-    func closeIdle() { closeIdle { _ in true } }
-
-    /// Closes those that nobody can use any more since a certificate has changed.
-    func closeOutdated() { closeIdle { !room.suits($0.terms) } }
-
-    private func closeIdle(where isUnwanted: (OriginConnection) -> Bool) {
-        let before = idle.count
-        for kept in idle where isUnwanted(kept) {
-            kept.stream.socket.observer = nil
-            kept.stream.close()
-        }
-        idle.removeAll(where: isUnwanted)
-        room.places += before - idle.count
+    func evict(_ connection: OriginConnection) {
+        guard let place = idle.firstIndex(where: { $0 === connection }) else { return }
+        idle.remove(at: place)
+        connection.stream.socket.observer = nil
+        connection.stream.close()
     }
 
     func channelChanged(_ channel: Channel) {
@@ -195,10 +192,8 @@ final class Origin: ChannelObserver {
         guard let place = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
         // New session tickets are no sign of anything.
         if channel.isOpen, !idle[place].stream.isReadable { return }
-        idle.swapAt(place, idle.count - 1)
-        let stream = idle.removeLast().stream
-        room.places += 1
-        stream.socket.observer = nil
-        stream.close()
+        let connection = idle[place]
+        pool.leave(connection)
+        evict(connection)
     }
 }

@@ -3,6 +3,8 @@ import Transport
 /// A connection to an origin, with all that decides whom it may serve.
 final class OriginConnection {
     let stream: ByteStream
+    /// The server that it leads to: an origin, or a parent that is asked itself.
+    let peer: Origin
     let terms: ConnectionTerms
     /// The origin's TLS; nil without.
     let security: ConnectionSecurity?
@@ -10,13 +12,16 @@ final class OriginConnection {
     let parentSecurity: ConnectionSecurity?
     /// Set where a gateway of this process answers in the origin's place.
     let gateway: GatewayOutcome?
+    /// Where it stands in its loop's `IdlePool`; nil while it is used.
+    var restingPosition: IdlePool.Position?
 
     init(
-        stream: ByteStream, terms: ConnectionTerms, security: ConnectionSecurity? = nil,
+        stream: ByteStream, to peer: Origin, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,
         parentSecurity: ConnectionSecurity? = nil, gateway: GatewayOutcome? = nil
     ) {
         self.gateway = gateway
         self.stream = stream
+        self.peer = peer
         self.terms = terms
         self.security = security
         self.parentSecurity = parentSecurity

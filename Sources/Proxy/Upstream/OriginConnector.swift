@@ -68,11 +68,12 @@ struct OriginConnector {
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
-            return OriginConnection(stream: stream, terms: terms, parentSecurity: parentSecurity)
+            return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
         let security = try await OriginHandshake(
             session: session, exchange: exchange, origin: origin, tls: destination.route.tls, terms: terms
         ).secure(stream, resuming: resuming)
-        return OriginConnection(stream: stream, terms: terms, security: security, parentSecurity: parentSecurity)
+        return OriginConnection(
+            stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity)
     }
 }

@@ -36,7 +36,8 @@ struct OriginHandshake {
         let lists = try revocationLists()
         // A request of our own brings its certificate, and no other connection goes on in its name.
         let own = origin.isProxy ? nil : exchange.own
-        let key = SessionKey(host: origin.hostText, port: origin.port, terms: terms, policy: policy.number)
+        let key = SessionKey(
+            host: origin.hostText, isProxy: origin.isProxy, port: origin.port, terms: terms, policy: policy.number)
         var refusal: Refusal?
         do throws(HandshakeError) {
             try await stream.handshake(

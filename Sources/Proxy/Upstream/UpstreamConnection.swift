@@ -38,6 +38,8 @@ final class UpstreamConnection {
     }
 
     var stream: ByteStream? { connection?.stream }
+    /// Whether there is a connection, and it was made to that server.
+    func leads(to peer: Origin) -> Bool { connection?.peer === peer }
     var security: ConnectionSecurity? { connection?.security }
     /// Why a gateway gave no response; nil where it is not the gateway's fault.
     var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
@@ -101,9 +103,7 @@ final class UpstreamConnection {
     }
 
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
-    ///
-    /// - Parameter origin: whom it was made to.
-    func release(to origin: Origin, keptFor limit: Int) {
+    func release(keptFor limit: Int) {
         guard let connection else { return }
         let (login, parentLogin) = (login, parentLogin)
         self.connection = nil
@@ -111,11 +111,10 @@ final class UpstreamConnection {
         self.parentLogin = nil
         guard head.keepAlive, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
         if let holder = login ?? parentLogin {
-            let held = HeldConnections.Held(
-                connection: connection, peer: origin, login: login, parentLogin: parentLogin)
+            let held = HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
             holder.rest(held, for: limit)
         } else {
-            origin.keep(connection, for: limit)
+            connection.peer.keep(connection, for: limit)
         }
     }
 

@@ -1,0 +1,135 @@
+import Bytes
+import Credentials
+import Glibc
+import HTTP
+import IO
+import Rules
+import Synchronization
+import TestSupport
+import Testing
+import Transport
+
+import struct Authentication.CookieJar
+import enum Authentication.FormLoginError
+
+@testable import Proxy
+@testable import Telemetry
+
+/// A destination that is another server's, as a broken cache would give it: nothing is sent there.
+struct MisdirectionTests {
+    /// How a request is about to be sent.
+    enum Sending: CaseIterable {
+        case atOnce, forwarding, secure, upgraded, ftp, ownRequest, relayed, tunnelled, connect, intercepted, login
+    }
+
+    private final class Reports: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private struct Scene {
+        let worker: Worker
+        let session: ClientSession
+        let exchange: Exchange
+
+        /// Where requests for another server at `port` go.
+        func destination(_ scheme: Scheme, _ host: String = "127.0.0.1", _ port: UInt16) -> Destination {
+            worker.destination(scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
+        }
+
+        func read(_ head: String) throws {
+            let bytes = exchange.headBytes
+            bytes.append(head)
+            _ = try exchange.request.parse(bytes.readable)
+            exchange.body.begin(exchange.request.framing, limits: .request)
+        }
+    }
+
+    private static func rules(_ sending: Sending, _ port: UInt16) -> String {
+        switch sending {
+        case .upgraded: "route * { upgrade }"
+        case .relayed: "parent corp { http 127.0.0.1:\(port) }\nroute * { via corp }"
+        case .tunnelled: "parent corp { socks5 127.0.0.1:\(port) }\nroute * { via corp }"
+        case .intercepted: "route * { intercept }"
+        default: ""
+        }
+    }
+
+    /// Tries it.
+    private static func send(_ sending: Sending, in scene: Scene, to port: UInt16) async throws(ExchangeFailure) {
+        let (session, exchange) = (scene.session, scene.exchange)
+        let host = sending == .relayed || sending == .tunnelled ? "other.example" : "127.0.0.1"
+        let scheme: Scheme =
+            [.secure, .connect, .intercepted].contains(sending) ? .https : sending == .ftp ? .ftp : .http
+        let destination = scene.destination(scheme, host, port)
+        switch sending {
+        case .connect, .intercepted:
+            _ = try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
+        case .login:
+            let form = LoginForm(signs: [], action: "/login", fields: [])
+            let login = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+            defer { login.end() }
+            do throws(FormLoginError) {
+                _ = try await login.ask(
+                    .get, at: Array("/login".utf8), with: CookieJar(origin: destination.origin.authority))
+            } catch { throw .refused(Refusal(.badGateway, .proxyInternalError, "\(error)")) }
+        default:
+            if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
+            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            if sending == .atOnce {
+                let isSent = forwarding.sendAtOnce()
+                #expect(!isSent)
+            }
+            if sending == .ownRequest {
+                try await forwarding.ask()
+            } else {
+                _ = try await forwarding.run(isSent: false)
+            }
+        }
+    }
+
+    @Test(arguments: Sending.allCases)
+    func `a request is not sent to another server than it is for`(sending: Sending) async throws {
+        let reports = Reports()
+        let (status, error, count, accepted) = try await onLoop { loop in
+            var accepted = 0
+            let arrival = Wakeup()
+            let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) {
+                accepted += 1
+                arrival.signal()
+                close($0)
+            }
+            let policy = try policy(Self.rules(sending, listener.address.port))
+            let shared = SharedState(storage: MemoryCredentialStorage()) { line in
+                reports.lines.withLock { $0.append(line) }
+            }
+            let worker = try Worker(policy: policy, shared: shared, on: loop, clientLimit: 8)
+            let session = try ClientSession(ofOwn: worker)
+            let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))
+            if sending == .connect || sending == .intercepted {
+                try scene.read("CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: 127.0.0.2:443\r\n\r\n")
+            } else {
+                try scene.read(
+                    "GET http://127.0.0.2/secret HTTP/1.1\r\nHost: 127.0.0.2\r\nAuthorization: Basic eDp5\r\n\r\n")
+            }
+            var refusal: Proxy.Refusal?
+            do throws(ExchangeFailure) { try await Self.send(sending, in: scene, to: listener.address.port) } catch {
+                if case .refused(let found) = error { refusal = found }
+            }
+            let count = worker.metrics.value(of: .requestsMisdirected)
+            // Whoever had connected before would be accepted before this one.
+            let dialer = session.dialer(for: policy)
+            try await dialer.connect(host: "127.0.0.1", port: listener.address.port).close()
+            while accepted == 0 { await arrival.wait() }
+            listener.close()
+            session.closeOwn()
+            return (refusal?.status, refusal?.error, count, accepted)
+        }
+        #expect(status == .badGateway)
+        #expect(error == .proxyInternalError)
+        #expect(count == 1)
+        #expect(accepted == 1)
+        let lines = reports.lines.withLock { $0 }
+        #expect(lines.count == 1 && lines.allSatisfy { $0.contains("127.0.0.1 port") || $0.contains("other.example") })
+        #expect(lines.allSatisfy { !$0.contains("secret") && !$0.contains("eDp5") })
+    }
+}

@@ -63,7 +63,7 @@ final class AdminConnection {
         do throws(HTTPError) {
             switch try await readHead(inbound) {
             case .head(let length):
-                let request = AdminRequest(head, inbound.readable)
+                let request = AdminRequest(head, inbound.readable, via: site.sources.via)
                 hasBody = head.method != .head
                 keepsConnection = Self.endsWithHead(head.framing) && head.keepAlive && head.version == .http11
                 response = site.response(to: request, at: stream.localAddress, now: loop.now)

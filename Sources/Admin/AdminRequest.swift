@@ -14,6 +14,8 @@ struct AdminRequest {
     var host: String?
     /// The values of all `Authorization` lines.
     var authorization: [[UInt8]]
+    /// Whether the proxy has passed it on.
+    var isForwarded = false
 
     /// The scheme, host and port of an absolute target.
     struct NamedAuthority {
@@ -24,8 +26,11 @@ struct AdminRequest {
 }
 
 extension AdminRequest {
-    /// - Parameter bytes: those that `head` was parsed from.
-    init(_ head: RequestHead, _ bytes: Span<UInt8>) {
+    /// - Parameters:
+    ///   - bytes: those that `head` was parsed from.
+    ///   - via: what the proxy says in `Via`.
+    init(_ head: RequestHead, _ bytes: Span<UInt8>, via: Via? = nil) {
+        isForwarded = via?.occurs(in: head.fields, of: bytes) ?? false
         method = head.method
         target = bytes.extracting(head.target.text).array
         path = bytes.extracting(head.target.path).array

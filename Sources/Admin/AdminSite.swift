@@ -5,7 +5,7 @@ import IO
 /// Answers the requests of the administrator's listener. Knows no sockets; belongs to the listener's loop, since the
 /// practice origin counts the uses of its nonces.
 final class AdminSite {
-    private let sources: AdminSources
+    let sources: AdminSources
     private var practice: PracticeOrigin?
 
     /// - Parameter practice: nil when the system gave no random bytes to make nonces with.
@@ -28,7 +28,13 @@ final class AdminSite {
             return .text(
                 .methodNotAllowed, "only GET and HEAD are answered here", [.init(name: "Allow", value: "GET, HEAD")])
         }
-        switch AdminResource(path: request.path) {
+        let resource = AdminResource(path: request.path)
+        if request.isForwarded {
+            guard case .practice? = resource else {
+                return .text(.forbidden, "of this listener only the practice pages are reached through the proxy")
+            }
+        }
+        switch resource {
         case .index: return index
         case .health: return .text(.ok, "ok")
         case .readiness: return readiness

@@ -1,3 +1,5 @@
+import HTTP
+
 /// What the administrator's listener asks the rest of the program for.
 ///
 /// The closures are called on the listener's loop, once per request, and must not block.
@@ -13,14 +15,18 @@ public struct AdminSources: Sendable {
 
     /// The program's version, as `attache version` prints it.
     public let version: String
+    /// What stands in `Via` of requests that came through the proxy; nil where there is none.
+    public let via: Via?
     public let readiness: @Sendable () -> Readiness
     /// Prometheus' text format 0.0.4.
     public let metrics: @Sendable () -> String
 
     public init(
-        version: String, readiness: @escaping @Sendable () -> Readiness, metrics: @escaping @Sendable () -> String
+        version: String, via: Via? = nil, readiness: @escaping @Sendable () -> Readiness,
+        metrics: @escaping @Sendable () -> String
     ) {
         self.version = version
+        self.via = via
         self.readiness = readiness
         self.metrics = metrics
     }

@@ -45,6 +45,7 @@ struct RunCommand {
         try setup.requireAutomaticParents()
         let admin = try startAdmin(setup, server: server, store: store)
         let adminAddress = admin?.unstarted.address
+        shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
         Self.served.withLock { $0 = [server, shared, admin] }
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
@@ -65,7 +66,7 @@ struct RunCommand {
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
-            version: Program.version,
+            version: Program.version, via: .ours,
             readiness: {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
                 return store?.follower.problem.map { .degraded(reason: "\($0)") } ?? .ready

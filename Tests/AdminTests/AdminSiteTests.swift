@@ -21,6 +21,28 @@ import Testing
         #expect(response.body.hasSuffix("\n"))
     }
 
+    @Test(arguments: [
+        ("/", 403), ("/healthz", 403), ("/readyz", 403), ("/metrics", 403), ("/nothing", 403), ("/practice/basic", 401),
+        ("/practice/digest/below", 401), ("/practice/../metrics", 403),
+    ])
+    func `of what came through the proxy only practice is answered`(path: String, status: UInt16) throws {
+        let response = try site().response(to: request(path, isForwarded: true), at: loopback, now: 0)
+        #expect(response.status.rawValue == status)
+    }
+
+    @Test func `a request came through the proxy if its Via says so, in any of its lines`() throws {
+        let via = try #require(Via(pseudonym: "attache-x"))
+        for (line, isForwarded) in [
+            ("Via: 1.1 attache-x", true), ("Via: 1.1 other\r\nVia: 1.0 squid, 1.1 Attache-X (c)", true),
+            ("Via: 1.1 attache-y", false), ("X: attache-x", false),
+        ] {
+            let bytes = Array("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:3127\r\n\(line)\r\n\r\n".utf8)
+            let head = RequestHead(limits: .request)
+            _ = try head.parse(bytes.span)
+            #expect(AdminRequest(head, bytes.span, via: via).isForwarded == isForwarded, "\(line)")
+        }
+    }
+
     @Test func `the metrics say which format they are in`() throws {
         let response = try site().response(to: request("/metrics"), at: loopback, now: 0)
         #expect(response.contentType.hasPrefix("text/plain; version=0.0.4"))

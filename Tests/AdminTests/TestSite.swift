@@ -17,11 +17,11 @@ func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: UInt64 = 
 
 func request(
     _ path: String, method: HTTP.Method = .get, authorization: [String] = [],
-    authority: AdminRequest.NamedAuthority? = nil, host: String? = nil
+    authority: AdminRequest.NamedAuthority? = nil, host: String? = nil, isForwarded: Bool = false
 ) -> AdminRequest {
     AdminRequest(
         method: method, target: Array(path.utf8), path: Array(path.utf8), authority: authority, host: host,
-        authorization: authorization.map { Array($0.utf8) })
+        authorization: authorization.map { Array($0.utf8) }, isForwarded: isForwarded)
 }
 
 extension AdminResponse {

@@ -43,6 +43,29 @@ struct PracticeTests {
         }
     }
 
+    @Test func `through the proxy nothing of the admin listener is reached but practice`() throws {
+        try running { port, adminPort, _ throws in
+            let practice = "/practice/basic"
+            for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"] {
+                let base = "http://\(host):\(adminPort)"
+                // On one connection, behind a page that is allowed.
+                for path in ["/metrics", "/healthz", "/readyz", "/", "/practice", "//metrics", "/practice/../metrics"] {
+                    let fetched = try Curl.fetch(
+                        base + path, ["-x", "http://127.0.0.1:\(port)", "--path-as-is", base + practice])
+                    #expect(
+                        fetched.status == 403 || fetched.text.contains("nothing is here"), "\(base + path) \(fetched)")
+                    #expect(!fetched.text.contains("# TYPE") && !fetched.text.contains("ready\n"), "\(base + path)")
+                }
+            }
+            let answered = try Curl.fetch(
+                "http://127.0.0.1:\(adminPort)\(practice)", ["-x", "http://127.0.0.1:\(port)"])
+            #expect(answered.status == 200, "\(answered)")
+            let tunnel = try Curl.fetch(
+                "http://127.0.0.1:\(adminPort)/metrics", ["-p", "-x", "http://127.0.0.1:\(port)"])
+            #expect(!tunnel.text.contains("# TYPE"))
+        }
+    }
+
     @Test func `health is told, and healthcheck asks`() throws {
         try running { _, adminPort, rules throws in
             for path in ["/healthz", "/readyz"] {

@@ -96,7 +96,7 @@ struct MisdirectionTests {
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) {
                 accepted += 1
                 arrival.signal()
-                close($0)
+                close($0.descriptor)
             }
             let policy = try policy(Self.rules(sending, listener.address.port))
             let shared = SharedState(storage: MemoryCredentialStorage()) { line in

@@ -50,6 +50,33 @@ import Testing
         #expect(try rules("egress { \(entries) }").egress.permits(address, port: port).isPermitted == expected)
     }
 
+    @Test(arguments: [
+        ("", "127.0.0.1", "127.0.0.1:80"), ("", "::1", "[::1]:80"), ("", "::ffff:127.0.0.1", "127.0.0.1:80"),
+        ("", "64:ff9b::7f00:1", "127.0.0.1:80"), ("", "169.254.169.254", "169.254.169.254:80"),
+        ("deny any", "10.1.2.3", "10.1.2.3:80"), ("deny 10.1.2.3", "10.1.2.3", "10.1.2.3:80"),
+        ("deny any:80", "2606:2800::1", "[2606:2800::1]:80"), ("deny any", "2002:7f00:1::1", "[2002:7f00:1::1]:80"),
+        ("allow [2002:7f00:1::1]:80", "2002:7f00:1::1", "127.0.0.1:80"),
+    ])
+    func `the entry that is named for a refused address allows it`(
+        entries: String, text: String, entry: String
+    ) throws {
+        let address = try #require(IPAddress(text))
+        let egress = try rules("egress { \(entries) }").egress
+        #expect(!egress.permits(address, port: 80).isPermitted)
+        #expect(egress.entry(allowing: address, port: 80) == entry)
+        // Of an address in another one, both may be refused.
+        let first = try rules("egress { \(entries); allow \(entry) }").egress
+        let next = first.entry(allowing: address, port: 80) ?? ""
+        let last = try rules("egress { \(entries); allow \(entry) \(next) }").egress
+        #expect(last.permits(address, port: 80).isPermitted)
+        #expect(!last.permits(address, port: 81).isPermitted || egress.permits(address, port: 81).isPermitted)
+    }
+
+    @Test func `an address that is denied by itself with its port is allowed by no entry`() throws {
+        let egress = try rules("egress { deny 10.1.2.3:80 }").egress
+        #expect(egress.entry(allowing: try #require(IPAddress("10.1.2.3")), port: 80) == nil)
+    }
+
     @Test func `a decision names its reason`() throws {
         let egress = try rules("\n\negress {\n  deny private\n  allow 10.0.0.1:80\n}").egress
         let inside = try #require(IPAddress("10.0.0.1"))

@@ -283,6 +283,8 @@ final class ClientSession: ChannelObserver {
     }
 
     func dialer(for policy: Policy) -> Dialer {
-        Dialer(resolver: worker.resolver, policy: policy, loop: worker.loop, wakeup: wakeup)
+        Dialer(
+            resolver: worker.resolver, policy: policy, own: worker.shared.ownListeners, loop: worker.loop,
+            wakeup: wakeup)
     }
 }

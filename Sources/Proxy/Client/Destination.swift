@@ -14,8 +14,9 @@ final class Destination {
     private(set) var hops: [Hop]
     /// Until when they are known, on the loop's clock.
     private var hopsEnd: UInt64
-    /// Whether it is an address that the rules do not let anybody connect to. Where a name leads that a parent looks up,
-    /// nobody here knows; an address is judged all the same.
+    /// The address that stands in the place of a name, where a parent may connect to it.
+    let relayedAddress: IPAddress?
+    /// Whether the rules do not let anybody connect to that address.
     let isProhibited: Bool
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
@@ -28,9 +29,8 @@ final class Destination {
         self.hops = hops
         let isAutomatic = route.detour?.isAutomatic ?? false
         hopsEnd = isAutomatic ? 0 : .max
-        isProhibited =
-            (!hops.isEmpty || isAutomatic)
-            && (IPAddress(origin.hostText).map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false)
+        relayedAddress = hops.isEmpty && !isAutomatic ? nil : IPAddress(origin.hostText)
+        isProhibited = relayedAddress.map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false
     }
 
     /// Whether it is where requests for that server go; the host in any case.

@@ -21,7 +21,7 @@ struct RequestPlanning {
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         record()
         guard exchange.policy.rules.clients.permits(session.address) else {
-            throw .refused(Refusal(.forbidden, .httpRequestDenied, "this proxy does not serve clients at your address"))
+            throw .refused(.client(at: session.address, by: exchange.policy.rules.clients))
         }
         guard session.isStillAdmitted(by: exchange.policy) else {
             var refusal = Refusal(
@@ -113,14 +113,21 @@ struct RequestPlanning {
                     .forbidden, .httpRequestDenied,
                     "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
-        if destination.isProhibited {
-            let origin = destination.origin
-            throw .refused(
-                Refusal(
-                    .forbidden, .destinationIPProhibited,
-                    "the rules of this proxy do not let it connect to \(origin.hostText) port \(origin.port)"))
-        }
+        if let address = destination.relayedAddress { try check(address, of: destination) }
         return destination
+    }
+
+    /// Where a name leads that a parent looks up, nobody here knows; an address is judged all the same.
+    private func check(_ address: IPAddress, of destination: Destination) throws(ExchangeFailure) {
+        let (origin, egress) = (destination.origin, exchange.policy.rules.egress)
+        if let kind = session.worker.shared.ownListeners.kind(at: address, port: origin.port),
+            kind == .proxy || !exchange.asksForPractice
+        {
+            throw .refused(Refusal(kind, host: origin.hostText, port: origin.port))
+        }
+        if destination.isProhibited {
+            throw .refused(.prohibited([address], of: origin.hostText, port: origin.port, by: egress))
+        }
     }
 
     private func namedDestination() throws(ExchangeFailure) -> Destination {

@@ -6,5 +6,5 @@ extension Via {
     /// Another for each process, so that a chain of two is not taken for a circle.
     static let pseudonym = "\(name)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
     /// The pseudonym is a token, so there is a value.
-    static let ours = Via(pseudonym: pseudonym)!
+    public static let ours = Via(pseudonym: pseudonym)!
 }

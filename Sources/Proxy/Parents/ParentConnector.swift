@@ -39,6 +39,8 @@ struct ParentConnector {
             switch error.error {
             // What the rules forbid, or this machine lacks, no other parent changes.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
+            // A PAC file that was written for clients may name this proxy, and behind it where to go without.
+            case .proxyLoopDetected: refusal.mayGoAnotherWay = true
             default:
                 session.worker.failed(parent)
                 refusal.mayGoAnotherWay = true

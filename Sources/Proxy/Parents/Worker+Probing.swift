@@ -32,7 +32,8 @@ extension Worker {
             : policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
         // A parent of rules that are gone is forgotten; should they come back, it is tried.
         guard isWanted, !isDraining else { return parent.worked() }
-        let dialer = Dialer(resolver: resolver, policy: policy, loop: loop, wakeup: Wakeup())
+        let dialer = Dialer(
+            resolver: resolver, policy: policy, own: shared.ownListeners, loop: loop, wakeup: Wakeup())
         do throws(Refusal) {
             try await dialer.connect(host: parent.origin.hostText, port: parent.origin.port).close()
             parent.worked()

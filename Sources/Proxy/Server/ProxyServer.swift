@@ -47,6 +47,7 @@ public final class ProxyServer: Sendable {
         self.workers = workers
         self.shared = shared
         addresses = bound.map(\.address)
+        shared.ownListeners.add(addresses, as: .proxy)
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
         self.policy = Mutex(policy)

@@ -13,6 +13,8 @@ public final class SharedState: Sendable {
     let sessions = SessionCache<SessionKey>()
     /// The state of the certificates that could be shown.
     let identities = IdentityGeneration()
+    /// Where the process listens. Whoever opens a listener adds it.
+    public let ownListeners = OwnListeners()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
     public let storage: any CredentialStorage
     /// The origins that some client's session has credentials for.

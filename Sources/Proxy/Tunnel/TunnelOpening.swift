@@ -26,10 +26,16 @@ struct TunnelOpening {
 
     private func checkRequest() throws(ExchangeFailure) {
         let port = destination.origin.port
+        // Before the client is told that its tunnel is open; where a name leads is known only then.
+        if let address = IPAddress(destination.origin.hostText),
+            let kind = session.worker.shared.ownListeners.kind(at: address, port: port),
+            kind == .proxy || destination.route.action != .intercept
+        {
+            throw .refused(Refusal(kind, host: destination.origin.hostText, port: port))
+        }
         guard exchange.policy.rules.egress.permitsConnect(port: port) else {
             throw .refused(
-                Refusal(
-                    .forbidden, .httpRequestDenied, "the rules of this proxy do not let tunnels go to port \(port)"))
+                .tunnelPort(port, of: destination.origin.hostText, by: exchange.policy.rules.egress))
         }
         guard exchange.request.framing == .none || exchange.request.framing == .length(0) else {
             throw .refused(Refusal(.badRequest, .httpRequestError, "a CONNECT request has no body"))

@@ -11,19 +11,27 @@ import Transport
 struct Dialer {
     let resolver: Resolver
     let policy: Policy
+    /// What is never dialled, whatever the policy says.
+    let own: OwnListeners
     let loop: EventLoop
     let wakeup: Wakeup
 
     /// - Parameters:
     ///   - host: lower case.
     ///   - isJudged: false where `egress` has no say.
+    ///   - isForPractice: whether it is for a practice page, so that the admin listener may be dialled.
     /// - Throws: the refusal that the client is to be told.
-    func connect(host: String, port: UInt16, isJudged: Bool = true) async throws(Refusal) -> ByteStream {
-        let resolution = try await isJudged ? permittedResolution(of: host, port) : resolve(host)
+    func connect(
+        host: String, port: UInt16, isJudged: Bool = true, isForPractice: Bool = false
+    ) async throws(Refusal) -> ByteStream {
+        let isPermitted = { (address: IPAddress) in
+            permits(address, port, isJudged: isJudged, isForPractice: isForPractice)
+        }
+        let resolution = try await resolve(host, port, isPermitted)
         do throws(IOError) {
             return try await Connector.connect(
                 to: resolution, port: port, within: policy.timeouts.connect, on: loop, wakeup: wakeup
-            ) { !isJudged || permits($0.address, port) }
+            ) { isPermitted($0.address) }
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }
@@ -31,23 +39,32 @@ struct Dialer {
 
     /// The addresses of a host that may be connected to at that port; not empty.
     func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
-        try await permittedResolution(of: host, port).addresses.filter { permits($0, port) }
+        let isPermitted = { (address: IPAddress) in permits(address, port) }
+        return try await resolve(host, port, isPermitted).addresses.filter(isPermitted)
     }
 
-    private func permits(_ address: IPAddress, _ port: UInt16) -> Bool {
-        policy.rules.egress.permits(address, port: port).isPermitted
+    private func permits(
+        _ address: IPAddress, _ port: UInt16, isJudged: Bool = true, isForPractice: Bool = false
+    ) -> Bool {
+        switch own.kind(at: address, port: port) {
+        case .proxy: return false
+        case .admin where !isForPractice: return false
+        case .admin, nil: return !isJudged || policy.rules.egress.permits(address, port: port).isPermitted
+        }
     }
 
     /// The addresses of a host, of which one at least may be connected to at that port.
-    private func permittedResolution(of host: String, _ port: UInt16) async throws(Refusal) -> Resolution {
+    private func resolve(
+        _ host: String, _ port: UInt16, _ isPermitted: (IPAddress) -> Bool
+    ) async throws(Refusal) -> Resolution {
         let resolution = try await resolve(host)
-        let isPermitted = { (address: IPAddress) in permits(address, port) }
         // The other family's addresses may be others.
         if !resolution.addresses.contains(where: isPermitted) { await resolution.complete(waking: wakeup) }
         guard resolution.addresses.contains(where: isPermitted) else {
-            throw Refusal(
-                .forbidden, .destinationIPProhibited,
-                "the rules of this proxy do not let it connect to \(host) port \(port)")
+            for address in resolution.addresses {
+                if let kind = own.kind(at: address, port: port) { throw Refusal(kind, host: host, port: port) }
+            }
+            throw .prohibited(resolution.addresses, of: host, port: port, by: policy.rules.egress)
         }
         return resolution
     }

@@ -165,7 +165,8 @@ final class Origin: ChannelObserver, IdleKeeper {
     func keep(_ connection: OriginConnection, for limit: Int) {
         let stream = connection.stream
         stream.wakeup = nil
-        guard !stream.isClosed, !stream.hasInput(), connection.peer === self, pool.isCurrent(connection.terms)
+        guard !stream.isClosed, !stream.hasInput(), connection.peer === self, connection.mayBeKept,
+            pool.isCurrent(connection.terms)
         else {
             return stream.close()
         }

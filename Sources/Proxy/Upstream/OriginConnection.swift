@@ -12,13 +12,16 @@ final class OriginConnection {
     let parentSecurity: ConnectionSecurity?
     /// Set where a gateway of this process answers in the origin's place.
     let gateway: GatewayOutcome?
+    /// Whether it may serve another request.
+    let mayBeKept: Bool
     /// Where it stands in its loop's `IdlePool`; nil while it is used.
     var restingPosition: IdlePool.Position?
 
     init(
         stream: ByteStream, to peer: Origin, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,
-        parentSecurity: ConnectionSecurity? = nil, gateway: GatewayOutcome? = nil
+        parentSecurity: ConnectionSecurity? = nil, gateway: GatewayOutcome? = nil, mayBeKept: Bool = true
     ) {
+        self.mayBeKept = mayBeKept
         self.gateway = gateway
         self.stream = stream
         self.peer = peer

@@ -42,9 +42,16 @@ struct OriginConnector {
     private func connect(resuming: Bool) async throws(Refusal) -> OriginConnection {
         switch exchange.way {
         case .direct:
+            let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
             let stream = try await session.dialer(for: exchange.policy).connect(
-                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil)
+                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
             stream.wakeup = session.wakeup
+            if isForPractice, let peer = stream.peerAddress,
+                session.worker.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
+            {
+                // The next request could ask for another page there.
+                return OriginConnection(stream: stream, to: origin, under: terms, mayBeKept: false)
+            }
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):
             return try await ParentConnector(session: session, exchange: exchange, parent: parent)

@@ -56,6 +56,23 @@ public struct EgressPolicy: Sendable {
     /// Whether `CONNECT` may name the port.
     public func permitsConnect(port: UInt16) -> Bool { connectPorts.contains(port) }
 
+    /// The entry that would let the proxy connect to a refused address; nil where that very entry denies it.
+    public func entry(allowing address: IPAddress, port: UInt16) -> String? {
+        let address = address.unmapped
+        let refused = decide(address, port).isPermitted ? Self.carried(address) ?? address : address
+        // Nothing is narrower than one address with its port, and of two such `deny` wins.
+        let isDenied = items.contains {
+            $0.port == port && $0.prefix.isSingle && $0.prefix.contains(refused) && !$0.decision.isPermitted
+        }
+        if isDenied { return nil }
+        return refused.family == .v4 ? "\(refused):\(port)" : "[\(refused)]:\(port)"
+    }
+
+    /// The ports that `CONNECT` may name, and this one.
+    public func connectPorts(with port: UInt16) -> PortSet {
+        PortSet(connectPorts.ranges + (connectPorts.contains(port) ? [] : [port...port]))
+    }
+
     private func decide(_ address: IPAddress, _ port: UInt16) -> EgressDecision {
         for item in items where item.prefix.contains(address) {
             if let only = item.port, only != port { continue }

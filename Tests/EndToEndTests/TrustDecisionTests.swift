@@ -63,6 +63,13 @@ struct TrustDecisionTests {
             for _ in 1...3 { #expect(try proxy.visit(good, by: .upgraded).status == 200) }
             #expect(proxy.awaitErrorOutput("no revocation list of"))
             #expect(proxy.awaitErrorOutput("counts as not revoked"))
+            let run = try AttacheBinary.run(
+                "trust", "--config", proxy.folder + "/proxy.conf", Zoo.shared().authority(of: good),
+                environment: [
+                    "SSL_CERT_FILE": hierarchy.root.certificate, "SSL_CERT_DIR": Scratch.folder("no-anchors"),
+                    "CARES_HOSTS": HostsFile.path,
+                ])
+            #expect(run.output.contains("No revocation list of the route speaks for CN="), "\(run)")
             #expect(proxy.errorOutput.split(separator: "\n").filter { $0.contains("no revocation list of") }.count == 1)
         }
     }

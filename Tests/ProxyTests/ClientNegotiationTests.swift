@@ -24,6 +24,17 @@ import Testing
         #expect(login.user(at: 1, by: try authentication("bob@R")) == nil)
     }
 
+    @Test func `new rules are asked for the principal of a tunnel, and for no other user`() throws {
+        let (before, after) = (try authentication("alice@R"), try authentication("bob@R"))
+        var principal = ClientAdmission("alice@R", isPrincipal: true, by: before)
+        var user = ClientAdmission("alice@R", isPrincipal: false, by: before)
+        for (rules, admitsPrincipal) in [(before, true), (after, false), (before, true), (after, false)] {
+            let (isPrincipalAdmitted, isUserAdmitted) = (principal.holds(by: rules), user.holds(by: rules))
+            #expect(isPrincipalAdmitted == admitsPrincipal)
+            #expect(isUserAdmitted)
+        }
+    }
+
     private func authentication(_ principal: String) throws -> ClientAuthentication {
         var clients = Configuration.Clients()
         clients.methods = [.negotiate]

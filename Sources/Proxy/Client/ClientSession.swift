@@ -94,7 +94,7 @@ final class ClientSession: ChannelObserver {
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
         role = .tunnel(tunnel)
         acceptedAuthorization = nil
-        let isPrincipal = if case .established = negotiation { true } else { false }
+        let isPrincipal = if case .established(let principal, _, _) = negotiation { principal == user } else { false }
         negotiation = nil
         // Who has shown a certificate stands in no list.
         if let user, self.user == nil, let authentication = worker.policy.clientAuthentication {

@@ -94,4 +94,21 @@ struct TrustIsolationTests {
             #expect(new.last?.isResumed == true)
         }
     }
+
+    @Test func `an exception for a parent is none for the same server as an origin`() throws {
+        let expired = try Specimen["expired"]
+        let rules = """
+            parent zoo { https \(try Zoo.shared().authority(of: expired)) }
+            route relayed.test { via zoo }
+            challenge { proxy yes; \(Self.exception) }
+            """
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            for _ in 1...2 {
+                // Whatever a server says that is no proxy: it was trusted.
+                let relayed = try proxy.get("http://relayed.test/close")
+                #expect(relayed["Proxy-Status"]?.contains("error=") != true, "\(relayed)")
+                #expect(try proxy.visit(expired, by: .upgraded).status == 502)
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Rules
 import Synchronization
 
 /// Where this process listens itself. None of it is ever a destination, whatever `egress` says: at its proxy listeners a
@@ -30,8 +31,14 @@ public final class OwnListeners: Sendable {
     func kind(at address: IPAddress, port: UInt16) -> Kind? {
         let entries = entries.withLock { $0.filter { $0.address.port == port } }
         if entries.isEmpty { return nil }
-        let target = Self.target(of: address.unmapped)
-        return entries.first { Self.leads(target, to: $0.address.address.unmapped) }?.kind
+        // What a translator makes of an address may be ours as well.
+        for address in [address.unmapped, EgressPolicy.carried(address)] {
+            guard let target = address.map(Self.target) else { continue }
+            if let found = entries.first(where: { Self.leads(target, to: $0.address.address.unmapped) }) {
+                return found.kind
+            }
+        }
+        return nil
     }
 
     /// The system takes a connection to the unspecified address for one to the loopback.

@@ -83,7 +83,7 @@ public struct EgressPolicy: Sendable {
 
     /// The IPv4 address inside 64:ff9b::/96 (RFC 6052), a /96 of 64:ff9b:1::/48 (RFC 8215), 2001::/32 (RFC 4380 section
     /// 4: the client's, inverted), 2002::/16 (RFC 3056) or ::/96 (RFC 4291 section 2.5.5.1).
-    private static func carried(_ address: IPAddress) -> IPAddress? {
+    public static func carried(_ address: IPAddress) -> IPAddress? {
         guard address.family == .v6 else { return nil }
         let (high, low) = (address.high, address.low)
         // ::1 is not 0.0.0.1.

@@ -49,6 +49,19 @@ public final class ByteBuffer {
         writer = reader + count
     }
 
+    /// Puts `replacement` in the place of the first `count` bytes.
+    public func replaceFirst(_ count: Int, with replacement: Span<UInt8>) {
+        precondition(count >= 0 && count <= writer - reader, "replace beyond what is readable")
+        let rest = writer - reader - count
+        if replacement.count > count { reserve(replacement.count - count) }
+        let front = base.advanced(by: reader)
+        memmove(front.advanced(by: replacement.count), front.advanced(by: count), rest)
+        replacement.withUnsafeBufferPointer { source in
+            if let start = source.baseAddress { memcpy(front, start, source.count) }
+        }
+        writer = reader + replacement.count + rest
+    }
+
     /// Makes room for `count` more bytes: by moving what is there to the front if that is enough, else by growing.
     @inline(__always)
     public func reserve(_ count: Int) {

@@ -1,5 +1,22 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
+    /// Appends the bytes with those above 0x7F encoded, and all others as they are.
+    public static func appendASCII(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
+        for offset in 0..<bytes.count {
+            let byte = bytes[offset]
+            if byte < 0x80 {
+                buffer.append(byte)
+            } else {
+                buffer.append(UInt8(ascii: "%"))
+                buffer.append(digit(byte >> 4))
+                buffer.append(digit(byte & 0xF))
+            }
+        }
+    }
+
+    /// Upper case, as RFC 3986 section 2.1 wants it of who encodes.
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
     /// The decoded bytes; nil when a `%` is not followed by two hexadecimal digits.
     public static func decode(_ bytes: Span<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []

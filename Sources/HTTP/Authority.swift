@@ -82,12 +82,6 @@ extension Authority {
         text = start..<next
     }
 
-    /// Whether both name the same host and port; `defaultPort` stands for a port that is not written.
-    func agrees(with other: Authority, in bytes: Span<UInt8>, defaultPort: UInt16?) -> Bool {
-        form == other.form && (explicitPort ?? defaultPort) == (other.explicitPort ?? defaultPort)
-            && bytes.extracting(host).equalsIgnoringCase(bytes.extracting(other.host))
-    }
-
     private static func bracketed(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) -> Range<Int> {
         guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), in: range) else { throw .malformedHost }
         let inside = range.lowerBound &+ 1..<close

@@ -5,15 +5,17 @@ import Bytes
 /// more bytes behind it. A failed decoder stays failed.
 ///
 /// Refused, beside what the grammar refuses: white space around a chunk size, which the grammar tolerates before an
-/// extension and parsers read differently, and trailer fields that control a message.
+/// extension and parsers read differently, and trailer fields that control a message. Of an upstream's body that old servers
+/// write, white space behind a size, line feeds alone, and folded trailers or such with a blank before the colon are
+/// read (see `LenientHead`), and `pass(_:to:)` writes them as they should be.
 public struct ChunkedDecoder: Sendable {
     public enum Step: Sendable {
         /// Everything before `consumed` is done with; the rest needs more bytes behind it.
         case needsMore(consumed: Int)
         /// Content; go on behind it.
         case data(Range<Int>)
-        /// A line of the trailer section; go on behind it.
-        case trailer(Field)
+        /// A line of the trailer section with its line end; go on behind it.
+        case trailer(Range<Int>)
         /// The body ended before `consumed`; what follows is not its.
         case end(consumed: Int)
     }
@@ -34,9 +36,29 @@ public struct ChunkedDecoder: Sendable {
         case failed(Defect)
     }
 
+    /// One thing of the body that is there, up to `end`.
+    private struct Piece {
+        enum Kind {
+            case needsMore
+            case size(Int)
+            case data
+            case dataEnd
+            /// Nil for one that is not passed on.
+            case trailer(LenientField?)
+            case end
+        }
+
+        let kind: Kind
+        let end: Int
+        /// It may be passed on as it is.
+        var isRegular = true
+    }
+
     private let fault: HTTPError.Fault
     private let limits: Limits
     private var state = State.size(scanned: 0)
+    /// Something came that is not as RFC 9112 wants it: no second message is expected to begin where this one ends.
+    public private(set) var isIrregular = false
 
     /// `fault` is whose body it is.
     public init(fault: HTTPError.Fault, limits: Limits) {
@@ -48,69 +70,110 @@ public struct ChunkedDecoder: Sendable {
         if case .ended = state { true } else { false }
     }
 
-    /// How many bytes, from the first, belong to the body and may be relayed as they are. The others are shown again
-    /// at the next call, before what came later; once `isEnded`, they are the next message's.
+    private var isLenient: Bool { fault == .upstream }
+
+    /// How many bytes, from the first, belong to the body. The others are shown again at the next call, before what came
+    /// later; once `isEnded`, they are the next message's. Unless it `isIrregular`, they may be relayed as they are.
     public mutating func pass(_ bytes: Span<UInt8>) throws(HTTPError) -> Int {
         var offset = 0
         while true {
             switch try next(bytes, from: offset) {
             case .needsMore(let consumed), .end(let consumed): return consumed
-            case .data(let range): offset = range.upperBound
-            case .trailer(let field): offset = field.line.upperBound
+            case .data(let range), .trailer(let range): offset = range.upperBound
             }
         }
     }
 
+    /// Appends what belongs to the body, as it may be relayed.
+    /// - Returns: as `pass`.
+    public mutating func pass(_ bytes: Span<UInt8>, to buffer: ByteBuffer) throws(HTTPError) -> Int {
+        var (offset, copied) = (0, 0)
+        while true {
+            let piece = try piece(of: bytes, from: offset)
+            if !piece.isRegular {
+                buffer.append(bytes.extracting(copied..<offset))
+                Self.append(piece, of: bytes, to: buffer)
+                copied = piece.end
+            }
+            offset = piece.end
+            switch piece.kind {
+            case .needsMore, .end:
+                buffer.append(bytes.extracting(copied..<offset))
+                return offset
+            case .size, .data, .dataEnd, .trailer: break
+            }
+        }
+    }
+
+    private static func append(_ piece: Piece, of bytes: Span<UInt8>, to buffer: ByteBuffer) {
+        switch piece.kind {
+        case .needsMore, .data: return
+        case .trailer(nil): return
+        case .trailer(let field?): field.append(bytes, to: buffer)
+        case .size(let size): buffer.append(hexadecimal: size)
+        case .dataEnd, .end: break
+        }
+        buffer.append(literal: "\r\n")
+    }
+
     /// The next piece of the body at `offset`.
     public mutating func next(_ bytes: Span<UInt8>, from offset: Int) throws(HTTPError) -> Step {
+        var offset = offset
+        while true {
+            let piece = try piece(of: bytes, from: offset)
+            switch piece.kind {
+            case .needsMore: return .needsMore(consumed: piece.end)
+            case .size, .dataEnd: offset = piece.end
+            case .data: return .data(offset..<piece.end)
+            case .trailer: return .trailer(offset..<piece.end)
+            case .end: return .end(consumed: piece.end)
+            }
+        }
+    }
+
+    private mutating func piece(of bytes: Span<UInt8>, from start: Int) throws(HTTPError) -> Piece {
         do throws(Defect) {
-            return try step(bytes, from: offset)
+            let piece = try readPiece(bytes, from: start)
+            if !piece.isRegular { isIrregular = true }
+            return piece
         } catch {
             state = .failed(error)
             throw HTTPError(fault, error)
         }
     }
 
-    private mutating func step(_ bytes: Span<UInt8>, from start: Int) throws(Defect) -> Step {
-        var offset = start
-        while true {
-            switch state {
-            case .size(let scanned):
-                guard let line = try sizeLine(bytes, from: offset, scanned: scanned) else {
-                    return .needsMore(consumed: offset)
-                }
-                let size = try size(bytes, in: line)
-                offset = line.upperBound &+ 2
-                state = size > 0 ? .data(remaining: size) : .trailers(scanned: 0, size: 0, count: 0)
-            case .data(let remaining):
-                let available = min(remaining, bytes.count &- offset)
-                guard available > 0 else { return .needsMore(consumed: offset) }
-                state = available < remaining ? .data(remaining: remaining &- available) : .dataEnd
-                return .data(offset..<offset &+ available)
-            case .dataEnd:
-                guard try isLineEnd(bytes, at: offset) else { return .needsMore(consumed: offset) }
-                offset &+= 2
-                state = .size(scanned: 0)
-            case .trailers(let scanned, let size, let count):
-                return try trailer(bytes, from: offset, scanned: scanned, size: size, count: count)
-            case .ended: return .end(consumed: offset)
-            case .failed(let defect): throw defect
+    private mutating func readPiece(_ bytes: Span<UInt8>, from start: Int) throws(Defect) -> Piece {
+        switch state {
+        case .size(let scanned):
+            var reader = LineReader(start: start, scanned: start &+ scanned)
+            let limit = start &+ limits.chunkSizeDigits &+ limits.chunkExtension &+ 2
+            let tooLong = Defect.chunkExtensionTooLong(limit: limits.chunkExtension)
+            guard let line = try nextLine(&reader, bytes, limit: limit, or: tooLong) else {
+                state = .size(scanned: reader.scanned &- start)
+                return Piece(kind: .needsMore, end: start)
             }
+            return try readSize(bytes, in: line)
+        case .data(let remaining):
+            let available = min(remaining, bytes.count &- start)
+            guard available > 0 else { return Piece(kind: .needsMore, end: start) }
+            state = available < remaining ? .data(remaining: remaining &- available) : .dataEnd
+            return Piece(kind: .data, end: start &+ available)
+        case .dataEnd: return try readLineEnd(bytes, at: start)
+        case .trailers(let scanned, let size, let count):
+            return try readTrailer(bytes, from: start, scanned: scanned, size: size, count: count)
+        case .ended: return Piece(kind: .end, end: start)
+        case .failed(let defect): throw defect
         }
     }
 
-    private mutating func sizeLine(
-        _ bytes: Span<UInt8>, from start: Int, scanned: Int
+    private func nextLine(
+        _ reader: inout LineReader, _ bytes: Span<UInt8>, limit: Int, or defect: Defect
     ) throws(Defect) -> Range<Int>? {
-        let limit = start &+ limits.chunkSizeDigits &+ limits.chunkExtension &+ 2
-        var reader = LineReader(start: start, scanned: start &+ scanned)
-        let tooLong = Defect.chunkExtensionTooLong(limit: limits.chunkExtension)
-        let line = try reader.next(bytes, limit: limit, or: tooLong)
-        if line == nil { state = .size(scanned: reader.scanned &- start) }
-        return line
+        isLenient
+            ? try reader.nextLenient(bytes, limit: limit, or: defect) : try reader.next(bytes, limit: limit, or: defect)
     }
 
-    private func size(_ bytes: Span<UInt8>, in line: Range<Int>) throws(Defect) -> Int {
+    private mutating func readSize(_ bytes: Span<UInt8>, in line: Range<Int>) throws(Defect) -> Piece {
         var size = 0
         var offset = line.lowerBound
         while offset < line.upperBound, let digit = bytes[offset].hexValue {
@@ -120,41 +183,72 @@ public struct ChunkedDecoder: Sendable {
             size = size << 4 | Int(digit)
             offset &+= 1
         }
-        guard offset > line.lowerBound, offset == line.upperBound || bytes[offset] == .semicolon else {
+        let digitsEnd = offset
+        if isLenient { while offset < line.upperBound, bytes[offset].isBlank { offset &+= 1 } }
+        guard digitsEnd > line.lowerBound, offset == line.upperBound || bytes[offset] == .semicolon else {
             throw .malformedChunkSize
         }
         guard line.upperBound &- offset <= limits.chunkExtension else {
             throw .chunkExtensionTooLong(limit: limits.chunkExtension)
         }
-        return size
+        let endsInCRLF = bytes[line.upperBound] == .carriageReturn
+        // Some programs take a line feed for a part of the extension.
+        guard endsInCRLF || offset == line.upperBound else { throw .bareLineFeed }
+        state = size > 0 ? .data(remaining: size) : .trailers(scanned: 0, size: 0, count: 0)
+        let end = LineReader.lineEnd(behind: line, in: bytes)
+        return Piece(kind: .size(size), end: end, isRegular: endsInCRLF && offset == digitsEnd)
     }
 
-    private func isLineEnd(_ bytes: Span<UInt8>, at offset: Int) throws(Defect) -> Bool {
-        guard offset < bytes.count else { return false }
+    private mutating func readLineEnd(_ bytes: Span<UInt8>, at offset: Int) throws(Defect) -> Piece {
+        guard offset < bytes.count else { return Piece(kind: .needsMore, end: offset) }
+        if isLenient, bytes[offset] == .lineFeed {
+            state = .size(scanned: 0)
+            return Piece(kind: .dataEnd, end: offset &+ 1, isRegular: false)
+        }
         guard bytes[offset] == .carriageReturn else { throw .malformedChunkEnd }
-        guard offset &+ 1 < bytes.count else { return false }
+        guard offset &+ 1 < bytes.count else { return Piece(kind: .needsMore, end: offset) }
         guard bytes[offset &+ 1] == .lineFeed else { throw .malformedChunkEnd }
-        return true
+        state = .size(scanned: 0)
+        return Piece(kind: .dataEnd, end: offset &+ 2)
     }
 
-    private mutating func trailer(
+    private mutating func readTrailer(
         _ bytes: Span<UInt8>, from start: Int, scanned: Int, size: Int, count: Int
-    ) throws(Defect) -> Step {
+    ) throws(Defect) -> Piece {
         let tooLarge = Defect.trailersTooLarge(limit: limits.trailers)
         var reader = LineReader(start: start, scanned: start &+ scanned)
-        guard let line = try reader.next(bytes, limit: start &+ limits.trailers &- size, or: tooLarge) else {
+        guard let line = try nextLine(&reader, bytes, limit: start &+ limits.trailers &- size, or: tooLarge) else {
             state = .trailers(scanned: reader.scanned &- start, size: size, count: count)
-            return .needsMore(consumed: start)
+            return Piece(kind: .needsMore, end: start)
         }
-        let end = line.upperBound &+ 2
+        let end = LineReader.lineEnd(behind: line, in: bytes)
+        let endsInCRLF = bytes[line.upperBound] == .carriageReturn
         if line.isEmpty {
             state = .ended
-            return .end(consumed: end)
+            return Piece(kind: .end, end: end, isRegular: endsInCRLF)
         }
         guard count < limits.trailerFields else { throw .tooManyFields(limit: limits.trailerFields) }
-        let field = try Field(bytes, line: line)
-        if FieldSet.forbiddenInTrailers.contains(field.known) { throw .forbiddenTrailer }
+        var piece = Piece(kind: .trailer(nil), end: end)
+        if !isLenient {
+            if FieldSet.forbiddenInTrailers.contains(try Field(bytes, line: line).known) { throw .forbiddenTrailer }
+        } else if bytes[line.lowerBound].isBlank, count > 0 {
+            piece.isRegular = false
+        } else {
+            // Whether the field goes on in the next line, the next byte tells; there is one, since an empty line must come.
+            guard end < bytes.count else {
+                state = .trailers(scanned: line.upperBound &- start, size: size, count: count)
+                return Piece(kind: .needsMore, end: start)
+            }
+            if bytes[line.lowerBound].isBlank { throw .foldedLine }
+            let field = try LenientField(bytes, line: line)
+            if FieldSet.forbiddenInTrailers.contains(KnownField(bytes, in: field.name)) { throw .forbiddenTrailer }
+            // A folded one is dropped whole, as RFC 9110 section 6.5.1 lets an intermediary do.
+            let isFolded = bytes[end].isBlank
+            piece = Piece(
+                kind: .trailer(isFolded ? nil : field), end: end,
+                isRegular: endsInCRLF && !isFolded && field.isRegular(bytes))
+        }
         state = .trailers(scanned: 0, size: size &+ end &- start, count: count &+ 1)
-        return .trailer(field)
+        return piece
     }
 }

@@ -3,6 +3,7 @@
 public enum Defect: Error, Equatable, Sendable {
     // Size.
     case startLineTooLong(limit: Int)
+    case methodTooLong(limit: Int)
     case headTooLarge(limit: Int)
     case tooManyFields(limit: Int)
     case trailersTooLarge(limit: Int)
@@ -22,17 +23,20 @@ public enum Defect: Error, Equatable, Sendable {
     case statusOutOfRange
     case malformedVersion
     case unsupportedVersion
+    /// A frame of HTTP/2 stands where a status line should.
+    case onlyHTTP2
 
     // Target and Host (RFC 9112 section 3.2).
     case malformedTarget
     case fragmentInTarget
+    /// Bytes above 0x7F as they are.
+    case rawBytesInTarget
     case malformedUserinfo
     case malformedHost
     case malformedPort
     case missingPort
     case missingHost
     case repeatedHost
-    case conflictingHost
 
     // Field lines (RFC 9112 section 5).
     case blankBeforeFirstField
@@ -63,10 +67,21 @@ public enum Defect: Error, Equatable, Sendable {
     case unmetExpectation
 }
 
+extension Defect {
+    /// What old servers do in their responses, and what one reading of each can be given to the client.
+    var isLenientlyRead: Bool {
+        switch self {
+        case .bareLineFeed, .foldedLine, .blankBeforeColon: true
+        default: false
+        }
+    }
+}
+
 extension Defect: CustomStringConvertible {
     public var description: String {
         switch self {
         case .startLineTooLong(let limit): "the start line is longer than \(limit) bytes"
+        case .methodTooLong(let limit): "the method is longer than \(limit) bytes"
         case .headTooLarge(let limit): "the header section is larger than \(limit) bytes"
         case .tooManyFields(let limit): "there are more than \(limit) field lines"
         case .trailersTooLarge(let limit): "the trailer section exceeds its limit of \(limit)"
@@ -82,15 +97,16 @@ extension Defect: CustomStringConvertible {
         case .statusOutOfRange: "the status code is not between 100 and 599"
         case .malformedVersion: "the start line does not name an HTTP version"
         case .unsupportedVersion: "the HTTP version is not supported"
+        case .onlyHTTP2: "the server speaks only HTTP/2, which this proxy does not speak with servers"
         case .malformedTarget: "the request target is malformed"
         case .fragmentInTarget: "the request target has a fragment"
+        case .rawBytesInTarget: "the request target has bytes that must be percent-encoded"
         case .malformedUserinfo: "the user information in the request target is malformed"
         case .malformedHost: "the host name is malformed"
         case .malformedPort: "the port is not a number between 1 and 65535"
         case .missingPort: "the request target names no port"
         case .missingHost: "there is no Host field"
         case .repeatedHost: "there are several Host fields"
-        case .conflictingHost: "the Host field does not agree with the request target"
         case .blankBeforeFirstField: "there is white space before the first field"
         case .foldedLine: "a field line is folded"
         case .blankBeforeColon: "there is white space between a field name and its colon"

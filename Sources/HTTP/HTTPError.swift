@@ -30,7 +30,7 @@ public struct HTTPError: Error, Equatable, Sendable, CustomStringConvertible {
         case .startLineTooLong: .uriTooLong
         case .headTooLarge, .tooManyFields, .trailersTooLarge, .tooManyConnectionOptions: .requestHeaderFieldsTooLarge
         case .unmetExpectation: .expectationFailed
-        case .unsupportedTransferCoding: .notImplemented
+        case .unsupportedTransferCoding, .methodTooLong: .notImplemented
         case .unsupportedVersion: .httpVersionNotSupported
         default: .badRequest
         }

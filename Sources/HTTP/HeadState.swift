@@ -6,6 +6,9 @@ enum HeadState {
     case startLine(LineReader, emptyLines: Int)
     /// Awaiting the end of a field line, or the empty line; becomes `.complete`.
     case fields(LineReader)
+    /// Awaiting the end of a head that is not as RFC 9112 wants it; becomes `.startLine` of the head that is made of it.
+    /// Responses only.
+    case lenient(LineReader)
     /// The whole head has been read and found good. Stays.
     case complete(length: Int)
     /// The head was refused. Stays.

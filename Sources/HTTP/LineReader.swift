@@ -33,6 +33,21 @@ struct LineReader {
         }
     }
 
+    /// The same where a line may also end in a line feed alone; `lineEnd(behind:in:)` tells how it does.
+    mutating func nextLenient(
+        _ bytes: Span<UInt8>, limit: Int, or defect: Defect
+    ) throws(Defect) -> Range<Int>? {
+        do throws(Defect) { return try next(bytes, limit: limit, or: defect) } catch {
+            guard scanned < bytes.count, bytes[scanned] == .lineFeed, scanned < limit else { throw error }
+            return start..<scanned
+        }
+    }
+
+    /// Where the line end ends that stands behind `line`, which `nextLenient` returned.
+    static func lineEnd(behind line: Range<Int>, in bytes: Span<UInt8>) -> Int {
+        line.upperBound &+ (bytes[line.upperBound] == .lineFeed ? 1 : 2)
+    }
+
     /// Passes over `line`, which `next` returned.
     mutating func advance(over line: Range<Int>) {
         advance(to: line.upperBound &+ 2)

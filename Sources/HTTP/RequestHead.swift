@@ -17,6 +17,8 @@ public final class RequestHead {
     private(set) var keepsHostLine = false
     /// What the Host field says, where the target names no authority.
     private var host: Authority?
+    /// The port of an authority that names none, where it is not the scheme's.
+    private(set) var assumedPort: UInt16?
     public private(set) var framing = BodyFraming.none
     public private(set) var options: ConnectionOptions = []
     /// Whether the client can send another request on this connection (RFC 9112 section 9.3).
@@ -46,6 +48,7 @@ public final class RequestHead {
         version = .http11
         target = RequestTarget()
         host = nil
+        assumedPort = nil
         keepsHostLine = false
         framing = .none
         options = []
@@ -53,6 +56,33 @@ public final class RequestHead {
         expectsContinue = false
         maxForwards = nil
         upgrade = nil
+    }
+
+    /// From now on the authority has this port, which it does not name.
+    public func assume(port: UInt16) {
+        assumedPort = port
+        keepsHostLine = false
+    }
+
+    /// Reads on, from a buffer that begins where the head begins. Bytes above 0x7F in the target, which some tools send as
+    /// they are, are percent-encoded there first (RFC 3986 section 2.5): whoever looks at the target sees the form that the
+    /// origin gets.
+    public func parse(_ buffer: ByteBuffer) throws(HTTPError) -> HeadProgress {
+        do throws(HTTPError) { return try parse(buffer.readable) } catch {
+            guard error.defect == .rawBytesInTarget else { throw error }
+        }
+        encodeTarget(in: buffer)
+        reset()
+        return try parse(buffer.readable)
+    }
+
+    /// The request line is whole.
+    private func encodeTarget(in buffer: ByteBuffer) {
+        let bytes = buffer.readable
+        let lineEnd = bytes.firstControl(from: methodName.upperBound)
+        let encoded = ByteBuffer(capacity: lineEnd)
+        PercentEncoding.appendASCII(bytes.extracting(first: lineEnd), to: encoded)
+        buffer.replaceFirst(lineEnd, with: encoded.readable)
     }
 
     /// Reads on. `bytes` begins where the head begins, at every call; no byte is looked at twice in search of the end.
@@ -73,6 +103,7 @@ public final class RequestHead {
             return try finish(bytes, from: reader)
         case .fields(let reader): return try finish(bytes, from: reader)
         case .complete(let length): return .complete(length: length)
+        case .lenient: throw .malformedRequestLine
         case .failed(let defect): throw defect
         }
     }
@@ -96,8 +127,7 @@ public final class RequestHead {
             return reader
         }
         var emptyLines = emptyLines
-        let tooLong = Defect.startLineTooLong(limit: limits.startLine)
-        while let line = try reader.next(bytes, limit: reader.start &+ limits.startLine &+ 2, or: tooLong) {
+        while let line = try nextStartLine(bytes, &reader) {
             reader.advance(over: line)
             if !line.isEmpty {
                 try readRequestLine(bytes, line)
@@ -108,6 +138,18 @@ public final class RequestHead {
         }
         state = .startLine(reader, emptyLines: emptyLines)
         return nil
+    }
+
+    /// RFC 9112 section 3 tells a method that nobody implements from a target that is too long.
+    private func nextStartLine(_ bytes: Span<UInt8>, _ reader: inout LineReader) throws(Defect) -> Range<Int>? {
+        let (start, limit) = (reader.start, limits.startLine)
+        do throws(Defect) {
+            return try reader.next(bytes, limit: start &+ limit &+ 2, or: .startLineTooLong(limit: limit))
+        } catch {
+            guard error == .startLineTooLong(limit: limit) else { throw error }
+            let end = min(start &+ limit, bytes.count)
+            throw bytes.endOfToken(in: start..<end) == end ? .methodTooLong(limit: limit) : error
+        }
     }
 
     /// The usual request line, when it is there to its end, in one go. Returns where the next line begins; nil when
@@ -136,7 +178,10 @@ public final class RequestHead {
         guard targetStart < targetEnd, bytes[targetEnd] == .space else { throw .malformedRequestLine }
         version = try Version(bytes, at: targetEnd &+ 1)
         let bad = bytes.firstOutsideTarget(in: targetStart..<targetEnd)
-        if bad < targetEnd { throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget }
+        if bad < targetEnd {
+            if bytes[bad] > UInt8.delete { throw .rawBytesInTarget }
+            throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget
+        }
         target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method)
     }
 
@@ -167,10 +212,10 @@ public final class RequestHead {
         }
     }
 
-    /// RFC 9112 section 3.2. A Host that differs from the target is refused rather than overridden, as an upstream or
-    /// a log could have believed the other. Of CONNECT the target alone counts, since it is whole and nothing of the head
-    /// goes to the origin: some text browsers send no Host in HTTP/1.1, and programs that open a tunnel as the manual of
-    /// Node does send the proxy's own.
+    /// RFC 9112 section 3.2. A target that names its host makes a Host that differs meaningless (section 3.2.2): nobody
+    /// gets it, and ours is made from the target. It must be one host all the same. Of CONNECT the target is whole and
+    /// nothing of the head goes to the origin: some text browsers send no Host in HTTP/1.1, and programs that open a tunnel
+    /// as the manual of Node does send the proxy's own.
     private func readHost(_ bytes: Span<UInt8>) throws(Defect) {
         if fields.repeated.contains(.host) { throw .repeatedHost }
         guard let field = fields.first(.host) else {
@@ -187,9 +232,7 @@ public final class RequestHead {
             keepsHostLine = true
             return
         }
-        let host = try Authority(bytes, in: field.value)
-        guard method == .connect || named.agrees(with: host, in: bytes, defaultPort: target.scheme?.defaultPort)
-        else { throw .conflictingHost }
+        _ = try Authority(bytes, in: field.value)
     }
 
     /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us

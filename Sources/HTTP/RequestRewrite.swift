@@ -56,7 +56,7 @@ extension RequestHead {
             if let upgrade {
                 upgrade.append(hostField: bytes.extracting(authority.bracketedHost), to: buffer)
             } else {
-                buffer.append(bytes.extracting(authority.text))
+                append(authority, of: bytes, to: buffer)
             }
             buffer.append(literal: "\r\n")
         }
@@ -112,12 +112,19 @@ extension RequestHead {
             buffer.append(bytes.extracting(target.text))
         } else if case .absolute(let scheme) = form, let authority {
             appendScheme(bytes, or: scheme, to: buffer)
-            buffer.append(bytes.extracting(authority.text))
+            append(authority, of: bytes, to: buffer)
             // RFC 9112 section 3.2.4: to a proxy, the target without path means the asterisk.
             if target.form != .asterisk { target.appendOriginForm(bytes, to: buffer) }
         } else {
             target.appendOriginForm(bytes, to: buffer)
         }
+    }
+
+    private func append(_ authority: Authority, of bytes: Span<UInt8>, to buffer: ByteBuffer) {
+        buffer.append(bytes.extracting(authority.text))
+        guard let assumedPort else { return }
+        buffer.append(.colon)
+        buffer.append(decimal: Int(assumedPort))
     }
 
     /// Whether the request line from the path on is what an origin server gets.

@@ -1,6 +1,7 @@
 import Bytes
 
-/// A response's head, read as strictly as a request's. Everything is an offset into the bytes that were parsed.
+/// A response's head, read as strictly as a request's, but for what old servers write (`LenientHead`). Everything is an
+/// offset into the bytes that were parsed.
 ///
 /// One object serves a connection's whole life: `reset` keeps its room.
 public final class ResponseHead {
@@ -19,6 +20,10 @@ public final class ResponseHead {
     public private(set) var options: ConnectionOptions = []
     /// Whether the upstream's connection can carry another request once this body has been read to its end.
     public private(set) var keepAlive = false
+    /// The head was made of one that is not as RFC 9112 wants it.
+    private var isMended = false
+    /// It is understood, but no second response is expected to begin where this one ends.
+    public var isIrregular: Bool { isMended || !said.isRegular }
 
     public init(limits: Limits = .response) {
         self.limits = limits
@@ -32,6 +37,44 @@ public final class ResponseHead {
         said = ResponseFraming()
         options = []
         keepAlive = false
+        isMended = false
+    }
+
+    /// Reads on, from a buffer that begins where the head begins. What old servers write is replaced there by what it
+    /// means, and the head is read from that.
+    public func parse(_ buffer: ByteBuffer, answering method: Method) throws(HTTPError) -> HeadProgress {
+        do throws(HTTPError) {
+            guard case .lenient = state else { return try parse(buffer.readable, answering: method) }
+        } catch {
+            guard error.defect.isLenientlyRead else { throw error }
+            state = .lenient(LineReader())
+        }
+        do throws(Defect) {
+            guard try mend(buffer) else { return .needsMore }
+        } catch {
+            state = .failed(error)
+            throw HTTPError(.upstream, error)
+        }
+        return try parse(buffer.readable, answering: method)
+    }
+
+    /// - Returns: whether the head was whole.
+    private func mend(_ buffer: ByteBuffer) throws(Defect) -> Bool {
+        guard case .lenient(var reader) = state else { return true }
+        let bytes = buffer.readable
+        while let line = try reader.nextLenient(bytes, limit: limits.head, or: .headTooLarge(limit: limits.head)) {
+            let end = LineReader.lineEnd(behind: line, in: bytes)
+            reader.advance(to: end)
+            guard line.isEmpty else { continue }
+            let mended = ByteBuffer(capacity: end &+ 64)
+            try LenientHead.append(bytes.extracting(first: end), to: mended)
+            buffer.replaceFirst(end, with: mended.readable)
+            reset()
+            isMended = true
+            return true
+        }
+        state = .lenient(reader)
+        return false
     }
 
     /// Reads on, as `RequestHead.parse` does. `method` is that of the request which is answered: it decides whether
@@ -40,6 +83,11 @@ public final class ResponseHead {
         do throws(Defect) {
             return try advance(bytes, method)
         } catch {
+            var error = error
+            if case .startLine = state, error == .controlCharacter {
+                guard let isFrame = HTTP2Frame.begins(bytes) else { return .needsMore }
+                if isFrame { error = .onlyHTTP2 }
+            }
             state = .failed(error)
             throw HTTPError(.upstream, error)
         }
@@ -61,6 +109,7 @@ public final class ResponseHead {
             reader.advance(over: line)
             return try finish(bytes, method, from: reader)
         case .fields(let reader): return try finish(bytes, method, from: reader)
+        case .lenient: return .needsMore
         case .complete(let length): return .complete(length: length)
         case .failed(let defect): throw defect
         }
@@ -75,7 +124,7 @@ public final class ResponseHead {
         said = try ResponseFraming(bytes, version: version, status: status, to: method, fields: fields)
         let persists = fields.present.contains(.proxyConnection) ? proxyOptions(bytes) : options
         keepAlive =
-            framing != .untilClose && said.isRegular && !persists.contains(.close)
+            framing != .untilClose && !isIrregular && !persists.contains(.close)
             && (version >= .http11 || persists.contains(.keepAlive))
         return .complete(length: length)
     }

@@ -16,6 +16,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 3, 10], [0, 3, 5, 200])
+    func `the front is replaced by something shorter or longer, and what is behind it stays`(front: Int, by size: Int) {
+        let buffer = ByteBuffer(capacity: 64)
+        buffer.append("ab" as StaticString)
+        buffer.append("0123456789" as StaticString)
+        buffer.consume(2)
+        let replacement = [UInt8](repeating: 0x78, count: size)
+        buffer.replaceFirst(front, with: replacement.span)
+        #expect(buffer.readable.array == replacement + Array("0123456789".utf8.dropFirst(front)))
+    }
+
     @Test(arguments: [(0, "0"), (7, "7"), (10, "10"), (65_535, "65535"), (Int.max, "9223372036854775807")])
     func `numbers are written in decimal`(number: Int, text: String) {
         let buffer = ByteBuffer(capacity: 64)

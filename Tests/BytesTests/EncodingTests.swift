@@ -27,6 +27,18 @@ import Testing
         #expect(Hex.decode("0g") == nil)
     }
 
+    @Test func `bytes above 0x7F are percent-encoded, and no others`() {
+        let buffer = ByteBuffer(capacity: 64)
+        let bytes = (0...UInt8.max).map { $0 }
+        PercentEncoding.appendASCII(bytes.span, to: buffer)
+        let plain = Array(buffer.readable.array.prefix(0x80))
+        let encoded = Array(buffer.readable.array.dropFirst(0x80))
+        #expect(plain == Array(bytes.prefix(0x80)))
+        #expect(String(decoding: encoded.prefix(6), as: UTF8.self) == "%80%81")
+        let decoded = PercentEncoding.decode(encoded.span)
+        #expect(decoded == Array(bytes.dropFirst(0x80)))
+    }
+
     @Test func `percent-encoding is decoded, and refused when broken`() {
         #expect(PercentEncoding.decode(Array("p%40ss%2fw".utf8).span) == Array("p@ss/w".utf8))
         for broken in ["%", "%4", "%zz", "a%4"] { #expect(PercentEncoding.decode(Array(broken.utf8).span) == nil) }

@@ -45,9 +45,9 @@ import Testing
             case .data(let range):
                 reading.content += String(decoding: bytes[range], as: UTF8.self)
                 offset = range.upperBound
-            case .trailer(let field):
-                reading.trailers.append(String(decoding: bytes[field.line], as: UTF8.self))
-                offset = field.line.upperBound
+            case .trailer(let line):
+                reading.trailers.append(String(decoding: bytes[line], as: UTF8.self))
+                offset = line.upperBound
             }
         }
     }
@@ -119,6 +119,95 @@ import Testing
         for size in 1...bytes.count {
             #expect(read(bytes, by: size, decoding: true).defect == defect)
             #expect(read(bytes, by: size, decoding: false).defect == defect)
+        }
+    }
+
+    /// What a decoder of an upstream's body wrote of the bytes it was shown in pieces of `size`.
+    private func rewritten(_ bytes: [UInt8], by size: Int, limits: Limits = .response) -> (Reading, isIrregular: Bool) {
+        var decoder = ChunkedDecoder(fault: .upstream, limits: limits)
+        var reading = Reading()
+        let (held, out) = (ByteBuffer([]), ByteBuffer([]))
+        do throws(HTTPError) {
+            var next = 0
+            while next < bytes.count, !decoder.isEnded {
+                let end = min(next + size, bytes.count)
+                held.append(Array(bytes[next..<end]))
+                next = end
+                let consumed = try decoder.pass(held.readable, to: out)
+                held.consume(consumed)
+                reading.passed += consumed
+            }
+        } catch { reading.defect = error.defect }
+        reading.content = out.readable.text
+        reading.isEnded = decoder.isEnded
+        return (reading, decoder.isIrregular)
+    }
+
+    static let mended: [(raw: String, clean: String)] = [
+        ("5 \r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+        ("5\r\nhello\r\n0 \t \r\n\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+        ("1A \t;a=b\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", "1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n"),
+        ("5;x\r\nhello\r\n1 \r\n!\r\n0;y\r\n\r\n", "5;x\r\nhello\r\n1\r\n!\r\n0;y\r\n\r\n"),
+        ("5\nhello\n1\n!\n0\n\n", "5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n"),
+        ("5\r\nhello\n0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n"),
+        ("0\r\n\n", "0\r\n\r\n"),
+        ("0\r\nX : y\r\nZ:1\n\r\n", "0\r\nX: y\r\nZ: 1\r\n\r\n"),
+        ("0\r\nA: 1\r\nX: y\r\n z\r\n\tz\nB: 2\r\n\r\n", "0\r\nA: 1\r\nB: 2\r\n\r\n"),
+        ("0\r\nX: y\r\n \r\n\r\n", "0\r\n\r\n"),
+    ]
+
+    @Test(arguments: mended)
+    func `chunks of an old server are written as they should be, whole and in pieces`(raw: String, clean: String) {
+        let bytes = Array(raw.utf8)
+        for size in 1...bytes.count + 4 {
+            let (reading, isIrregular) = rewritten(bytes + Array("HTTP".utf8), by: size)
+            #expect(reading == Reading(content: clean, passed: bytes.count, isEnded: true))
+            #expect(isIrregular)
+            let again = read(Array(clean.utf8), by: size, decoding: true)
+            #expect(again.isEnded && again.defect == nil, "what we wrote is refused")
+        }
+    }
+
+    @Test(arguments: accepted)
+    func `chunks of a server that keeps to the RFC pass as they are`(
+        text: String, content: String, trailers: [String]
+    ) {
+        let body = text == "2\n\r\n\n0\n\n" ? Array("2\r\n\r\n\r\n0\r\n\r\n".utf8) : crlf(text)
+        for size in 1...(body.count + 3) {
+            let (reading, isIrregular) = rewritten(body + Array("\n 5".utf8), by: size)
+            #expect(
+                reading
+                    == Reading(content: String(decoding: body, as: UTF8.self), passed: body.count, isEnded: true))
+            #expect(!isIrregular)
+        }
+    }
+
+    static let badOfOldServers: [(text: String, defect: Defect)] = [
+        (" 5\r\nhello\r\n", .malformedChunkSize), ("5 5\r\nhello\r\n", .malformedChunkSize),
+        ("\nhello\n", .malformedChunkSize), ("5;a\nhello\r\n0\r\n\r\n", .bareLineFeed),
+        ("5\rhello\r\n", .bareCarriageReturn), ("5\r\nhelloX\n", .malformedChunkEnd),
+        ("5\r\nhello\rX", .malformedChunkEnd), ("0\n X: y\n\n", .foldedLine), ("0\nX\n\n", .missingColon),
+        ("0\nContent-Length : 5\n\n", .forbiddenTrailer), ("0\r\nHost: evil\r\n folded\r\n\r\n", .forbiddenTrailer),
+        ("0\nGET / HTTP/1.1\n\n", .malformedFieldName), ("FFFFFFFFFFFFFFFFF \n", .chunkSizeTooLarge),
+    ]
+
+    @Test(arguments: badOfOldServers)
+    func `chunks that cannot be read one way are refused of old servers, too`(text: String, defect: Defect) {
+        let bytes = Array(text.utf8)
+        for size in 1...bytes.count { #expect(rewritten(bytes, by: size).0.defect == defect, "by \(size)") }
+    }
+
+    @Test func `trailers of old servers are bounded, however they arrive`() {
+        let limits = Limits(trailers: 20, trailerFields: 2, chunkExtension: 4)
+        let cases: [(String, Defect?)] = [
+            ("0\nA: 1\nB: 2\n\n", nil), ("0\nA: 1\n 2\n 3\n\n", .tooManyFields(limit: 2)),
+            ("0\nA: 1\n " + String(repeating: "a", count: 40), .trailersTooLarge(limit: 20)),
+            ("1 " + String(repeating: " ", count: 40), .chunkExtensionTooLong(limit: 4)),
+        ]
+        for (text, defect) in cases {
+            for size in [1, 2, 7, 100] {
+                #expect(rewritten(Array(text.utf8), by: size, limits: limits).0.defect == defect, "\(text) by \(size)")
+            }
         }
     }
 

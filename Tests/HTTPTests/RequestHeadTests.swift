@@ -26,6 +26,11 @@ import Testing
         Case(head: "GET http://h?q HTTP/1.1\nHost: h:80\n\n", host: "h", path: "?q"),
         Case(head: "GET HTTP://H:80/ HTTP/1.1\nHost: h\n\n", host: "H", port: 80),
         Case(head: "GET ftp://h/f HTTP/1.1\nHost: h:21\n\n", host: "h", path: "/f"),
+        // Host is ignored where the target names its own.
+        Case(head: "GET http://a/ HTTP/1.1\nHost: b\n\n", host: "a"),
+        Case(head: "GET http://a/ HTTP/1.1\nHost: a:8080\n\n", host: "a"),
+        Case(head: "GET http://a:8080/ HTTP/1.1\nHost: a\n\n", host: "a", port: 8080),
+        Case(head: "GET https://a/ HTTP/1.0\nHost: 127.0.0.1:80\n\n", host: "a", version: .http10, keepAlive: false),
         Case(head: "GET http://u:p%40@h/ HTTP/1.1\nHost: h\n\n", host: "h", userinfo: "u:p%40"),
         Case(head: "GET http://[::1]:8080/ HTTP/1.1\nHost: [::1]:8080\n\n", host: "::1", port: 8080),
         Case(head: "GET http://127.0.0.1/ HTTP/1.1\nHost: 127.0.0.1\n\n", host: "127.0.0.1"),
@@ -105,6 +110,36 @@ import Testing
             #expect(head.upgrade == expected.upgrade)
             #expect(head.maxForwards == expected.maxForwards)
         }
+    }
+
+    static let encoded = [
+        ("GET http://h/caf\u{e9}?\u{e9}=%C3 HTTP/1.1", "GET http://h/caf%C3%A9?%C3%A9=%C3 HTTP/1.1"),
+        ("\nGET /\u{80}\u{ffff} HTTP/1.1", "\nGET /%C2%80%EF%BF%BF HTTP/1.1"),
+        ("GET http://\u{fc}:\u{fc}@h/ HTTP/1.1", "GET http://%C3%BC:%C3%BC@h/ HTTP/1.1"),
+        ("M-SEARCH http://h/\u{e9} HTTP/1.0", "M-SEARCH http://h/%C3%A9 HTTP/1.0"),
+    ]
+
+    @Test(arguments: encoded)
+    func `bytes above 0x7F in a target are percent-encoded before anybody sees it`(raw: String, encoded: String) {
+        let (fields, behind) = (Array("\r\nHost: h\r\nX: \u{e9}\r\n\r\n".utf8), Array("GET /\u{e9}".utf8))
+        let (raw, expected) = (crlf(raw) + fields, crlf(encoded) + fields)
+        for round in 0..<3 {
+            let head = RequestHead()
+            let buffer = ByteBuffer([])
+            if round != 1 { buffer.append(round == 2 ? raw + behind : raw) }
+            let outcome = round == 1 ? head.outcomeByteByByte(raw, in: buffer) : head.outcome(buffer)
+            #expect(outcome == .complete(length: expected.count))
+            #expect(head.outcome(buffer) == .complete(length: expected.count), "it stays complete")
+            let bytes = buffer.readable.array
+            #expect(bytes == (round == 2 ? expected + behind : expected))
+            #expect(encoded.contains(" \(head.text(head.target.text, bytes) ?? "") HTTP/"))
+        }
+    }
+
+    @Test func `bytes that are no UTF-8 are percent-encoded as they are`() {
+        let buffer = ByteBuffer(Array("GET /".utf8) + [0xFF, 0x80, 0xE9] + Array(" HTTP/1.0\r\n\r\n".utf8))
+        #expect(RequestHead().outcome(buffer) == .complete(length: 27))
+        #expect(buffer.readable.text == "GET /%FF%80%E9 HTTP/1.0\r\n\r\n")
     }
 
     @Test func `fields are offsets into the bytes, in the order they came`() throws {

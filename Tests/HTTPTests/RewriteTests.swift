@@ -43,6 +43,9 @@ import Testing
             "GET http://u:p@H:80 HTTP/1.1\nX: 1\nHost: h\n\n",
             "GET / HTTP/1.1\nHost: H:80\nX: 1\nVia: 1.1 attache\n\n"
         ),
+        // So is one that names somebody else, whom nobody asks.
+        ("GET http://h/ HTTP/1.1\nHost: i:81\nX: 1\n\n", "GET / HTTP/1.1\nHost: h\nX: 1\nVia: 1.1 attache\n\n"),
+        ("GET http://h:8080/ HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\nHost: h:8080\nVia: 1.1 attache\n\n"),
         ("GET http://h?q HTTP/1.1\nHost: h\n\n", "GET /?q HTTP/1.1\nHost: h\nVia: 1.1 attache\n\n"),
         ("GET http://h/ HTTP/1.0\n\n", "GET / HTTP/1.1\nHost: h\nVia: 1.0 attache\n\n"),
         ("GET /a HTTP/1.2\nHost: h\n\n", "GET /a HTTP/1.1\nHost: h\nVia: 1.1 attache\n\n"),
@@ -84,6 +87,23 @@ import Testing
     ])
     func `a request goes on as an intermediary sends it`(received: String, sent: String) throws {
         #expect(try rewritten(received) == sent)
+    }
+
+    @Test func `a port that Host leaves out is written, for the origin and for a parent`() throws {
+        let bytes = crlf("GET /p HTTP/1.1\nX: 1\nHost: h\n\n")
+        for (form, expected) in [
+            (RequestRewrite.Form.origin, "GET /p HTTP/1.1\nHost: h:8443\nX: 1\nVia: 1.1 attache\n\n"),
+            (.absolute(.http), "GET http://h:8443/p HTTP/1.1\nHost: h:8443\nX: 1\nVia: 1.1 attache\n\n"),
+        ] {
+            let head = RequestHead()
+            #expect(head.outcome(bytes) == .complete(length: bytes.count))
+            head.assume(port: 8443)
+            var rewrite = RequestRewrite()
+            rewrite.form = form
+            let buffer = ByteBuffer(capacity: 64)
+            head.write(bytes.span, as: rewrite, via: .test, into: buffer).end()
+            #expect(buffer.readable.text.replacing("\r\n", with: "\n") == expected)
+        }
     }
 
     @Test func `a rewrite changes what it says`() throws {

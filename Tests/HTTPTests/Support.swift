@@ -19,27 +19,35 @@ enum Outcome: Equatable {
     case needsMore
     case complete(length: Int)
     case refused(Defect)
+
+    init(_ parse: () throws(HTTPError) -> HeadProgress) {
+        do throws(HTTPError) {
+            self =
+                switch try parse() {
+                case .needsMore: .needsMore
+                case .complete(let length): .complete(length: length)
+                }
+        } catch { self = .refused(error.defect) }
+    }
 }
 
 extension RequestHead {
-    func outcome(_ bytes: [UInt8]) -> Outcome {
-        do throws(HTTPError) {
-            return switch try parse(bytes.span) {
-            case .needsMore: .needsMore
-            case .complete(let length): .complete(length: length)
-            }
-        } catch {
-            return .refused(error.defect)
-        }
+    func outcome(_ bytes: [UInt8]) -> Outcome { outcome(ByteBuffer(bytes)) }
+
+    func outcome(_ buffer: ByteBuffer) -> Outcome {
+        Outcome { () throws(HTTPError) in try parse(buffer) }
     }
 
     /// Shows the bytes one at a time.
-    func outcomeByteByByte(_ bytes: [UInt8]) -> Outcome {
-        for count in 0..<bytes.count {
-            let outcome = outcome(Array(bytes[..<count]))
+    func outcomeByteByByte(_ bytes: [UInt8]) -> Outcome { outcomeByteByByte(bytes, in: ByteBuffer([])) }
+
+    func outcomeByteByByte(_ bytes: [UInt8], in buffer: ByteBuffer) -> Outcome {
+        for byte in bytes {
+            let outcome = outcome(buffer)
             if outcome != .needsMore { return outcome }
+            buffer.append(byte)
         }
-        return outcome(bytes)
+        return outcome(buffer)
     }
 
     func text(_ range: Range<Int>?, _ bytes: [UInt8]) -> String? {
@@ -49,21 +57,32 @@ extension RequestHead {
 
 extension ResponseHead {
     func outcome(_ bytes: [UInt8], answering method: HTTP.Method = .get) -> Outcome {
-        do throws(HTTPError) {
-            return switch try parse(bytes.span, answering: method) {
-            case .needsMore: .needsMore
-            case .complete(let length): .complete(length: length)
-            }
-        } catch {
-            return .refused(error.defect)
-        }
+        outcome(ByteBuffer(bytes), answering: method)
+    }
+
+    func outcome(_ buffer: ByteBuffer, answering method: HTTP.Method = .get) -> Outcome {
+        Outcome { () throws(HTTPError) in try parse(buffer, answering: method) }
     }
 
     func outcomeByteByByte(_ bytes: [UInt8], answering method: HTTP.Method = .get) -> Outcome {
-        for count in 0..<bytes.count {
-            let outcome = outcome(Array(bytes[..<count]), answering: method)
+        outcomeByteByByte(bytes, in: ByteBuffer([]), answering: method)
+    }
+
+    func outcomeByteByByte(
+        _ bytes: [UInt8], in buffer: ByteBuffer, answering method: HTTP.Method = .get
+    ) -> Outcome {
+        for byte in bytes {
+            let outcome = outcome(buffer, answering: method)
             if outcome != .needsMore { return outcome }
+            buffer.append(byte)
         }
-        return outcome(bytes, answering: method)
+        return outcome(buffer, answering: method)
+    }
+}
+
+extension ByteBuffer {
+    convenience init(_ bytes: [UInt8]) {
+        self.init(capacity: bytes.count)
+        append(bytes)
     }
 }

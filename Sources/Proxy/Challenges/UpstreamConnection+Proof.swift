@@ -65,7 +65,7 @@ extension UpstreamConnection {
                 case .data(let range):
                     digest.update(bytes.readable.extracting(range))
                     offset = range.upperBound
-                case .trailer(let field): offset = field.line.upperBound
+                case .trailer(let line): offset = line.upperBound
                 case .needsMore(let consumed):
                     bytes.consume(consumed)
                     return false

@@ -46,10 +46,15 @@ enum BodyContent {
             case .data(let range):
                 each(bytes.extracting(range))
                 offset = range.upperBound
-            case .trailer(let field): offset = field.line.upperBound
+            case .trailer(let line): offset = line.upperBound
             case .needsMore(let consumed), .end(let consumed): return consumed
             }
         }
+    }
+
+    /// Whether no second message is expected to begin where this one ends.
+    var isIrregular: Bool {
+        if case .chunked(let decoder) = self { decoder.isIrregular } else { false }
     }
 
     /// Whether the end of the connection is the end of the body.

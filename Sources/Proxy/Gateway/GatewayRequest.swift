@@ -89,7 +89,7 @@ final class GatewayRequest {
                 buffer.append(inbound.readable.extracting(range))
                 inbound.consume(range.upperBound)
                 return true
-            case .trailer(let field): inbound.consume(field.line.upperBound)
+            case .trailer(let line): inbound.consume(line.upperBound)
             case .end: return true
             case .needsMore(let consumed):
                 inbound.consume(consumed)

@@ -91,7 +91,7 @@ struct TokenClient {
                     case .data(let range):
                         content += inbound.readable.extracting(range).array
                         offset = range.upperBound
-                    case .trailer(let field): offset = field.line.upperBound
+                    case .trailer(let line): offset = line.upperBound
                     case .needsMore(let consumed):
                         inbound.consume(consumed)
                         break scan

@@ -1,5 +1,5 @@
-// Invariant: a chunked body is passed and decoded to the same end however it is cut, and what was decoded, encoded
-// anew, decodes to itself.
+// Invariant: a chunked body is passed and decoded to the same end however it is cut, what was decoded, encoded anew, decodes
+// to itself, and what is written of an upstream's body is one that a strict decoder reads the same.
 import Bytes
 import HTTP
 
@@ -10,9 +10,33 @@ private struct Reading: Equatable {
     var defect: Defect?
 }
 
+private let limits = Limits(trailers: 200, trailerFields: 4, chunkExtension: 20)
+
+/// What an upstream's body is relayed as.
+private func rewritten(_ bytes: [UInt8], by size: Int) -> Reading {
+    var decoder = ChunkedDecoder(fault: .upstream, limits: limits)
+    var reading = Reading()
+    let out = ByteBuffer(capacity: 64)
+    var shown = 0
+    do throws(HTTPError) {
+        while shown < bytes.count, !decoder.isEnded {
+            shown = min(shown + size, bytes.count)
+            reading.consumed += try decoder.pass(bytes.span.extracting(reading.consumed..<shown), to: out)
+        }
+        reading.content = out.readable.array
+    } catch {
+        reading.defect = error.defect
+        reading.consumed = 0
+    }
+    reading.isEnded = decoder.isEnded
+    return reading
+}
+
 /// Shows the bytes in pieces of `size`, what was not consumed again.
-private func read(_ bytes: [UInt8], by size: Int, decoding: Bool) -> Reading {
-    var decoder = ChunkedDecoder(fault: .client, limits: Limits(trailers: 200, trailerFields: 4, chunkExtension: 20))
+private func read(
+    _ bytes: [UInt8], by size: Int, decoding: Bool, of fault: HTTPError.Fault = .client, limits: Limits = limits
+) -> Reading {
+    var decoder = ChunkedDecoder(fault: fault, limits: limits)
     var reading = Reading()
     var shown = 0
     do throws(HTTPError) {
@@ -43,7 +67,7 @@ private func decode(
             precondition(range.lowerBound >= offset && !range.isEmpty)
             content += bytes.extracting(range).array
             offset = range.upperBound
-        case .trailer(let field): offset = field.line.upperBound
+        case .trailer(let line): offset = line.upperBound
         }
     }
 }
@@ -67,6 +91,14 @@ public func fuzzChunked(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         ChunkedEncoder.appendEnd(to: buffer)
         let again = read(buffer.readable.array, by: Int(size), decoding: true)
         precondition(again.isEnded && again.content == whole.content, "the encoding does not decode to itself")
+    }
+    let (old, relayed) = (read(bytes, by: Int(size), decoding: true, of: .upstream), rewritten(bytes, by: Int(size)))
+    precondition(rewritten(bytes, by: max(bytes.count, 1)) == relayed, "the pieces matter")
+    precondition(old.defect == relayed.defect && old.consumed == relayed.consumed && old.isEnded == relayed.isEnded)
+    if whole.defect == nil { precondition(old.content == whole.content, "a good body is read as another") }
+    if old.isEnded {
+        let strict = read(relayed.content, by: Int(size), decoding: true, limits: .response)
+        precondition(strict.isEnded && strict.content == old.content, "what we wrote is another body")
     }
     return 0
 }

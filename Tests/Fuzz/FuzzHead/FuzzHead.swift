@@ -1,5 +1,5 @@
 // Invariant: a head says the same whole and in two pieces, and one that is accepted is written as a head that is
-// accepted and means the same.
+// accepted without being mended and means the same.
 import Bytes
 import HTTP
 
@@ -13,21 +13,30 @@ private enum Outcome: Equatable {
     }
 }
 
+private func buffer(_ bytes: ArraySlice<UInt8>) -> ByteBuffer {
+    let buffer = ByteBuffer(capacity: bytes.count)
+    buffer.append(Array(bytes))
+    return buffer
+}
+
 private func check(request bytes: [UInt8], split: Int, via: Via) {
-    let whole = RequestHead()
-    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytes.span) }
-    let pieces = RequestHead()
-    let first = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span.extracting(first: split)) }
-    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span) }
+    let (whole, bytesOfWhole) = (RequestHead(), buffer(bytes[...]))
+    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytesOfWhole) }
+    let (pieces, bytesOfPieces) = (RequestHead(), buffer(bytes[..<split]))
+    let first = Outcome { () throws(HTTPError) in try pieces.parse(bytesOfPieces) }
+    bytesOfPieces.append(Array(bytes[split...]))
+    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytesOfPieces) }
     precondition(second == outcome, "the split at \(split) matters")
     if case .refused = first { precondition(first == outcome, "refused too early") }
 
     guard case .progress(.complete(let length)) = outcome else { return }
-    precondition(length <= bytes.count)
+    let read = bytesOfWhole.readable
+    precondition(length <= read.count && read.equals(bytesOfPieces.readable))
     precondition(pieces.framing == whole.framing && pieces.keepAlive == whole.keepAlive)
     precondition(pieces.fields.map(\.line) == whole.fields.map(\.line))
+    for offset in whole.target.text { precondition(read[offset] < 0x80, "the target is not ASCII") }
     let buffer = ByteBuffer(capacity: 64)
-    whole.write(bytes.span, as: RequestRewrite(), via: via, into: buffer).end()
+    whole.write(read, as: RequestRewrite(), via: via, into: buffer).end()
     // Ours adds a Via line, and a Host line where there was none.
     let again = RequestHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 200))
     let reread = Outcome { () throws(HTTPError) in try again.parse(buffer.readable) }
@@ -39,27 +48,29 @@ private func check(request bytes: [UInt8], split: Int, via: Via) {
     precondition(again.method == whole.method && again.framing == whole.framing, "what we wrote means something else")
     precondition(via.occurs(in: again.fields, of: buffer.readable))
     if let left = again.authority, let right = whole.authority {
-        precondition(buffer.readable.extracting(left.host).equals(bytes.span.extracting(right.host)))
+        precondition(buffer.readable.extracting(left.host).equals(read.extracting(right.host)))
     }
     for field in again.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
 }
 
 private func check(response bytes: [UInt8], split: Int, method: HTTP.Method, via: Via) {
-    let whole = ResponseHead()
-    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytes.span, answering: method) }
-    let pieces = ResponseHead()
-    _ = Outcome { () throws(HTTPError) in
-        try pieces.parse(bytes.span.extracting(first: split), answering: method)
-    }
-    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytes.span, answering: method) }
+    let (whole, bytesOfWhole) = (ResponseHead(), buffer(bytes[...]))
+    let outcome = Outcome { () throws(HTTPError) in try whole.parse(bytesOfWhole, answering: method) }
+    let (pieces, bytesOfPieces) = (ResponseHead(), buffer(bytes[..<split]))
+    _ = Outcome { () throws(HTTPError) in try pieces.parse(bytesOfPieces, answering: method) }
+    bytesOfPieces.append(Array(bytes[split...]))
+    let second = Outcome { () throws(HTTPError) in try pieces.parse(bytesOfPieces, answering: method) }
     precondition(second == outcome, "the split at \(split) matters")
 
     guard case .progress(.complete) = outcome else { return }
+    precondition(bytesOfWhole.readable.equals(bytesOfPieces.readable))
+    precondition(!(whole.isIrregular && whole.keepAlive), "a connection that may not be used again is kept")
     let buffer = ByteBuffer(capacity: 64)
-    whole.write(bytes.span, as: ResponseRewrite(), via: via, into: buffer).end()
+    whole.write(bytesOfWhole.readable, as: ResponseRewrite(), via: via, into: buffer).end()
     let again = ResponseHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 300))
     let reread = Outcome { () throws(HTTPError) in try again.parse(buffer.readable, answering: method) }
     precondition(reread == .progress(.complete(length: buffer.count)), "what we wrote is refused")
+    precondition(!again.isIrregular, "what we wrote is not as it should be")
     precondition(again.status == whole.status && again.framing == whole.framing, "what we wrote means something else")
     for field in again.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
 }

@@ -7,7 +7,7 @@ extension ExplainedRequest {
     init(method: String, url: String, client: ClientIdentity) throws(ExplanationError) {
         // The parser is given a whole line: neither part may bring its own blanks and line ends into it.
         for (what, text) in [("method", method), ("URL", url)] {
-            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
                 throw ExplanationError("the \(what) has a character in it that no request can have")
             }
         }
@@ -18,13 +18,15 @@ extension ExplainedRequest {
         if method == "CONNECT", url.contains("/") {
             throw ExplanationError("a CONNECT names host and port alone, such as www.example.com:443")
         }
-        let bytes = Array("\(method) \(url) HTTP/1.0\r\n\r\n".utf8)
+        let buffer = ByteBuffer(capacity: url.utf8.count + 64)
+        buffer.append("\(method) \(url) HTTP/1.0\r\n\r\n")
         let head = RequestHead()
         do throws(HTTPError) {
-            _ = try head.parse(bytes.span)
+            _ = try head.parse(buffer)
         } catch {
             throw ExplanationError("'\(method) \(Self.withoutUser(url))' is no request: \(error.defect)")
         }
+        let bytes = buffer.readable.array
         guard let authority = head.target.authority else {
             throw ExplanationError("'\(url)' is no whole URL: a client sends http://HOST/PATH to a proxy")
         }
@@ -42,7 +44,7 @@ extension ExplainedRequest {
             user = PercentEncoding.decode(bytes.span.extracting(userinfo.lowerBound..<end)).map { $0.span.text }
         }
         self.init(
-            method: method, url: Self.withoutUser(url),
+            method: method, url: Self.withoutUser(bytes.span.extracting(head.target.text).text),
             host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client,
             urlUser: user)
     }

@@ -25,6 +25,17 @@ struct ForwardingTests {
         #expect(message.target == expected)
     }
 
+    @Test(arguments: ["127.0.0.1", "elsewhere.test", "127.0.0.1:1", "127.0.0.1:1\r\nX-A: 1"])
+    func `a Host that differs from the target is written anew`(host: String) throws {
+        let message = try forwarded("GET http://ORIGIN/ HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+        #expect(message.values("Host").count == 1)
+    }
+
+    @Test func `bytes above 0x7F in a target are percent-encoded`() throws {
+        let message = try forwarded("GET http://ORIGIN/caf\u{e9}/%C3%A9?q=\u{4e2d}%2f HTTP/1.1\r\nHost: ORIGIN\r\n\r\n")
+        #expect(message.startLine == "GET /caf%C3%A9/%C3%A9?q=%E4%B8%AD%2f HTTP/1.1")
+    }
+
     @Test func `OPTIONS without a path asks about the server`() throws {
         let message = try forwarded("OPTIONS http://ORIGIN HTTP/1.1\r\nHost: ORIGIN\r\n\r\n")
         #expect(message.startLine == "OPTIONS * HTTP/1.1")

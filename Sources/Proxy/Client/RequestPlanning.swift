@@ -87,9 +87,12 @@ struct RequestPlanning {
             throw .refused(
                 Refusal(.notImplemented, .httpRequestError, "a tunnel inside a tunnel is not opened by this proxy"))
         }
+        // Some tools leave the port out of Host; a URL without one has that of its scheme.
+        let isHost = request.target.authority == nil
+        let usualPort = isHost ? tunnel.port : tunnel.scheme.defaultPort
         let isForTunnel =
             (request.target.scheme ?? tunnel.scheme) == tunnel.scheme
-            && request.authority.map { tunnel.leads(to: $0, in: head.readable) } ?? true
+            && request.authority.map { tunnel.leads(to: $0, in: head.readable, usualPort: usualPort) } ?? true
         guard isForTunnel else {
             let place = String(decoding: tunnel.bracketedHost, as: UTF8.self)
             throw .refused(
@@ -97,6 +100,9 @@ struct RequestPlanning {
                     .misdirectedRequest, .httpRequestError,
                     "the tunnel was opened to \(place) port \(tunnel.port), and the request in it is for another server"
                 ))
+        }
+        if isHost, request.authority?.explicitPort == nil, tunnel.port != tunnel.scheme.defaultPort {
+            request.assume(port: tunnel.port)
         }
         if let failure = tunnel.takeFailure() { throw .refused(failure) }
     }

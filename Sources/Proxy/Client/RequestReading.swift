@@ -36,7 +36,7 @@ struct RequestReading {
     func parse() throws(ExchangeFailure) -> Bool {
         let inbound = exchange.inbound
         do throws(HTTPError) {
-            guard case .complete(let length) = try exchange.request.parse(inbound.readable) else { return false }
+            guard case .complete(let length) = try exchange.request.parse(inbound) else { return false }
             exchange.headBytes.append(inbound.readable.extracting(first: length))
             inbound.consume(length)
             return true

@@ -31,8 +31,9 @@ final class InterceptedTunnel {
     }
 
     /// Whether that is the server the tunnel was opened to.
-    func leads(to authority: Authority, in bytes: Span<UInt8>) -> Bool {
-        guard authority.explicitPort ?? scheme.defaultPort == port else { return false }
+    /// - Parameter usualPort: stands for a port that is not written.
+    func leads(to authority: Authority, in bytes: Span<UInt8>, usualPort: UInt16?) -> Bool {
+        guard authority.explicitPort ?? usualPort == port else { return false }
         let named = authority.host
         let isRooted = named.count > 1 && bytes[named.upperBound - 1] == UInt8(ascii: ".")
         let host = host

@@ -172,4 +172,69 @@ struct FramingTests {
             #expect(sent.text == "Wiki")
         }
     }
+
+    /// What curl and squid take of old servers, in the response's bytes; the client gets `X: y z` and `Wiki`.
+    static let oldServers = [
+        "HTTP/1.1 200 OK\nX: y z\nContent-Length: 4\n\nWiki",
+        "HTTP/1.1 200 OK\r\nX : y z\r\nContent-Length : 4\r\n\r\nWiki",
+        "HTTP/1.1 200 OK\r\nX: y\r\n\tz\r\nContent-Length:\r\n 4\r\n\r\nWiki",
+        "HTTP/1.1 200 OK\r\nX: y z\r\nContent-Length: 4, 4\r\n\r\nWiki",
+        "HTTP/1.1 200 OK\r\nX: y z\r\nTransfer-Encoding: chunked\r\n\r\n4  \r\nWiki\r\n0 \r\n\r\n",
+        "HTTP/1.1 200 OK\nX: y z\nTransfer-Encoding: chunked\n\n4\nWiki\n0\n\n",
+        "HTTP/1.1 200 OK\r\nX: y z\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWiki\r\n0\r\nY : 1\r\nZ: 1\r\n 2\r\n\r\n",
+        "HTTP/1.1 103 Early\nLink: x\n\nHTTP/1.1 200 OK\r\nX: y z\r\nContent-Length: 4\r\n\r\nWiki",
+        "HTTP/1.1 100 Go\nLink : x\n\nHTTP/1.1 200 OK\r\nX: y z\r\nContent-Length: 4\r\n\r\nWiki",
+    ]
+
+    @Test(arguments: oldServers, ["1.0", "1.1"])
+    func `a response of an old server is written anew, and its connection is not used again`(
+        response: String, version: String
+    ) throws {
+        let origin = try RecordingOrigin.answering { _, connection in try connection.wire.send(response) }
+        try AttacheProcess.running { proxy throws in
+            for _ in 1...2 {
+                let wire = try proxy.connect()
+                try wire.send(head(origin, version: version) + "\r\n")
+                var answered = try wire.readResponse()
+                if answered.status == 103 { answered = try wire.readResponse() }
+                #expect(answered.status == 200)
+                #expect(answered["X"] == "y z")
+                #expect(answered.text == "Wiki")
+                #expect(!answered.head.replacing("\r\n", with: "").contains("\n"))
+            }
+            #expect(origin.connections == 2)
+        }
+    }
+
+    @Test func `identity is no transfer coding of an old server's response`() throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.request()
+            try connection.wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nWiki")
+        }
+        try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send(head(origin) + "\r\n")
+            let answered = try wire.readResponse()
+            #expect(answered.values("Transfer-Encoding") == ["chunked"])
+            #expect(answered.text == "Wiki")
+        }
+    }
+
+    @Test(arguments: ["\r\n", "\n"])
+    func `a folded challenge is answered`(lineEnd: String) throws {
+        let sentry = DigestGuard()
+        let origin = try RecordingOrigin.answering { request, connection in
+            switch try sentry.judge(request) {
+            case .challenged(let value):
+                let folded = value.replacing(", ", with: ",\(lineEnd)\t  ")
+                let lines = ["HTTP/1.1 401 Unauthorized", "WWW-Authenticate : \(folded)", "Content-Length: 0", "", ""]
+                try connection.wire.send(lines.joined(separator: lineEnd))
+            case .accepted: try connection.reply(body: "in")
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            #expect(try proxy.get(origin.url("/caf\u{e9}")).text == "in")
+            #expect(origin.messages.last?.target == "/caf%C3%A9", "the answer covers the target that was sent")
+        }
+    }
 }

@@ -56,7 +56,7 @@ struct RefusalTests {
         Case("a bare LF", "X-A: 1\nX-B: 2\r\n"),
         Case("a leading space", start: "POST http://ORIGIN/ HTTP/1.1", fields: " Host: ORIGIN\r\n"),
         Case("a second Host", "Host: ORIGIN\r\n"),
-        Case("a Host of another place", start: "GET http://ORIGIN/ HTTP/1.1", fields: "Host: elsewhere.test\r\n"),
+        Case("a Host that is none", start: "GET http://ORIGIN/ HTTP/1.1", fields: "Host: else where\r\n"),
         Case("no Host", start: "GET http://ORIGIN/ HTTP/1.1", fields: "X-A: 1\r\n"),
     ]
 
@@ -67,6 +67,15 @@ struct RefusalTests {
         Case("a version in lower case", start: "GET http://ORIGIN/ http/1.1"),
         Case("two spaces", start: "GET  http://ORIGIN/ HTTP/1.1"),
         Case("a space in the target", start: "GET http://ORIGIN/a b HTTP/1.1"),
+        Case(
+            "a method that nobody implements",
+            start: String(repeating: "M", count: 100_000) + " http://ORIGIN/ HTTP/1.1",
+            status: 501),
+        Case(
+            "a long target", start: "GET http://ORIGIN/\(String(repeating: "a", count: 20_000)) HTTP/1.1", status: 414),
+        Case(
+            "a target that is too long once it is encoded",
+            start: "GET http://ORIGIN/\(String(repeating: "ä", count: 4000)) HTTP/1.1", status: 414),
         Case("a method that is no token", start: "G(T http://ORIGIN/ HTTP/1.1"),
         Case("a port out of range", start: "GET http://127.0.0.1:99999/ HTTP/1.1", fields: "Host: 127.0.0.1:99999\r\n"),
         Case("no host", start: "GET http:///path HTTP/1.1", fields: "Host: \r\n"),
@@ -153,21 +162,55 @@ struct RefusalTests {
         }
     }
 
-    @Test(arguments: [
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nX-A : 1\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\nContent-Length: 0\r\n\r\n", "ICY 200 OK\r\n\r\n", "SSH-2.0-OpenSSH\r\n\r\n",
-    ])
-    func `a malformed response becomes 502`(response: String) throws {
+    static let responses = [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", "several Content-Length fields"),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "both Content-Length and Transfer-Encoding"
+        ),
+        ("HTTP/1.0 200 OK\nTransfer-Encoding : chunked\n\n0\n\n", "Transfer-Encoding in an HTTP/1.0 message"),
+        ("HTTP/1.1 200 OK\r\n X-A: 1\r\nContent-Length: 0\r\n\r\n", "white space before the first field"),
+        ("HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n", "the status line is malformed"),
+        ("HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\nContent-Length: 0\r\n\r\n", "a control character"),
+        ("ICY 200 OK\r\n\r\n", "the status line is malformed"),
+        ("SSH-2.0-OpenSSH\r\n\r\n", "does not name an HTTP version"),
+        ("HTTP/1.1 200 OK\r\nContent", "the message is incomplete"),
+        ("\u{0}\u{0}\u{6}\u{4}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{3}\u{0}\u{0}\u{0}\u{64}", "speaks only HTTP/2"),
+        ("", "closed the connection without an answer"),
+        // What came with a head is looked at before the head goes on.
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "a chunk size is not a hexadecimal number"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nWikiX", "a chunk is not followed by the end"),
+        ("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200\r\nX\r\n\r\n", "a field line has no colon"),
+    ]
+
+    @Test(arguments: responses, ["1.0", "1.1"])
+    func `a response that cannot be understood becomes a 502 that names the fault`(
+        response: (bytes: String, fault: String), version: String
+    ) throws {
         let origin = try RecordingOrigin { connection in
             _ = try connection.request()
-            try connection.wire.send(response)
+            try connection.wire.send(response.bytes)
         }
         try AttacheProcess.running { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send("GET \(origin.url()) HTTP/\(version)\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            var answered = try wire.readResponse()
+            if answered.status == 103 { answered = try wire.readResponse() }
+            #expect(answered.status == 502)
+            #expect(answered["Proxy-Status"]?.contains(response.fault) == true, "\(answered.head)")
+            #expect(answered.text.contains(response.fault), "\(answered.text)")
+        }
+    }
+
+    @Test func `content that cannot be decoded becomes a 502 that names the fault`() throws {
+        let origin = try RecordingOrigin { connection in
+            _ = try connection.request()
+            try connection.reply("200 OK", ["Content-Encoding: gzip"], "this is no gzip")
+        }
+        try AttacheProcess.running("route 127.0.0.1 { decode }") { proxy throws in
             let answered = try proxy.get(origin.url())
             #expect(answered.status == 502)
-            #expect(answered["Proxy-Status"]?.isEmpty == false)
+            #expect(answered.text.contains("the response's content cannot be decoded"), "\(answered)")
         }
     }
 }

@@ -13,3 +13,11 @@ enum ExchangeFailure: Error {
     /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.
     case cutShort(ProxyError, String)
 }
+
+extension ExchangeFailure {
+    /// The same where nothing was sent to the client yet, which can still be told.
+    var beforeHead: ExchangeFailure {
+        guard case .cutShort(let error, let sentence) = self else { return self }
+        return .refused(Refusal(.badGateway, error, sentence))
+    }
+}

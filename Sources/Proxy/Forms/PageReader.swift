@@ -81,7 +81,7 @@ final class PageReader {
     }
 
     /// Whether all that came was the page's, so that another response can follow.
-    var isAtEnd: Bool { isEnded && unread.isEmpty }
+    var isAtEnd: Bool { isEnded && unread.isEmpty && !content.isIrregular }
 
     private func takeArrived() {
         let (unread, arrived) = (unread, arrived)
@@ -98,7 +98,7 @@ final class PageReader {
             case .data(let range):
                 coded.append(unread.readable.extracting(range))
                 unread.consume(range.upperBound)
-            case .trailer(let field): unread.consume(field.line.upperBound)
+            case .trailer(let line): unread.consume(line.upperBound)
             case .needsMore(let consumed): return unread.consume(consumed)
             case .end(let consumed):
                 unread.consume(consumed)

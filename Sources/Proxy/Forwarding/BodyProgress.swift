@@ -15,6 +15,8 @@ struct BodyProgress {
     }
 
     private var rest: Rest
+    /// It is understood, but no second message is expected to begin where it ends.
+    private(set) var isIrregular = false
     private let fault: HTTPError.Fault
 
     init(_ framing: BodyFraming, of fault: HTTPError.Fault, limits: Limits) {
@@ -36,7 +38,7 @@ struct BodyProgress {
         if case .length(let count) = rest { count } else { nil }
     }
 
-    /// How many bytes from the front belong to the body and can be passed on as they are. 0 with bytes there means
+    /// How many bytes from the front belong to the body; a client's can be passed on as they are. 0 with bytes there means
     /// that more are needed to tell.
     mutating func take(_ bytes: Span<UInt8>) throws(HTTPError) -> Int {
         switch rest {
@@ -46,11 +48,29 @@ struct BodyProgress {
             return taken
         case .chunked(var decoder):
             let taken = try decoder.pass(bytes)
-            rest = decoder.isEnded ? .ended : .chunked(decoder)
+            take(decoder)
             return taken
         case .untilClose: return bytes.count
         case .ended: return 0
         }
+    }
+
+    /// Appends what is the body's of the bytes at the front, as it is passed on.
+    /// - Returns: as `take`.
+    mutating func pass(_ bytes: Span<UInt8>, to buffer: ByteBuffer) throws(HTTPError) -> Int {
+        if case .chunked(var decoder) = rest {
+            let taken = try decoder.pass(bytes, to: buffer)
+            take(decoder)
+            return taken
+        }
+        let taken = try take(bytes)
+        buffer.append(bytes.extracting(first: taken))
+        return taken
+    }
+
+    private mutating func take(_ decoder: ChunkedDecoder) {
+        isIrregular = decoder.isIrregular
+        rest = decoder.isEnded ? .ended : .chunked(decoder)
     }
 
     /// Counts bytes of a known length that went past without being looked at.

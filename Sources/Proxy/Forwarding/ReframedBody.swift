@@ -24,7 +24,8 @@ struct ReframedBody {
         self.isChunked = isChunked
     }
 
-    func relay() async throws(ExchangeFailure) {
+    /// - Parameter isHeadSent: set once the client has been sent something.
+    func relay(_ isHeadSent: inout Bool) async throws(ExchangeFailure) {
         let policy = exchange.policy
         let upstream = exchange.upstream
         let out = exchange.outbound
@@ -37,8 +38,8 @@ struct ReframedBody {
                 switch try step(&content, from: offset) {
                 case .data(let range):
                     offset = range.upperBound
-                    try await emit(range, through: &decoding)
-                case .trailer(let field): offset = field.line.upperBound
+                    try await emit(range, through: &decoding, &isHeadSent)
+                case .trailer(let line): offset = line.upperBound
                 case .needsMore(let consumed):
                     offset = consumed
                     break scan
@@ -49,7 +50,9 @@ struct ReframedBody {
                 }
             }
             upstream.inbound.consume(offset)
+            if content.isIrregular { upstream.condemn() }
             if isEnded { break }
+            isHeadSent = true
             try await session.write(out)
             isEnded = try await upstream.readBody(within: policy.timeouts.idle) == 0
             if isEnded, !content.endsWithConnection {
@@ -69,7 +72,9 @@ struct ReframedBody {
     }
 
     /// Adds a piece of the content to what is being written, decoded if it is to be.
-    private func emit(_ range: Range<Int>, through decoding: inout Decoding) async throws(ExchangeFailure) {
+    private func emit(
+        _ range: Range<Int>, through decoding: inout Decoding, _ isHeadSent: inout Bool
+    ) async throws(ExchangeFailure) {
         let inbound = exchange.upstream.inbound
         guard decoding.isNeeded else { return append(inbound.readable.extracting(range)) }
         var start = range.lowerBound
@@ -83,6 +88,7 @@ struct ReframedBody {
             isOutputWaiting = progress.isOutputWaiting
             append(decoding.plain.readable)
             decoding.plain.clear()
+            isHeadSent = true
             try await session.write(exchange.outbound)
         }
     }

@@ -77,13 +77,16 @@ struct ResponseRelay: ~Copyable {
             rewrite.connection = .keepAlive
         }
         writeHead(rewrite)
-        if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
-            try await ReframedBody(
-                session: session, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
-            ).relay()
-        } else {
-            try await relayBody()
-        }
+        var isHeadSent = false
+        do throws(ExchangeFailure) {
+            if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
+                try await ReframedBody(
+                    session: session, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
+                ).relay(&isHeadSent)
+            } else {
+                try await relayBody(&isHeadSent)
+            }
+        } catch { throw isHeadSent ? error : error.beforeHead }
         leaveUpstream()
         return keeps
     }
@@ -149,11 +152,14 @@ struct ResponseRelay: ~Copyable {
     // MARK: - Body
 
     /// Passes the body's bytes on as they come.
-    private func relayBody() async throws(ExchangeFailure) {
+    private func relayBody(_ isHeadSent: inout Bool) async throws(ExchangeFailure) {
         let upstream = exchange.upstream
         var progress = BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response)
         while true {
-            try await passOn(&progress)
+            try pass(&progress)
+            isHeadSent = true
+            try await session.write(exchange.outbound)
+            if progress.isIrregular { upstream.condemn() }
             if progress.isEnded { return }
             if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
                 return try await splice(rest)
@@ -164,21 +170,17 @@ struct ResponseRelay: ~Copyable {
         }
     }
 
-    /// Writes what is in the two buffers and belongs to this response. Most bodies came with their head, and go out
-    /// with it in one call.
-    private func passOn(_ progress: inout BodyProgress) async throws(ExchangeFailure) {
+    /// Takes what belongs to this response. Most bodies came with their head, and go out with it in one call.
+    private func pass(_ progress: inout BodyProgress) throws(ExchangeFailure) {
         let (inbound, out) = (exchange.upstream.inbound, exchange.outbound)
-        let taken: Int
-        do throws(HTTPError) { taken = try progress.take(inbound.readable) } catch {
-            // The head may have gone out already: the only way to say that the body is bad is to break off.
+        let before = out.count
+        do throws(HTTPError) {
+            inbound.consume(try progress.pass(inbound.readable, to: out))
+        } catch {
+            // Behind a head that has gone out, the only way to say that the body is bad is to break off.
             throw .cutShort(error.proxyError, "\(error)")
         }
-        if taken > 0 {
-            out.append(inbound.readable.extracting(first: taken))
-            inbound.consume(taken)
-            exchange.record.bytesOut += taken
-        }
-        try await session.write(out)
+        exchange.record.bytesOut += out.count - before
     }
 
     private func splice(_ rest: Int) async throws(ExchangeFailure) {

@@ -23,6 +23,12 @@ extension Refusal {
     /// certificate.
     init(_ error: TLSError, place: String) {
         switch error {
+        case .alert(.noApplicationProtocol):
+            self.init(
+                .badGateway, .tlsAlertReceived,
+                "\(place) does not speak HTTP/1.1, as servers do that speak only HTTP/2, which this proxy does not speak with servers: it broke the TLS connection off (no application protocol)"
+            )
+            alert = .noApplicationProtocol
         case .alert(let alert):
             self.init(.badGateway, .tlsAlertReceived, "\(place) broke the TLS connection off: \(alert)")
             self.alert = alert

@@ -29,6 +29,8 @@ final class UpstreamConnection {
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     private(set) var isReused = false
     private(set) var headLength = 0
+    /// Something came on the connection that was understood, but leaves open where a next response would begin.
+    private var isCondemned = false
     /// A part of the body that was read before it was passed on, and how much of it was: the rest follows on the stream.
     private var kept: (body: ReplayCopy, offset: Int)?
 
@@ -50,6 +52,7 @@ final class UpstreamConnection {
         login = nil
         parentLogin = nil
         kept = nil
+        isCondemned = false
         headLength = 0
         inbound.clear()
         head.reset()
@@ -74,6 +77,7 @@ final class UpstreamConnection {
         login = nil
         parentLogin = nil
         kept = nil
+        isCondemned = false
         headLength = 0
         inbound.clear()
         head.reset()
@@ -98,9 +102,13 @@ final class UpstreamConnection {
 
     /// Makes ready for the next head.
     func forgetHead() {
+        if head.isIrregular { condemn() }
         consumeHead()
         head.reset()
     }
+
+    /// From now on the connection serves nobody else.
+    func condemn() { isCondemned = true }
 
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(keptFor limit: Int) {
@@ -109,7 +117,7 @@ final class UpstreamConnection {
         self.connection = nil
         self.login = nil
         self.parentLogin = nil
-        guard head.keepAlive, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
+        guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
         if let holder = login ?? parentLogin {
             let held = HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
             holder.rest(held, for: limit)
@@ -122,7 +130,7 @@ final class UpstreamConnection {
     func receiveHeadAtOnce(answering method: Method) -> Bool {
         guard let stream, case .moved = stream.tryRead(into: inbound) else { return false }
         let inbound = inbound
-        guard case .complete(let length)? = try? head.parse(inbound.readable, answering: method) else { return false }
+        guard case .complete(let length)? = try? head.parse(inbound, answering: method) else { return false }
         headLength = length
         return !head.status.isInterim
     }
@@ -137,7 +145,7 @@ final class UpstreamConnection {
         while true {
             if !inbound.isEmpty {
                 do throws(HTTPError) {
-                    if case .complete(let length) = try head.parse(inbound.readable, answering: method) {
+                    if case .complete(let length) = try head.parse(inbound, answering: method) {
                         headLength = length
                         return
                     }
@@ -244,7 +252,8 @@ final class UpstreamConnection {
             else { return reset() }
         }
         // What else there is, an end or a response nobody asked for, makes it useless.
-        if !inbound.isEmpty || stream.hasInput() { return reset() }
+        let isAtEnd = inbound.isEmpty && !progress.isIrregular && !isCondemned
+        if !isAtEnd || stream.hasInput() { return reset() }
         isReused = true
     }
 }

@@ -10,6 +10,7 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     public static let certificateUnknown = TLSAlert(rawValue: 46)
     public static let accessDenied = TLSAlert(rawValue: 49)
     public static let certificateRequired = TLSAlert(rawValue: 116)
+    public static let noApplicationProtocol = TLSAlert(rawValue: 120)
 
     /// What a server may say when it wanted a client certificate and got none.
     var mayMeanMissingIdentity: Bool {

@@ -12,8 +12,7 @@ public final class BlockingPool: @unchecked Sendable {
     private let work: UnsafeMutablePointer<pthread_cond_t>
     private let limit: Int
     private let startThread: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    private var queue: [@Sendable () -> Void] = []
-    private var next = 0
+    private var queue = Ring<@Sendable () -> Void>()
     private var started = 0
     private var idle = 0
 
@@ -43,7 +42,7 @@ public final class BlockingPool: @unchecked Sendable {
         pthread_mutex_lock(lock)
         queue.append(body)
         // A thread that was woken counts as idle until it has its work, which may be another's.
-        let startsThread = queue.count - next > idle && started < limit
+        let startsThread = queue.count > idle && started < limit
         if startsThread { started += 1 }
         pthread_cond_signal(work)
         pthread_mutex_unlock(lock)
@@ -54,29 +53,21 @@ public final class BlockingPool: @unchecked Sendable {
     private func doWithout() {
         pthread_mutex_lock(lock)
         started -= 1
-        let orphans = started == 0 ? Array(queue[next...]) : []
-        if started == 0 {
-            queue.removeAll(keepingCapacity: true)
-            next = 0
-        }
+        var orphans = Ring<@Sendable () -> Void>()
+        if started == 0 { swap(&orphans, &queue) }
         pthread_mutex_unlock(lock)
-        for body in orphans { body() }
+        while let body = orphans.popFirst() { body() }
     }
 
     private func serve() -> Never {
         while true {
             pthread_mutex_lock(lock)
             idle += 1
-            while next == queue.count { pthread_cond_wait(work, lock) }
+            while queue.isEmpty { pthread_cond_wait(work, lock) }
             idle -= 1
-            let body = queue[next]
-            next += 1
-            if next == queue.count {
-                queue.removeAll(keepingCapacity: true)
-                next = 0
-            }
+            let body = queue.popFirst()
             pthread_mutex_unlock(lock)
-            body()
+            body?()
         }
     }
 }

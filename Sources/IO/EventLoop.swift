@@ -32,7 +32,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private let epoll: Int32
     private let wakeDescriptor: Int32
     private let remote = Mutex(Remote())
-    private var jobs = JobRing()
+    private var jobs = Ring<UnownedJob>()
     private var closedInBatch: [Channel] = []
     /// Channels that have had their share of this turn.
     private var postponed: [Channel] = []

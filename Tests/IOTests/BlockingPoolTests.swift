@@ -38,6 +38,27 @@ import Testing
             }
         }
     }
+
+    @Test func `work that is done is let go of while other work waits`() {
+        final class Token: Sendable {}
+        let pool = BlockingPool(threads: 1)
+        let (isOpen, isThrough) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isGone = Atomic(false)
+        var token: Token? = Token()
+        weak let witness = token
+        pool.submit { isOpen.wait() }
+        pool.submit { [token] in withExtendedLifetime(token) {} }
+        token = nil
+        pool.submit {
+            isGone.store(witness == nil, ordering: .relaxed)
+            isThrough.signal()
+        }
+        pool.submit {}
+        isOpen.signal()
+        isThrough.wait()
+        let wasGone = isGone.load(ordering: .relaxed)
+        #expect(wasGone)
+    }
 }
 
 private final class Asked: Sendable { let count = Atomic(0) }

@@ -37,7 +37,8 @@ let tests: [Target] = [
     .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(
         name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
-    .testTarget(name: "PACTests", dependencies: ["PAC"], swiftSettings: house),
+    .testTarget(
+        name: "PACTests", dependencies: ["TestSupport", "PAC", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "FTPTests", dependencies: ["FTP", "Bytes", "Crypto"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(

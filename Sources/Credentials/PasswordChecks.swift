@@ -1,90 +1,120 @@
+import Bytes
 import IO
 import Synchronization
 
 /// What became of passwords that were checked, by the keyed codes of user and password: a hash takes tens of
-/// milliseconds on purpose, and is computed once. A pair that is being checked is not checked again beside that.
+/// milliseconds on purpose, and is computed once. Clients that bring the same pair at the same time wait for one check.
+///
+/// Anybody may ask for checks faster than they are done. So only so many wait, the clients' addresses have their turns, at
+/// most one check of a user and one of an address is under way, and that of a client that leaves is given up. Before all
+/// others come pairs that were right before the accounts changed, which nobody brings but who knows the password; then
+/// users who have logged in from the same address.
 final class PasswordChecks: Sendable {
-    fileprivate struct State {
-        var proven: Set<UInt128> = []
-        /// A program with an old password asks as often as one with the right one.
-        var refused: Set<UInt128> = []
-        var waiting: [Pair: [CheckedContinuation<Bool, Never>]] = [:]
-        var generation = 0
-    }
-
     /// A user and a password, as long as the accounts are what they were.
-    fileprivate struct Pair: Hashable {
+    private struct Pair: Hashable {
         let code: UInt128
         let generation: Int
     }
 
-    /// Pairs remembered of each kind; beyond it all are forgotten, which costs one hash each.
-    fileprivate static let limit = 4096
-    /// Threads of their own, so that whoever tries passwords keeps nothing waiting but other passwords.
-    private static let pool = BlockingPool(threads: 2)
-
-    private let state = Mutex(State())
-
-    /// What was found before; nil when nothing was, or it was of other accounts.
-    func outcome(of code: UInt128) -> Bool? {
-        state.withLock { $0.outcome(of: code) }
+    fileprivate struct Login: Hashable {
+        let user: UInt128
+        let network: IPAddress
     }
 
-    /// Forgets everything; what is under way counts for those who wait for it already, and is not remembered.
+    fileprivate struct State {
+        /// Right pairs, with the generation of the accounts in which they were found to be that.
+        var right: [UInt128: Int] = [:]
+        /// A program with an old password asks as often as one with the right one.
+        var wrong: Set<UInt128> = []
+        var logins: Set<Login> = []
+        var generation = 0
+    }
+
+    /// Entries of each kind that are remembered.
+    fileprivate static let limit = 4096
+    /// Threads of their own, so that whoever tries passwords keeps nothing waiting but other passwords.
+    static let pool = BlockingPool(threads: threads)
+    private static let threads = 2
+    /// Checks that wait at most. Those of clients that have left do not.
+    static let capacity = 128
+
+    private let state = Mutex(State())
+    private let work: FairWork<Pair, Bool>
+
+    init(on pool: BlockingPool = PasswordChecks.pool) {
+        work = FairWork(on: pool, threads: Self.threads, waiting: Self.capacity)
+    }
+
+    /// What was found before; nil when nothing was, or it was of other accounts.
+    func outcome(of pair: UInt128) -> Bool? {
+        state.withLock { $0.outcome(of: pair) }
+    }
+
+    /// The accounts have changed. What is under way counts for those who wait for it already, and is not remembered.
     func forget() {
         state.withLock { state in
-            state.proven = []
-            state.refused = []
+            state.wrong = []
             state.generation += 1
         }
     }
 
     /// Checks on the calling thread.
-    func check(_ code: UInt128, _ isRight: () -> Bool) -> Bool {
-        let (known, generation) = state.withLock { ($0.outcome(of: code), $0.generation) }
+    func check(_ pair: UInt128, _ isRight: () -> Bool) -> Bool {
+        let (known, generation) = state.withLock { ($0.outcome(of: pair), $0.generation) }
         if let known { return known }
         let answer = isRight()
-        state.withLock { $0.remember(code, answer, of: generation) }
+        state.withLock { $0.remember(pair, answer, of: generation) }
         return answer
     }
 
-    /// Checks on a thread of the pool.
-    func check(_ code: UInt128, _ isRight: @escaping @Sendable () -> Bool) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let (known, starts, pair) = state.withLock { state -> (Bool?, Bool, Pair) in
-                let pair = Pair(code: code, generation: state.generation)
-                if let known = state.outcome(of: code) { return (known, false, pair) }
-                let isUnderWay = state.waiting[pair] != nil
-                state.waiting[pair, default: []].append(continuation)
-                return (nil, !isUnderWay, pair)
-            }
-            if let known { return continuation.resume(returning: known) }
-            guard starts else { return }
-            Self.pool.submit {
-                let answer = isRight()
-                let waiting = self.state.withLock { state in
-                    state.remember(code, answer, of: pair.generation)
-                    return state.waiting.removeValue(forKey: pair) ?? []
-                }
-                for continuation in waiting { continuation.resume(returning: answer) }
-            }
+    /// Checks on a thread of the pool. To be called on the client's loop.
+    func check(
+        _ pair: UInt128, of user: UInt128, for client: WaitingClient, _ isRight: @escaping @Sendable () -> Bool
+    ) async -> PasswordVerdict {
+        let login = Login(user: user, network: client.network)
+        let (known, generation, wasRight, hasLoggedIn) = state.withLock { state in
+            (state.outcome(of: pair), state.generation, state.right[pair] != nil, state.logins.contains(login))
+        }
+        if let known { return PasswordVerdict(known) }
+        let outcome = await work.run(
+            Pair(code: pair, generation: generation), for: client, rank: wasRight ? 0 : hasLoggedIn ? 1 : 2,
+            subject: wasRight ? nil : user
+        ) { [self] in
+            if let known = state.withLock({ $0.generation == generation ? $0.outcome(of: pair) : nil }) { return known }
+            let answer = isRight()
+            state.withLock { $0.remember(pair, answer, of: generation) }
+            return answer
+        }
+        switch outcome {
+        case .done(let isRight):
+            if isRight { state.withLock { $0.remember(login) } }
+            return PasswordVerdict(isRight)
+        case .refused(let seconds): return .busy(retryAfter: seconds)
+        case .abandoned: return .abandoned
         }
     }
 }
 
 extension PasswordChecks.State {
-    fileprivate func outcome(of code: UInt128) -> Bool? {
-        proven.contains(code) ? true : refused.contains(code) ? false : nil
+    fileprivate func outcome(of pair: UInt128) -> Bool? {
+        right[pair] == generation ? true : wrong.contains(pair) ? false : nil
     }
 
-    fileprivate mutating func remember(_ code: UInt128, _ answer: Bool, of former: Int) {
+    fileprivate mutating func remember(_ pair: UInt128, _ answer: Bool, of former: Int) {
         guard generation == former else { return }
         if answer {
-            if proven.count >= PasswordChecks.limit { proven = [] }
-            proven.insert(code)
+            if right.count >= PasswordChecks.limit { right = right.filter { $0.value == generation } }
+            if right.count >= PasswordChecks.limit { right = [:] }
+            right[pair] = generation
         } else {
-            if refused.count >= PasswordChecks.limit { refused = [] }
-            refused.insert(code)
+            right[pair] = nil
+            if wrong.count >= PasswordChecks.limit { wrong = [] }
+            wrong.insert(pair)
         }
+    }
+
+    fileprivate mutating func remember(_ login: PasswordChecks.Login) {
+        if logins.count >= PasswordChecks.limit { logins = [] }
+        logins.insert(login)
     }
 }

@@ -1,7 +1,8 @@
 import GSSAPI
 import IO
 
-/// A client's login with the keys of a keytab. Its steps come one after the other.
+/// A client's login with the keys of a keytab. Its steps come one after the other. Only so many wait, in turns of the
+/// clients' addresses, and the step of a client that leaves is given up.
 public final class ServiceLogin: Sendable {
     /// What one step came to.
     public enum Step: Sendable {
@@ -12,14 +13,20 @@ public final class ServiceLogin: Sendable {
         case proved(String, token: [UInt8]?, lifetime: Int?)
     }
 
+    public typealias Outcome = FairWork<ObjectIdentifier, Result<Step, LoginError>>.Outcome
+
     private let context: AcceptingContext
+
+    private static let threads = 2
+    /// Threads of their own: whoever brings tokens keeps nothing waiting but other tokens.
+    private static let steps = FairWork<ObjectIdentifier, Result<Step, LoginError>>(
+        on: BlockingPool(threads: threads), threads: threads, waiting: 256)
 
     init(_ context: AcceptingContext) { self.context = context }
 
-    /// Looks at a client's token, off the loop.
-    public func step(_ token: [UInt8]) async throws(LoginError) -> Step {
-        let context = context
-        let result = await BlockingPool.shared.run { () -> Result<Step, LoginError> in
+    /// Looks at a client's token, off the loop. To be called on the client's.
+    public func step(_ token: [UInt8], for client: WaitingClient) async -> Outcome {
+        await Self.steps.run(ObjectIdentifier(self), for: client) { [context = self.context] in
             do throws(GSSAPIError) {
                 switch try context.step(token) {
                 case .continue(let answer): return .success(.goesOn(answer))
@@ -28,7 +35,6 @@ public final class ServiceLogin: Sendable {
                 }
             } catch { return .failure(LoginError(error)) }
         }
-        return try result.get()
     }
 }
 

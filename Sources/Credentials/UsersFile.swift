@@ -8,8 +8,8 @@ import Synchronization
 /// lines as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two
 /// passwords.
 ///
-/// A password is hashed once; after that its keyed code is remembered, never the password. The memory is emptied
-/// whenever the file changes.
+/// A password is hashed once, and once more whenever the file has changed; after that its keyed code is remembered, never
+/// the password.
 public final class UsersFile: Sendable {
     public let path: String
     public let realm: String
@@ -80,9 +80,12 @@ public final class UsersFile: Sendable {
     }
 
     /// Whether the user has this password. A hash is computed on a thread of its own kind, for an unknown user as well;
-    /// of several that ask for the same at once, for all of them.
-    public func authenticate(user: String, password: Secret) async -> Bool {
-        await checks.check(code(user: user, password: password)) { self.matches(user, password) }
+    /// of several that ask for the same at once, for all of them. To be called on the client's loop.
+    public func authenticate(user: String, password: Secret, for client: WaitingClient) async -> PasswordVerdict {
+        let name = code.code(of: user.utf8Span.span).prefix128
+        return await checks.check(code(user: user, password: password), of: name, for: client) {
+            self.matches(user, password)
+        }
     }
 
     /// As above, on the calling thread: never on a loop.

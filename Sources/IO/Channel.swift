@@ -18,6 +18,8 @@ open class Channel: Timed {
     public final var isWritable = false
     /// The peer has ended its sending side (or all of it): what is buffered must be read to the end.
     public final var hasPeerEnded = false
+    /// The connection is gone in both directions, as after a reset.
+    public final var isBroken = false
     final var condition = Condition.open
     public final var wakeup: Wakeup?
     /// Set only while the channel rests: the two refer to each other.
@@ -36,6 +38,7 @@ open class Channel: Timed {
         }
         if mask & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isWritable = true }
         if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 { hasPeerEnded = true }
+        if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isBroken = true }
         announce()
     }
 

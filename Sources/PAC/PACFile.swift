@@ -26,10 +26,13 @@ public final class PACFile: Sendable {
     private let limit: Duration
     private let known = Mutex<Memory>(Memory())
     private let engines = (0..<PACFile.width).map { _ in PACEngine() }
-    private let pool = BlockingPool(threads: PACFile.width)
+    private let questions = FairWork<Question, Result<[PACWay], PACError>>(
+        on: BlockingPool(threads: PACFile.width), threads: PACFile.width, waiting: PACFile.waiting)
 
     /// How many questions are asked at a time, where some take theirs.
     private static let width = 4
+    /// How many wait at most.
+    private static let waiting = 256
     private static let keptFor = Duration.seconds(60)
     private static let failureKeptFor = Duration.seconds(5)
     private static let capacity = 4096
@@ -53,16 +56,22 @@ public final class PACFile: Sendable {
         }
     }
 
-    /// The ways to a server.
+    /// The ways to a server. To be called on the client's loop.
     ///
     /// - Parameters:
     ///   - scheme: what is spoken with it.
     ///   - host: a name, or an address without brackets.
-    public func ways(to scheme: String, host: String, port: UInt16) async throws(PACError) -> [PACWay] {
+    ///   - client: for whom.
+    public func ways(
+        to scheme: String, host: String, port: UInt16, for client: WaitingClient
+    ) async throws(PACError) -> [PACWay] {
         let question = Question(scheme: scheme, host: host, port: port)
         if let known = lookUp(question) { return try known.get() }
-        let answer = await pool.run { [self] in lookUp(question) ?? evaluate(question) }
-        return try answer.get()
+        switch await questions.run(question, for: client, { [self] in lookUp(question) ?? evaluate(question) }) {
+        case .done(let answer): return try answer.get()
+        case .refused(let seconds): throw .busy(retryAfter: seconds)
+        case .abandoned: throw .abandoned
+        }
     }
 
     private func lookUp(_ question: Question) -> Result<[PACWay], PACError>? {

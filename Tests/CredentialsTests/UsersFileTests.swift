@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct UsersFileTests {
@@ -120,9 +121,15 @@ import Testing
         ]
         #expect(unknown.allSatisfy { $0 == nil })
         #expect(users.digestAlgorithms == [.sha256, .md5])
-        #expect(await users.authenticate(user: "Mufasa", password: Secret("Circle of Life")))
-        #expect(await !users.authenticate(user: "Mufasa", password: Secret("circle of life")))
-        #expect(await !users.authenticate(user: "zazu", password: Secret("Circle of Life")))
+        let verdicts = try await onLoop { loop in
+            let client = PlayedClient(on: loop).waiting
+            return [
+                await users.authenticate(user: "Mufasa", password: Secret("Circle of Life"), for: client),
+                await users.authenticate(user: "Mufasa", password: Secret("circle of life"), for: client),
+                await users.authenticate(user: "zazu", password: Secret("Circle of Life"), for: client),
+            ]
+        }
+        #expect(verdicts == [.right, .wrong, .wrong])
     }
 
     @Test func `who cannot use Digest is named where it is offered`() throws {
@@ -145,17 +152,21 @@ import Testing
         let file = try TemporaryFile("u:\(try hash("p"))\n")
         let users = try UsersFile(path: file.path, realm: "r")
         _ = users.refresh()
-        let answers = await withTaskGroup(of: (Bool, Bool).self) { group in
-            for index in 0..<40 {
-                group.addTask {
-                    let isRight = index % 2 == 0
-                    return (isRight, await users.authenticate(user: "u", password: Secret(isRight ? "p" : "q")))
+        let answers = try await onLoop { loop in
+            await withTaskGroup(of: (Bool, PasswordVerdict).self) { group in
+                for index in 0..<40 {
+                    group.addTask(executorPreference: loop) {
+                        let isRight = index % 2 == 0
+                        let client = PlayedClient(on: loop).waiting
+                        let password = Secret(isRight ? "p" : "q")
+                        return (isRight, await users.authenticate(user: "u", password: password, for: client))
+                    }
                 }
+                return await group.reduce(into: []) { $0.append($1) }
             }
-            return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers.count == 40)
-        #expect(answers.allSatisfy { $0.0 == $0.1 })
+        #expect(answers.allSatisfy { $0.1 == ($0.0 ? .right : .wrong) })
         let outcomes = ["p", "q", "r"].map { users.outcome(user: "u".utf8Span.span, password: $0.utf8Span.span) }
         #expect(outcomes == [true, false, nil])
     }

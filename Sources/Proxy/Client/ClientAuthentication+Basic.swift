@@ -30,8 +30,13 @@ extension ClientAuthentication {
             (users, name: pair.extracting(0..<colon).text, password: Secret(pair.extracting(colon + 1..<pair.count)))
         }
         guard let (users, name, password) = login else { throw .refused(noPair) }
-        guard await users.authenticate(user: name, password: password) else { throw .refused(wrong) }
-        accept(name, version: version, in: exchange, of: session)
+        switch await users.authenticate(user: name, password: password, for: session.waiting(on: exchange)) {
+        case .right: accept(name, version: version, in: exchange, of: session)
+        case .wrong: throw .refused(wrong)
+        case .busy(let seconds):
+            throw .refused(.busy("this proxy has more passwords to check than it can", retryAfter: seconds))
+        case .abandoned: throw .clientLost
+        }
     }
 
     private var wrong: Refusal { challenge("the user name or the password is wrong") }

@@ -17,15 +17,11 @@ extension ClientAuthentication {
         guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
             throw .refused(challenge("the Proxy-Authorization field holds no Negotiate token"))
         }
-        let step: ServiceLogin.Step
-        do throws(LoginError) {
-            let login = try begunLogin(of: session)
-            session.negotiation = nil
-            step = try await login.step(token)
-            if case .goesOn = step { session.negotiation = .awaitingToken(login) }
-        } catch { throw .refused(unable(error, exchange)) }
-        switch step {
-        case .proved(let principal, let answer, let lifetime):
+        let login: ServiceLogin
+        do throws(LoginError) { login = try begunLogin(of: session) } catch { throw .refused(unable(error, exchange)) }
+        session.negotiation = nil
+        switch await login.step(token, for: session.waiting(on: exchange)) {
+        case .done(.success(.proved(let principal, let answer, let lifetime))):
             guard admits(principal: principal) else {
                 throw .refused(
                     Refusal(
@@ -37,11 +33,16 @@ extension ClientAuthentication {
                 user: principal, for: lifetime, at: session.worker.loop.now, admittedBy: self)
             note(principal, exchange, of: session)
             exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
-        case .goesOn(let answer):
+        case .done(.success(.goesOn(let answer))):
+            session.negotiation = .awaitingToken(login)
             var refusal = Refusal(
                 .proxyAuthenticationRequired, .httpRequestDenied, "the login goes on: the client has to answer")
             refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
             throw .refused(refusal)
+        case .done(.failure(let error)): throw .refused(unable(error, exchange))
+        case .refused(let seconds):
+            throw .refused(.busy("this proxy has more Kerberos tickets to check than it can", retryAfter: seconds))
+        case .abandoned: throw .clientLost
         }
     }
 

@@ -57,6 +57,14 @@ extension Refusal {
         }
     }
 
+    /// Too many clients want the same kind of slow work.
+    /// - Parameter retryAfter: seconds.
+    static func busy(_ sentence: String, retryAfter: Int) -> Refusal {
+        var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, "\(sentence); try again")
+        refusal.fields = [(name: "Retry-After", value: "\(retryAfter)")]
+        return refusal
+    }
+
     static var incompletePage: Refusal {
         Refusal(
             .badGateway, .httpResponseIncomplete,

@@ -69,9 +69,8 @@ struct RequestService {
     private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Bool {
         switch plan {
         case .forward(let destination), .tunnel(let destination):
-            do throws(Refusal) {
-                try await session.worker.renewWays(to: destination, by: exchange.policy)
-            } catch { throw .refused(error) }
+            try await session.worker.renewWays(
+                to: destination, by: exchange.policy, for: session.waiting(on: exchange))
         case .answerOptions: break
         }
         switch plan {

@@ -13,7 +13,9 @@ extension Worker {
     /// Sees to it that the destination knows its ways.
     ///
     /// - Throws: when nothing names one: what is meant to go through a parent does not go without.
-    func renewWays(to destination: Destination, by policy: Policy) async throws(Refusal) {
+    func renewWays(
+        to destination: Destination, by policy: Policy, for client: WaitingClient
+    ) async throws(ExchangeFailure) {
         guard !destination.knowsWays(at: loop.now), let detour = destination.route.detour else { return }
         let origin = destination.origin
         let host = origin.host
@@ -22,17 +24,26 @@ extension Worker {
         for case .parent(let group) in detour.hops where group.automatic != nil && !group.excepts(host.span) {
             do throws(PACError) {
                 let ways = try await policy.automaticParents[group.name]?
-                    .ways(to: origin.authority.protocol.rawValue, host: origin.hostText, port: origin.port)
+                    .ways(
+                        to: origin.authority.protocol.rawValue, host: origin.hostText, port: origin.port, for: client)
                 found[group.name] = ways
                 if ways?.isEmpty != false { trouble = (group, nil) }
-            } catch { trouble = (group, error) }
+            } catch {
+                if case .abandoned = error { throw .clientLost }
+                trouble = (group, error)
+            }
         }
         let hops = hops(of: detour, to: origin, found: found)
         if hops.isEmpty, let trouble {
+            if case .busy(let seconds) = trouble.error {
+                let sentence = "the PAC file of the parent \(trouble.group.name) is asked more than it can answer"
+                throw .refused(.busy(sentence, retryAfter: seconds))
+            }
             let reason = trouble.error.map { "\($0)" } ?? "it names none that is understood"
-            throw Refusal(
-                .badGateway, .proxyConfigurationError,
-                "the PAC file of the parent \(trouble.group.name) says no way to \(origin.hostText): \(reason)")
+            throw .refused(
+                Refusal(
+                    .badGateway, .proxyConfigurationError,
+                    "the PAC file of the parent \(trouble.group.name) says no way to \(origin.hostText): \(reason)"))
         }
         destination.take(hops, until: loop.now &+ Self.keptFor)
     }

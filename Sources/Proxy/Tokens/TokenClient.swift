@@ -47,7 +47,7 @@ struct TokenClient {
         let destination = worker.destination(
             endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
             by: policy.rules)
-        do throws(Refusal) { try await worker.renewWays(to: destination, by: policy) } catch { throw .refused(error) }
+        try await worker.renewWays(to: destination, by: policy, for: session.waiting(on: exchange))
         var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
         try await forwarding.ask()
     }

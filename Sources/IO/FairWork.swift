@@ -1,0 +1,151 @@
+import Bytes
+import Synchronization
+
+/// Slow work that clients may ask for faster than it is done. Only so much of it waits, the clients' addresses have their
+/// turns, and what no client waits for any more is not done. Clients that want the same at the same time share it.
+public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    public enum Outcome: Sendable {
+        case done(Value)
+        /// Too much waits already. There is a prospect of room in so many seconds.
+        case refused(retryAfter: Int)
+        /// The client has left.
+        case abandoned
+    }
+
+    /// One client that waits.
+    private final class Ticket: Sendable {
+        private let wakeup: LoopBound<Wakeup>
+        private let word = Mutex<Outcome?>(nil)
+
+        init(_ client: WaitingClient) { wakeup = LoopBound(client.wakeup, to: client.loop) }
+
+        var outcome: Outcome? { word.withLock { $0 } }
+
+        func end(_ outcome: Outcome) {
+            word.withLock { $0 = outcome }
+            wakeup.loop.submit { [wakeup] in wakeup.value.signal() }
+        }
+    }
+
+    private struct Job {
+        let work: @Sendable () -> Value
+        var tickets: [ObjectIdentifier: Ticket]
+
+        init(_ work: @escaping @Sendable () -> Value, for ticket: Ticket) {
+            self.work = work
+            tickets = [ObjectIdentifier(ticket): ticket]
+        }
+
+        func end(_ outcome: Outcome) {
+            for ticket in tickets.values { ticket.end(outcome) }
+        }
+    }
+
+    private struct State {
+        var queue: FairQueue<Key>
+        /// Those that wait and those that are being done.
+        var jobs: [Key: Job] = [:]
+        /// Threads that are at work.
+        var threads = 0
+        /// What a piece of work takes.
+        var milliseconds = 0
+    }
+
+    private let pool: BlockingPool
+    private let threads: Int
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - threads: pieces of work that are done at a time.
+    ///   - waiting: pieces that wait at most.
+    public init(on pool: BlockingPool, threads: Int, waiting: Int) {
+        self.pool = pool
+        self.threads = max(1, threads)
+        state = Mutex(State(queue: FairQueue(limit: waiting)))
+    }
+
+    /// What `work` returns, whoever asked for it first. To be called on the client's loop.
+    ///
+    /// - Parameters:
+    ///   - rank: lower ranks come first.
+    ///   - subject: work with a subject is not done beside other work of that subject, nor beside other work with a subject
+    ///     that was asked for from the same address.
+    public func run(
+        _ key: Key, for client: WaitingClient, rank: Int = 0, subject: UInt128? = nil,
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Outcome {
+        let ticket = Ticket(client)
+        let turn = FairQueue<Key>.Turn(source: client.network, rank: rank, subject: subject)
+        add(ticket, key, turn, work)
+        while true {
+            if let outcome = ticket.outcome { return outcome }
+            if client.hasLeft() {
+                withdraw(ticket, key)
+                return .abandoned
+            }
+            await client.wakeup.wait()
+        }
+    }
+
+    private func add(
+        _ ticket: Ticket, _ key: Key, _ turn: FairQueue<Key>.Turn, _ work: @escaping @Sendable () -> Value
+    ) {
+        let (refused, seconds, startsThread) = state.withLock { state -> (Job?, Int, Bool) in
+            var refused: Job?
+            switch state.queue.add(key, turn) {
+            case .refused: refused = Job(work, for: ticket)
+            case .joins: state.jobs[key]?.tickets[ObjectIdentifier(ticket)] = ticket
+            case .waits: state.jobs[key] = Job(work, for: ticket)
+            case .replaces(let other):
+                refused = state.jobs.removeValue(forKey: other)
+                state.jobs[key] = Job(work, for: ticket)
+            }
+            return (refused, secondsToWait(state), mayStartThread(&state))
+        }
+        refused?.end(.refused(retryAfter: seconds))
+        if startsThread { pool.submit { self.serve() } }
+    }
+
+    private func withdraw(_ ticket: Ticket, _ key: Key) {
+        state.withLock { state in
+            state.jobs[key]?.tickets[ObjectIdentifier(ticket)] = nil
+            if state.jobs[key]?.tickets.isEmpty == true, state.queue.withdraw(key) { state.jobs[key] = nil }
+        }
+    }
+
+    private func mayStartThread(_ state: inout State) -> Bool {
+        guard state.threads < threads, state.queue.hasNext else { return false }
+        state.threads += 1
+        return true
+    }
+
+    private func secondsToWait(_ state: State) -> Int {
+        min(60, 1 + state.queue.count * state.milliseconds / threads / 1000)
+    }
+
+    /// Does all that may be done.
+    private func serve() {
+        var done: (key: Key, value: Value, milliseconds: Int)?
+        while true {
+            let (next, former, startsThread) = state.withLock { state in
+                let former = done.flatMap { finish($0.key, after: $0.milliseconds, &state) }
+                let next = state.queue.next().flatMap { key in state.jobs[key].map { (key, $0.work) } }
+                if next == nil { state.threads -= 1 }
+                // Beside the work that is done now, two pieces may have had to wait.
+                return (next, former, mayStartThread(&state))
+            }
+            if startsThread { pool.submit { self.serve() } }
+            if let done { former?.end(.done(done.value)) }
+            guard let (key, work) = next else { return }
+            let begun = ContinuousClock.now
+            let value = work()
+            done = (key, value, Int(clamping: Int64((ContinuousClock.now - begun) / .milliseconds(1))))
+        }
+    }
+
+    private func finish(_ key: Key, after milliseconds: Int, _ state: inout State) -> Job? {
+        state.queue.finish(key)
+        state.milliseconds = (3 * state.milliseconds + milliseconds) / 4
+        return state.jobs.removeValue(forKey: key)
+    }
+}

@@ -1,0 +1,30 @@
+import Bytes
+import IO
+import Synchronization
+
+/// A client that waits for slow work, and leaves when it is told to.
+public final class PlayedClient: Sendable {
+    private let address: IPAddress
+    private let wakeup: LoopBound<Wakeup>
+    private let hasLeft = Atomic(false)
+
+    public init(on loop: EventLoop, at address: IPAddress = IPAddress(v4: 0x7F00_0001)) {
+        self.address = address
+        wakeup = LoopBound(Wakeup(), to: loop)
+    }
+
+    /// To be asked on the loop.
+    public var waiting: WaitingClient {
+        WaitingClient(address: address, wakeup: wakeup.value, on: wakeup.loop) { [self] in
+            hasLeft.load(ordering: .relaxed)
+        }
+    }
+
+    /// Lets the loop do what is to be done, and other threads work: a task that only yields keeps the loop from its events.
+    public static func pause() async { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+
+    public func leave() {
+        hasLeft.store(true, ordering: .relaxed)
+        wakeup.loop.submit { [wakeup] in wakeup.value.signal() }
+    }
+}

@@ -12,6 +12,20 @@
 
 __thread void *linux_current_loop = NULL;
 
+static int argument_count;
+static char **arguments;
+
+// The C library calls a constructor as it calls main. Swift looks for the arguments in front of `environ` instead, where
+// they are no more once a preloaded library has called setenv.
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+    argument_count = count;
+    arguments = values;
+}
+
+const char *linux_argument(int place) {
+    return place >= 0 && place < argument_count ? arguments[place] : NULL;
+}
+
 int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length) {
     int accepted = accept4(descriptor, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     return accepted >= 0 ? accepted : -errno;

@@ -1,6 +1,8 @@
+import IO
+
 @main
 struct Main {
     static func main() {
-        Program.run(arguments: Array(CommandLine.arguments.dropFirst()))
+        Program.run(arguments: Array(ProcessArguments.all.dropFirst()))
     }
 }

@@ -37,6 +37,18 @@ struct CommandLineTests {
         #expect(run.errorOutput.hasPrefix("attache: "))
     }
 
+    @Test func `a preloaded library that sets a variable costs no argument`() throws {
+        let folder = Scratch.folder("preload")
+        try Scratch.write(
+            "#include <stdlib.h>\n__attribute__((constructor)) static void set(void) { setenv(\"SET\", \"1\", 1); }\n",
+            to: folder + "/set.c")
+        let made = try Finished.run("cc", ["-shared", "-fPIC", "-o", folder + "/set.so", folder + "/set.c"])
+        #expect(made.succeeded, "\(made)")
+        let run = try AttacheBinary.run("version", environment: ["LD_PRELOAD": folder + "/set.so"])
+        #expect(run.succeeded, "\(run)")
+        #expect(run.output.hasPrefix("attache "))
+    }
+
     @Test func `check is silent about a good file`() throws {
         let path = try write("listen 127.0.0.1:3128\nroute a.test { deny }\n")
         let run = try AttacheBinary.run("check", path)

@@ -26,6 +26,8 @@ ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);
 int linux_open_spare(void);
+/// The argument of that number, from 0, the program's name; NULL behind the last.
+const char *linux_argument(int place);
 /// Returns 0 or an error number, like the call.
 int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor);
 /// The processors that this process may run on, by its affinity mask; 0 when the system does not say.

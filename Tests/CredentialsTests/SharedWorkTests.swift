@@ -77,6 +77,24 @@ struct SharedWorkTests {
         #expect(counts.done.withLock { $0 } == 2)
     }
 
+    @Test func `one piece of work too many is not begun`() throws {
+        let counts = Counts()
+        let work = SharedWork<Int, Int>(on: BlockingPool(threads: 1), capacity: 2)
+        let answers = try BlockingTask.run { _ in
+            async let first = work.run(1) {
+                while !counts.isOpen.withLock({ $0 }) { Pause.milliseconds(1) }
+                return 1
+            }
+            async let second = work.run(2) { 2 }
+            while !work.isUnderWay(1) || !work.isUnderWay(2) { await BlockingPool.shared.run { Pause.milliseconds(1) } }
+            let third = await work.run(3) { 3 }
+            counts.isOpen.withLock { $0 = true }
+            let both = await [first, second]
+            return both + [third, await work.run(3) { 3 }]
+        }
+        #expect(answers == [1, 2, nil, 3])
+    }
+
     @Test func `who waits for one realm's KDCs stands in the way of no other's`() {
         #expect(KDCThreads.pool(for: "alice@A.TEST") === KDCThreads.pool(for: "bob@A.TEST"))
         #expect(KDCThreads.pool(for: "alice@A.TEST") !== KDCThreads.pool(for: "alice@B.TEST"))

@@ -10,20 +10,25 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private let pool: BlockingPool
+    /// Pieces of work that are begun or wait at most: clients may ask for as many names as they like.
+    private let capacity: Int
     private let flights = Mutex<[Key: Flight]>([:])
 
-    init(on pool: BlockingPool) { self.pool = pool }
+    init(on pool: BlockingPool, capacity: Int = 256) {
+        self.pool = pool
+        self.capacity = capacity
+    }
 
     /// What `work` returns, whoever began it. To be awaited on a loop.
     ///
     /// - Parameter limit: milliseconds; nil: as long as it takes.
-    /// - Returns: nil when it takes longer than that, or already has for somebody else. It goes on nevertheless, and is not
-    ///   begun again before it ends.
+    /// - Returns: nil when it takes longer than that, or already has for somebody else, or when too much waits. What has
+    ///   begun goes on nevertheless, and is not begun again before it ends.
     func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
         let own = Expectation<Value>()
         let (begins, isOverdue) = flights.withLock { flights in
             let known = flights[key]
-            if known?.isOverdue == true { return (false, true) }
+            if known?.isOverdue == true || known == nil && flights.count >= capacity { return (false, true) }
             flights[key, default: Flight()].waiting.append(own)
             return (known == nil, false)
         }
@@ -49,6 +54,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Whether it is under way for longer than somebody wanted to wait.
     func isOverdue(_ key: Key) -> Bool { flights.withLock { $0[key]?.isOverdue ?? false } }
+
+    func isUnderWay(_ key: Key) -> Bool { flights.withLock { $0[key] != nil } }
 
     private func submit(_ key: Key, _ work: @escaping @Sendable () -> Value) {
         pool.submit { [self] in

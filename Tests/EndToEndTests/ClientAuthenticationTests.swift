@@ -109,4 +109,52 @@ struct ClientAuthenticationTests {
             #expect(try proxy.get(origin.url(), "-U", "dave:\(Account.clientPassword)").status == 200)
         }
     }
+
+    /// A users file whose hashes take so long that what is done in vain is seen.
+    private func runningSlowly(_ body: (AttacheProcess) throws -> Void) throws {
+        let made = try Finished.run("htpasswd", ["-nbB", "-C", "13", "alice", Account.clientPassword])
+        let setting = AttacheProcess.Setting(
+            clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", files: ["users": made.output])
+        try AttacheProcess.running(setting: setting, body)
+    }
+
+    private func request(to port: UInt16, by user: String, _ password: String) -> String {
+        let pair = Data("\(user):\(password)".utf8).base64EncodedString()
+        let host = "127.0.0.1:\(port)"
+        return "GET http://\(host)/ HTTP/1.1\r\nHost: \(host)\r\nProxy-Authorization: Basic \(pair)\r\n\r\n"
+    }
+
+    /// All these checks would take minutes, for which nobody waits here.
+    @Test func `wrong logins of clients that leave keep no right one waiting`() throws {
+        let origin = try RecordingOrigin.answering()
+        try runningSlowly { proxy throws in
+            for number in 1...400 {
+                let wire = try proxy.connect()
+                try wire.send(request(to: origin.port, by: "user\(number)", "guess"))
+                if number.isMultiple(of: 2) { wire.close() } else { wire.abort() }
+            }
+            let wire = try proxy.connect()
+            try wire.send(request(to: origin.port, by: "alice", Account.clientPassword))
+            #expect(try wire.readResponse().status == 200)
+        }
+    }
+
+    @Test func `one password too many is answered with 503, and who comes back later gets in`() throws {
+        let origin = try RecordingOrigin.answering()
+        try runningSlowly { proxy throws in
+            var crowd: [Wire] = []
+            for number in 1...140 {
+                let wire = try proxy.connect()
+                try wire.send(request(to: origin.port, by: "user\(number)", "guess"))
+                crowd.append(wire)
+            }
+            let late = try #require(crowd.last).readResponse()
+            #expect(late.status == 503, "\(late)")
+            #expect(late["Retry-After"].flatMap { Int($0) } ?? 0 > 0)
+            for wire in crowd { wire.close() }
+            let wire = try proxy.connect()
+            try wire.send(request(to: origin.port, by: "alice", Account.clientPassword))
+            #expect(try wire.readResponse().status == 200)
+        }
+    }
 }

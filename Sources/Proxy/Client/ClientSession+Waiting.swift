@@ -6,6 +6,8 @@ extension ClientSession {
     /// Whether nobody is there any more who could be answered. A client that has ended its side may still read, if it said
     /// that this is its last request: some tools end theirs with it.
     func hasLeft(during exchange: Exchange) -> Bool {
+        // A request of the proxy's own has nobody at the other end.
+        if exchange.own != nil { return false }
         let socket = stream.socket
         return !socket.isOpen || socket.isBroken || socket.hasPeerEnded && exchange.request.keepAlive
     }

@@ -1,7 +1,14 @@
 import Glibc
 
-/// A descriptor that lines are appended to. Writing blocks: it belongs on the blocking pool.
+/// A descriptor that lines are appended to. Writing blocks: it belongs on a thread that may.
 public final class OutputFile: Sendable {
+    /// How much of some bytes was written.
+    public enum Written: Equatable, Sendable {
+        case all
+        /// So many, before an error with that number, as on a full disk or a closed pipe.
+        case part(Int, errno: Int32)
+    }
+
     private let descriptor: Int32
     private let isOwned: Bool
 
@@ -22,18 +29,24 @@ public final class OutputFile: Sendable {
 
     deinit { if isOwned, descriptor >= 0 { close(descriptor) } }
 
-    /// Writes all bytes; false when the destination takes no more, as a full disk or a closed pipe.
+    /// Writes the bytes, and waits until the destination has taken them all.
     @discardableResult
-    public func write(_ bytes: [UInt8]) -> Bool {
+    public func write(_ bytes: [UInt8]) -> Written {
         bytes.withUnsafeBytes { all in
             var rest = all[...]
             while !rest.isEmpty {
-                let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else { return false }
-                rest = rest.dropFirst(written)
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR || errno == EAGAIN && waitForRoom() { continue }
+                guard count > 0 else { return .part(all.count - rest.count, errno: count < 0 ? errno : EIO) }
+                rest = rest.dropFirst(count)
             }
-            return true
+            return .all
         }
+    }
+
+    /// Standard output may be shared with a program that has made it non-blocking.
+    private func waitForRoom() -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&watched, 1, -1) > 0 || errno == EINTR
     }
 }

@@ -8,6 +8,8 @@ public enum Signals {
         case terminate
         /// SIGHUP: read the rule file again.
         case reload
+        /// SIGUSR1: open the log anew, as its file was renamed.
+        case reopen
         /// Nothing came in the time given.
         case quiet
     }
@@ -17,7 +19,9 @@ public enum Signals {
     public static func block() {
         var set = handled
         pthread_sigmask(SIG_BLOCK, &set, nil)
+        // Whose file may grow no more, or whose pipe nobody reads, is told by the call.
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Waits for the next signal, at most `milliseconds`.
@@ -27,6 +31,7 @@ public enum Signals {
         switch sigtimedwait(&set, nil, &limit) {
         case SIGTERM, SIGINT: return .terminate
         case SIGHUP: return .reload
+        case SIGUSR1: return .reopen
         default: return .quiet
         }
     }
@@ -34,7 +39,7 @@ public enum Signals {
     private static var handled: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+        for signal in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&set, signal) }
         return set
     }
 }

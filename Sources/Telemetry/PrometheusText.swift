@@ -3,8 +3,10 @@ import HTTP
 /// The sum over all loops in Prometheus' text format 0.0.4, `text/plain; version=0.0.4`.
 public enum PrometheusText {
     ///
-    /// - Parameter storeIsUp: whether the credential store can be reached; nil where there is none.
-    public static func render(_ loops: [Metrics], storeIsUp: Bool? = nil) -> String {
+    /// - Parameters:
+    ///   - storeIsUp: whether the credential store can be reached; nil where there is none.
+    ///   - reportLinesDropped: lines for the operator that standard error did not take.
+    public static func render(_ loops: [Metrics], storeIsUp: Bool? = nil, reportLinesDropped: Int = 0) -> String {
         var text = ""
         let sum = { (counter: Counter) in loops.reduce(0) { $0 &+ $1.value(of: counter) } }
 
@@ -53,6 +55,10 @@ public enum PrometheusText {
             family(name, "counter", help, in: &text)
             text += "\(name) \(sum(counter))\n"
         }
+
+        family(
+            "attache_report_lines_dropped_total", "counter", "Lines that standard error did not take.", in: &text)
+        text += "attache_report_lines_dropped_total \(reportLinesDropped)\n"
 
         // The end may be counted between the two reads, before its beginning was seen.
         family("attache_tunnels_open", "gauge", "Tunnels open now.", in: &text)

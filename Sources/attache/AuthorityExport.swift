@@ -24,7 +24,7 @@ struct AuthorityExport {
             } catch { throw .failed("\(error)") }
         } else if !format.isText, Terminal.isStandardOutput {
             throw .failed("\(format.rawValue) is not for a terminal: say where it goes with --output FILE")
-        } else if !OutputFile.standardOutput.write(bytes) {
+        } else if OutputFile.standardOutput.write(bytes) != .all {
             throw .failed("standard output takes no more")
         }
         if Terminal.isStandardError { Console.write(hints) }

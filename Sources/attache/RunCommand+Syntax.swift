@@ -10,9 +10,10 @@ extension RunCommand: Command {
                 summary: ["let a crash leave a core dump and a debugger look in: both show passwords"]),
         ],
         details: """
-            SIGHUP reads the rule file again; a file with errors changes nothing. SIGTERM and SIGINT stop:
-            requests in flight are finished first, for as long as 'timeouts { drain }' says. The access log
-            goes where 'log' says, everything else to standard error.
+            SIGHUP reads the rule file again; a file with errors changes nothing. SIGUSR1 opens the access
+            log's file anew, for whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are
+            finished first, for as long as 'timeouts { drain }' says; a second one stops at once. The access
+            log goes where 'log' says, everything else to standard error.
             """)
 
     static let allowsCoreDumps = "allow-core-dumps"

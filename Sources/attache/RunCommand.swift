@@ -35,7 +35,7 @@ struct RunCommand {
         let shared = SharedState(
             storage: store?.store.storage ?? MemoryCredentialStorage(),
             spaces: store?.store.spaces ?? ProtectionSpaces(), tokens: store?.store.tokens ?? TokenStore()
-        ) { Console.error($0) }
+        ) { Console.report($0) }
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
@@ -47,6 +47,7 @@ struct RunCommand {
         let adminAddress = admin?.unstarted.address
         shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
         Self.served.withLock { $0 = [server, shared, admin] }
+        Console.beginServing()
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
         if let adminAddress { Console.error("the admin listener is on \(adminAddress)") }
@@ -54,8 +55,10 @@ struct RunCommand {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared, identities)
             case .reload: setup = reload(setup, server: server, shared: shared, identities)
-            case .terminate: return drain(server, within: setup.drain)
+            case .reopen: reopenLog(of: setup)
+            case .terminate: return drain(server, setup)
             }
+            Console.reportRepetitions()
         }
     }
 
@@ -71,7 +74,11 @@ struct RunCommand {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
                 return store?.follower.problem.map { .degraded(reason: "\($0)") } ?? .ready
             },
-            metrics: { PrometheusText.render(server.metrics, storeIsUp: store.map { $0.follower.problem == nil }) })
+            metrics: {
+                PrometheusText.render(
+                    server.metrics, storeIsUp: store.map { $0.follower.problem == nil },
+                    reportLinesDropped: Console.linesDropped)
+            })
         do throws(IOError) {
             try Listener.probe(address)
             return LoopBound(try AdminServer(address: address, on: loop, sources: sources), to: loop)
@@ -103,9 +110,31 @@ struct RunCommand {
         }
     }
 
-    private func drain(_ server: ProxyServer, within limit: Duration) -> Int32 {
-        let open = server.drain(within: limit)
-        if open > 0 { Console.error("stopped with \(open) connections still open after \(limit)") }
+    /// Its file may have been renamed, as by logrotate.
+    private func reopenLog(of setup: Setup) {
+        do throws(StartError) {
+            try setup.openLog()
+            Console.error("the access log was opened anew")
+        } catch { Console.error("\(error); its lines go on to the file that was open") }
+    }
+
+    /// Ends when all clients have their answers, when the time is over, or when it is told to stop once more.
+    private func drain(_ server: ProxyServer, _ setup: Setup) -> Int32 {
+        var isToldAgain = false
+        let open = server.drain(within: setup.drain) { milliseconds in
+            switch Signals.next(within: milliseconds) {
+            case .terminate: isToldAgain = true
+            case .reopen: reopenLog(of: setup)
+            case .reload: Console.error("the rule file was not reloaded: the proxy is stopping")
+            case .quiet: break
+            }
+            return !isToldAgain
+        }
+        if open > 0 {
+            let reason = isToldAgain ? ", as it was told to stop once more" : " after \(setup.drain)"
+            Console.error("stopped with \(open) connections still open\(reason)")
+        }
+        Console.endServing()
         return ExitStatus.success
     }
 }

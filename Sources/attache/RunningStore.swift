@@ -21,9 +21,9 @@ struct RunningStore {
         let store: CredentialStore
         do throws(CredentialStoreError) {
             store = try place.open(
-                environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
+                environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.report($0) })
         } catch { throw StartError("\(error)") }
-        let follower = StoreFollower(store) { Console.error($0) }
+        let follower = StoreFollower(store) { Console.report($0) }
         guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
         return RunningStore(store: store, follower: follower)
     }

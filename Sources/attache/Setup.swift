@@ -90,24 +90,19 @@ struct Setup {
 
     /// Opens the log, and puts together what the proxy decides by.
     func policy(_ identities: OwnIdentities) throws(StartError) -> Policy {
-        var log: AccessLog?
-        if rules.configuration.log.format != .off {
-            do throws(IOError) {
-                log = AccessLog(to: try file(of: rules.configuration.log.destination))
-            } catch { throw StartError("the access log: \(error)") }
-        }
         return Policy(
-            rules: rules, credentials: credentials, clients: clients, trust: trust, log: log,
+            rules: rules, credentials: credentials, clients: clients, trust: trust, log: try openLog(),
             interception: try identities.interception(for: rules.configuration),
             automaticParents: automaticParents)
     }
 
-    private func file(of destination: Configuration.Log.Destination) throws(IOError) -> OutputFile {
-        switch destination {
-        case .standardOutput: .standardOutput
-        case .standardError: .standardError
-        case .file(let path): try OutputFile(appendingTo: path)
-        }
+    /// Opens the access log, anew if it is open already; nil when there is none.
+    @discardableResult
+    func openLog() throws(StartError) -> AccessLog? {
+        guard rules.configuration.log.format != .off else { return nil }
+        do throws(IOError) {
+            return try AccessLogs.open(rules.configuration.log.destination)
+        } catch { throw StartError("the access log: \(error)") }
     }
 
     /// Reads secrets, users and certificates again. What cannot be read is said once, and again after it could be.

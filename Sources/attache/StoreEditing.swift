@@ -81,10 +81,13 @@ struct StoreEditing {
         do throws(CredentialStoreError) {
             key = try SealingKey(reading: source, environment: Environment.all)
         } catch { throw .failed("\(error)") }
+        let text: String
         do throws(CryptoError) {
-            OutputFile.standardOutput.write(
-                Array(try SealedCredentials.write(store.credentials, sealedWith: key).utf8))
+            text = try SealedCredentials.write(store.credentials, sealedWith: key)
         } catch { throw .failed("\(error)") }
+        guard OutputFile.standardOutput.write(Array(text.utf8)) == .all else {
+            throw .failed("standard output did not take all credentials")
+        }
     }
 
     private static let absence = CommandError.failed(

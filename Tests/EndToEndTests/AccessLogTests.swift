@@ -61,4 +61,53 @@ struct AccessLogTests {
             #expect(proxy.standardOutput == "")
         }
     }
+
+    @Test(arguments: [(SIGUSR1, "the access log was opened anew"), (SIGHUP, "the rule file was reloaded")])
+    func `a log that was renamed is opened anew`(signal: Int32, words: String) throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running { proxy throws in
+            #expect(try proxy.get(origin.url("/before")).status == 200)
+            let isLogged = Wait.until { proxy.accessLog.contains("/before") }
+            #expect(isLogged)
+            rename(proxy.folder + "/access.log", proxy.folder + "/access.log.1")
+            proxy.signal(signal)
+            #expect(proxy.awaitErrorOutput(words), "\(proxy.errorOutput)")
+            #expect(try proxy.get(origin.url("/behind")).status == 200)
+            let isLoggedAnew = Wait.until { proxy.accessLog.contains("/behind") }
+            #expect(isLoggedAnew)
+            #expect(!proxy.accessLog.contains("/before"))
+            let former = Scratch.read(proxy.folder + "/access.log.1")
+            #expect(former.contains("/before") && !former.contains("/behind"))
+        }
+    }
+
+    @Test func `a full disk costs lines and no request, and is reported once`() throws {
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running(setting: .init(log: "json file /dev/full")) { proxy throws in
+            let words = "the access log takes no lines, and they are lost: no space left on device"
+            for _ in 1...20 { #expect(try proxy.get(origin.url()).status == 200) }
+            #expect(proxy.awaitErrorOutput(words), "\(proxy.errorOutput)")
+            for _ in 1...20 { #expect(try proxy.get(origin.url()).status == 200) }
+            let isCounted = try Wait.until {
+                try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text.split(separator: "\n").contains {
+                    $0.hasPrefix("attache_log_lines_dropped_total ") && !$0.hasSuffix(" 0")
+                }
+            }
+            #expect(isCounted)
+            #expect(proxy.errorOutput.split(separator: "\n").count { $0.contains(words) } == 1)
+        }
+    }
+
+    /// The report is made on the loop that serves the next request.
+    @Test func `standard error that nobody reads stops no request`() throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.wire.send(
+                "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n")
+        }
+        let setting = AttacheProcess.Setting(threads: 1, hasFullErrorOutput: true)
+        try AttacheProcess.answering(origin.port, setting: setting) { proxy throws in
+            for _ in 1...3 { #expect([401, 502].contains(try proxy.get(origin.url()).status)) }
+            #expect(origin.messages.contains { $0["Authorization"] != nil })
+        }
+    }
 }

@@ -53,6 +53,26 @@ struct DrainTests {
         }
     }
 
+    @Test func `a second SIGTERM ends it at once`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { _, _ in gate.wait() }
+        try AttacheProcess.running("timeouts { drain 1h }") { proxy throws in
+            let wire = try proxy.connect()
+            try wire.send("GET \(origin.url()) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+            let isHeld = Wait.until { !origin.requests.isEmpty }
+            #expect(isHeld)
+            proxy.terminate()
+            let isClosed = Wait.until { (try? Socket.connect(to: proxy.port)).map { close($0) } == nil }
+            #expect(isClosed)
+            #expect(proxy.isRunning)
+            proxy.terminate()
+            #expect(proxy.awaitExit() == 0)
+            #expect(
+                proxy.errorOutput.contains("stopped with 1 connections still open, as it was told to stop once more"))
+            gate.open()
+        }
+    }
+
     @Test func `SIGINT ends it as well`() throws {
         try AttacheProcess.running { proxy throws in
             kill(proxy.identifier, SIGINT)

@@ -11,7 +11,7 @@ struct AccessLogTests {
     private static func dropped(_ lines: Int, of length: Int, to path: String) async throws -> Int {
         try await onLoop { loop in
             let metrics = Metrics()
-            let log = AccessLog(to: try OutputFile(appendingTo: path))
+            let log = AccessLog(to: LineWriter(try OutputFile(appendingTo: path)))
             let buffer = LineBuffer(on: loop, metrics: metrics)
             buffer.log = log
             let line = String(repeating: "x", count: length - 1) + "\n"

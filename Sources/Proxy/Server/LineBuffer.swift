@@ -38,7 +38,7 @@ final class LineBuffer {
     func flush() {
         if lines.isEmpty { return }
         let lines = lines
-        let lost = log?.write(AccessLog.Piece(bytes: lines.readable.array, lines: count)) ?? 0
+        let lost = log?.write(lines.readable.array, lines: count) ?? 0
         if lost > 0 { metrics.add(lost, to: .logLinesDropped) }
         lines.clear()
         count = 0

@@ -80,15 +80,13 @@ public final class ProxyServer: Sendable {
     }
 
     /// Takes no new client, and waits until those that are served have their answers.
-    /// - Returns: the connections that were still open when the time was over.
-    public func drain(within limit: Duration) -> Int {
+    /// - Parameter pause: waits so many milliseconds, and says whether to go on waiting.
+    /// - Returns: the connections that were still open when the time was over, or `pause` said no.
+    public func drain(within limit: Duration, pausing pause: (Int) -> Bool) -> Int {
         draining.store(true, ordering: .relaxed)
         for worker in workers { worker.loop.submit { worker.value.drain() } }
-        var rest = limit.milliseconds
-        while openClients > 0, rest > 0 {
-            Pause.milliseconds(Self.step)
-            rest -= Self.step
-        }
+        let end = ContinuousClock.now + limit
+        while openClients > 0, ContinuousClock.now < end, pause(Self.step) {}
         flushLogs()
         return openClients
     }

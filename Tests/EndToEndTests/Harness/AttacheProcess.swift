@@ -12,6 +12,8 @@ final class AttacheProcess: Sendable {
         var environment: [String: String] = [:]
         /// The limit on open descriptors; nil leaves it as it is.
         var descriptors: Int?
+        /// Whether standard error is a pipe that is full, and that nobody reads.
+        var hasFullErrorOutput = false
         /// The lines of a hosts file of its own, which only root can give it; nil for the system's.
         var hosts: String?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
@@ -38,6 +40,11 @@ final class AttacheProcess: Sendable {
                 ["-m", "sh", "-c", "mount --bind \(folder)/hosts /etc/hosts && exec \"$0\" \"$@\"", AttacheBinary.path]
                     + arguments,
                 environment: setting.environment, directory: folder)
+        } else if setting.hasFullErrorOutput {
+            let words = "mkfifo err && exec 3<>err && head -c 65536 /dev/zero >&3 && exec \"$0\" \"$@\" 2>&3"
+            child = try Subprocess(
+                "sh", ["-c", words, AttacheBinary.path] + arguments, environment: setting.environment,
+                directory: folder)
         } else if let descriptors = setting.descriptors {
             child = try Subprocess(
                 "sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", AttacheBinary.path] + arguments,
@@ -126,6 +133,8 @@ final class AttacheProcess: Sendable {
     }
 
     func terminate() { child.signal(SIGTERM) }
+
+    func signal(_ number: Int32) { child.signal(number) }
 
     /// The exit status, or nil if it is still running after that time.
     func awaitExit(seconds: Double = 60) -> Int32? { child.wait(seconds: seconds) }

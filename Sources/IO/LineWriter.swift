@@ -1,0 +1,163 @@
+import Synchronization
+
+/// Appends whole lines to a file on a thread of its own, so that nobody waits who writes. Where the destination is slower
+/// than those who write, or takes no more, lines are dropped and counted.
+public final class LineWriter: Sendable {
+    /// What an operator wants to know of the destination, once each.
+    public enum Change: Sendable, Equatable {
+        /// It takes no more, as a full disk or a closed pipe; the text is the system's.
+        case failed(String)
+        /// It takes less than is written.
+        case overtaxed
+        /// It takes everything again. So many lines were lost meanwhile.
+        case recovered(lost: Int)
+    }
+
+    /// Counts the lines of one kind that were lost.
+    public final class Losses: Sendable {
+        private let all = Atomic(0)
+        private let fresh = Atomic(0)
+
+        public init() {}
+
+        public var total: Int { all.load(ordering: .relaxed) }
+
+        /// The lines that were lost since the last call.
+        public func take() -> Int { fresh.exchange(0, ordering: .relaxed) }
+
+        fileprivate func add(_ lines: Int) {
+            all.add(lines, ordering: .relaxed)
+            fresh.add(lines, ordering: .relaxed)
+        }
+    }
+
+    private struct Piece {
+        let bytes: [UInt8]
+        let lines: Int
+        let losses: Losses
+    }
+
+    private struct State {
+        var file: OutputFile
+        /// The file ends within a line.
+        var isTorn = false
+        var pieces: [Piece] = []
+        var bytes = 0
+        var isWriting = false
+        var trouble: Change?
+        /// The lines that the trouble has cost.
+        var lost = 0
+        var lastLoss = ContinuousClock.now
+
+        /// - Returns: what is to be told: every trouble once.
+        mutating func lose(_ lines: Int, of losses: Losses, because change: Change) -> Change? {
+            losses.add(lines)
+            lost += lines
+            lastLoss = .now
+            if trouble != nil { return nil }
+            trouble = change
+            return change
+        }
+
+        /// - Parameter calm: how long nothing was lost.
+        mutating func recover(after calm: Duration) -> Change? {
+            guard trouble != nil, .now - lastLoss >= calm else { return nil }
+            defer { (trouble, lost) = (nil, 0) }
+            return .recovered(lost: lost)
+        }
+    }
+
+    private let state: Mutex<State>
+    private let limit: Int
+    private let calm: Duration
+    private let tell: (@Sendable (Change) -> Void)?
+    private let pool = BlockingPool(threads: 1)
+
+    /// For reports: there is nowhere to say that it takes none.
+    public static let standardError = LineWriter(.standardError)
+
+    /// - Parameters:
+    ///   - pending: bytes that wait at most.
+    ///   - calm: how long nothing must be lost until a trouble is over: one that comes and goes is one.
+    ///   - tell: is told from any thread, and must not block.
+    public init(
+        _ file: OutputFile, pending: Int = 16 << 20, calm: Duration = .seconds(10),
+        tell: (@Sendable (Change) -> Void)? = nil
+    ) {
+        state = Mutex(State(file: file))
+        limit = pending
+        self.calm = calm
+        self.tell = tell
+    }
+
+    /// What is written from now on goes to `file`.
+    public func replace(with file: OutputFile) {
+        state.withLock { state in
+            state.file = file
+            state.isTorn = false
+        }
+    }
+
+    /// Takes lines over without blocking.
+    /// - Parameters:
+    ///   - lines: as many as `bytes` holds, each with its end.
+    ///   - losses: counts those that are lost, now or later.
+    public func write(_ bytes: [UInt8], lines: Int, losses: Losses) {
+        let (startsWriting, change) = state.withLock { state -> (Bool, Change?) in
+            guard state.bytes + bytes.count <= limit else {
+                return (false, state.lose(lines, of: losses, because: .overtaxed))
+            }
+            state.pieces.append(Piece(bytes: bytes, lines: lines, losses: losses))
+            state.bytes += bytes.count
+            defer { state.isWriting = true }
+            return (!state.isWriting, nil)
+        }
+        if let change { tell?(change) }
+        if startsWriting { pool.submit { self.writeAll() } }
+    }
+
+    /// Whether all that was taken over has been written, or was lost.
+    public var isIdle: Bool { state.withLock { !$0.isWriting } }
+
+    /// Waits until it is idle. Blocks: never on a loop.
+    public func drain(within milliseconds: Int) {
+        let end = ContinuousClock.now + Duration.milliseconds(milliseconds)
+        while !isIdle, ContinuousClock.now < end { Pause.milliseconds(5) }
+    }
+
+    private func writeAll() {
+        while true {
+            let (pieces, file, isTorn) = state.withLock { state in
+                let pieces = state.pieces
+                state.pieces = []
+                state.bytes = 0
+                if pieces.isEmpty { state.isWriting = false }
+                return (pieces, state.file, state.isTorn)
+            }
+            if pieces.isEmpty { return }
+            var breaksLine = isTorn
+            for piece in pieces { write(piece, to: file, &breaksLine) }
+            state.withLock { state in
+                if state.file === file { state.isTorn = breaksLine }
+            }
+        }
+    }
+
+    /// - Parameter isTorn: whether the file ends within a line.
+    private func write(_ piece: Piece, to file: OutputFile, _ isTorn: inout Bool) {
+        let newline = UInt8(ascii: "\n")
+        // Half a line that a full disk has left does not spoil the next one.
+        let bytes = isTorn ? [newline] + piece.bytes : piece.bytes
+        let change: Change?
+        switch file.write(bytes) {
+        case .all:
+            isTorn = false
+            change = state.withLock { $0.recover(after: calm) }
+        case .part(let count, let reason):
+            if count > 0 { isTorn = bytes[count - 1] != newline }
+            let lost = min(piece.lines, bytes[count...].count { $0 == newline })
+            change = state.withLock { $0.lose(lost, of: piece.losses, because: .failed(IOError.sentence(for: reason))) }
+        }
+        if let change { tell?(change) }
+    }
+}

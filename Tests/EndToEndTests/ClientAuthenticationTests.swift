@@ -114,7 +114,8 @@ struct ClientAuthenticationTests {
     private func runningSlowly(_ body: (AttacheProcess) throws -> Void) throws {
         let made = try Finished.run("htpasswd", ["-nbB", "-C", "13", "alice", Account.clientPassword])
         let setting = AttacheProcess.Setting(
-            clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", files: ["users": made.output])
+            clients: "allow 127.0.0.0/8; authenticate basic; users file @/users", threads: 1,
+            files: ["users": made.output])
         try AttacheProcess.running(setting: setting, body)
     }
 
@@ -143,7 +144,7 @@ struct ClientAuthenticationTests {
         let origin = try RecordingOrigin.answering()
         try runningSlowly { proxy throws in
             var crowd: [Wire] = []
-            for number in 1...140 {
+            for number in 1...160 {
                 let wire = try proxy.connect()
                 try wire.send(request(to: origin.port, by: "user\(number)", "guess"))
                 crowd.append(wire)

@@ -37,6 +37,14 @@ struct RefusalOfTLSTests {
         #expect(refusal.explanation == nil)
     }
 
+    @Test func `an origin that wants no HTTP/1.1 by ALPN is told as one that may speak only HTTP/2`() {
+        let refusal = Refusal(.tls(.alert(.noApplicationProtocol)), host: "a.example", port: 443)
+        #expect(refusal.alert == .noApplicationProtocol)
+        #expect(refusal.status == .badGateway && refusal.error == .tlsAlertReceived)
+        #expect(refusal.sentence.contains("a.example port 443 does not speak HTTP/1.1"))
+        #expect(refusal.sentence.contains("only HTTP/2"))
+    }
+
     @Test func `an origin that wants a certificate is told how to show one`() throws {
         let refusal = Refusal(.tls(.identityWanted(.certificateRequired)), host: "a.example", port: 8443)
         let lines = try #require(refusal.explanation).split(separator: "\n").suffix(2).joined(separator: "\n")

@@ -4,6 +4,8 @@
 /// the upstream at once. It remembers nothing: try the call, and wait only after it said it would block.
 public final class Wakeup {
     private var waiter: UnsafeContinuation<Void, Never>?
+    /// Told of each event before the task is: what goes on beside it, on the same channels.
+    public var companion: (any WakeupCompanion)?
 
     public init() {}
 
@@ -13,8 +15,15 @@ public final class Wakeup {
     }
 
     public func signal() {
+        companion?.wakeupSignalled()
         guard let waiting = waiter else { return }
         waiter = nil
         waiting.resume()
     }
+}
+
+/// Goes on beside a task, from the events of the task's own channels.
+public protocol WakeupCompanion: AnyObject {
+    /// Something has happened on one of the channels. It must not wait.
+    func wakeupSignalled()
 }

@@ -162,7 +162,7 @@ public final class ByteStream {
 
     /// What an `errno` of a read or write means: with TLS an end that was not announced is one that came too early. More
     /// about TLS says `tls.failure`.
-    func failure(_ errno: Int32, _ operation: String) -> IOError {
+    public func failure(_ errno: Int32, _ operation: String) -> IOError {
         if let tls, tls.failure == .truncated { return .endOfStream }
         return .system(errno: errno, operation: operation)
     }

@@ -6,9 +6,13 @@ import Testing
 struct ReplayCopyTests {
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
+    private static func room(_ memory: Int, _ disk: Int, total: Int = 1 << 30, in spool: ReplaySpool) -> ReplayRoom {
+        ReplayRoom(memory: memory, disk: disk, free: memory, total: total, in: spool)
+    }
+
     /// A copy of as many bytes, added in pieces.
     private static func copy(_ count: Int, memory: Int, disk: Int, pieces: Int = 100) async -> ReplayCopy {
-        let copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
+        let copy = ReplayCopy(in: room(memory, disk, in: ReplaySpool()))
         let buffer = ByteBuffer(capacity: count + 10)
         buffer.append(bytes(count))
         // What is behind the body must stay out of it.
@@ -49,12 +53,28 @@ struct ReplayCopyTests {
         #expect(await copy.read(from: 0, into: ByteBuffer(capacity: 64)) == nil)
     }
 
-    @Test func `the file may be let grow, and the memory's part stays`() async {
-        let copy = ReplayCopy(memoryLimit: 10, diskLimit: 0)
-        copy.raise(disk: 100)
-        let buffer = ByteBuffer(capacity: 64)
-        buffer.append(Self.bytes(50))
-        await copy.add(buffer, count: 50)
-        #expect(await Self.readBack(copy, room: 64) == Self.bytes(50))
+    @Test func `all copies together have no more than the total, and give back what they had`() async {
+        let spool = ReplaySpool()
+        let room = Self.room(10, 100, total: 150, in: spool)
+        let first = ReplayCopy(in: room)
+        #expect(first.makeRoom(for: 110))
+        do {
+            let second = ReplayCopy(in: room)
+            #expect(second.makeRoom(for: 60))
+            #expect(!second.makeRoom(for: 61))
+            #expect(second.wasCrowdedOut)
+            #expect(second.isWhole)
+            // Memory is not shared.
+            #expect(ReplayCopy(in: room).makeRoom(for: 10))
+            #expect(!ReplayCopy(in: room).makeRoom(for: 11))
+        }
+        #expect(ReplayCopy(in: room).makeRoom(for: 60))
+        let buffer = ByteBuffer(capacity: 200)
+        buffer.append(Self.bytes(120))
+        // More than one may have: it is given up, and what it had is there for others.
+        await first.add(buffer, count: 120)
+        #expect(!first.isWhole)
+        #expect(spool.take(150, of: 150))
+        #expect(!spool.take(1, of: 150))
     }
 }

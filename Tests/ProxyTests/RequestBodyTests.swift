@@ -48,6 +48,10 @@ struct RequestBodyTests {
         }
     }
 
+    private static func room(_ memory: Int, _ disk: Int) -> ReplayRoom {
+        ReplayRoom(memory: memory, disk: disk, free: memory, total: 1 << 30, in: ReplaySpool())
+    }
+
     @Test func `what stands behind the body stays for the next request`() async throws {
         let (heard, rest, isRead) = try await onLoop { loop in
             let ends = try await Ends(on: loop, .length(4))
@@ -65,7 +69,7 @@ struct RequestBodyTests {
     @Test func `an interruption is gone on from, and a rewound body begins anew`() async throws {
         let (first, again) = try await onLoop { loop in
             let ends = try await Ends(on: loop, .length(8))
-            ends.body.keepCopy(memory: 100, disk: 0)
+            ends.body.keepCopy(in: Self.room(100, 0))
             try await ends.say("half", on: ends.client)
             try await ends.say("wait", on: ends.upstream)
             while !ends.outer.isReadable { await ends.upstream.waitForEvent() }
@@ -114,7 +118,7 @@ struct RequestBodyTests {
             let ends = try await Ends(on: loop, .chunked)
             let chunks = "4\r\nbody\r\n5\r\n next\r\n0\r\n\r\n"
             try await ends.say(chunks, on: ends.client)
-            ends.body.keepCopy(memory: 10, disk: 100)
+            ends.body.keepCopy(in: Self.room(10, 100))
             var content: [UInt8] = []
             let isWhole = try await ends.body.readAll(
                 from: ends.inner, inbound: ends.inbound, limits: .request, idle: 10_000

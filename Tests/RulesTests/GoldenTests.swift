@@ -63,8 +63,9 @@ import Testing
         let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
         let words = [
             "listen", "admin", "threads", "state", "log", "limits", "timeouts", "clients", "egress", "credential",
-            "route", "challenge", "include", "replay-memory", "replay-disk", "start-line", "head", "upstream-head",
-            "fields", "decode-ratio", "idle", "connect", "response", "drain", "allow", "authenticate", "realm",
+            "route", "challenge", "include", "replay-memory", "replay-disk", "replay-disk-total", "start-line", "head",
+            "upstream-head", "fields", "decode-ratio", "idle", "connect", "response", "drain", "allow", "authenticate",
+            "realm",
             "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
             "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
             "cancel", "attempts", "persistence", "preempt", "order", "authorization", "authority", "names",

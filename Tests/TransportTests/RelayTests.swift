@@ -35,7 +35,9 @@ import Testing
                 shared.value.0.isDone = true
                 shared.value.1.signal()
             }
-            let moved = try await BodyRelay(from: b, to: c, idle: 5000, on: loop).move(count)
+            let relay = BodyRelay(count, from: b, to: c, on: loop)
+            try await relay.run(idle: 5000)
+            let moved = count - relay.unwritten
             c.close()
             let rest = ByteBuffer(capacity: 64)
             while rest.count < 10 { _ = try await b.read(into: rest) }
@@ -56,7 +58,7 @@ import Testing
             c.wakeup = wakeup
             send(100, through: a, on: loop, thenClose: true)
             do {
-                _ = try await BodyRelay(from: b, to: c, idle: 5000, on: loop).move(200)
+                try await BodyRelay(200, from: b, to: c, on: loop).run(idle: 5000)
                 return nil
             } catch { return error as? RelayError }
         }

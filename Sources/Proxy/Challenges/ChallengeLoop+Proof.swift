@@ -25,7 +25,7 @@ extension ChallengeLoop {
         guard case .needsBody(let algorithm) = proof else { return accept(proof) }
         let limits = policy.limits
         switch await upstream.readCoveredBody(
-            digesting: algorithm, memory: limits.replayMemory, disk: limits.replayDisk, limits: limits.response,
+            digesting: algorithm, in: ReplayRoom(limits, in: shared.spool), limits: limits.response,
             within: policy.timeouts.idle)
         {
         case .whole(let digest):
@@ -42,5 +42,5 @@ extension ChallengeLoop {
 
     private static let proofUnchecked =
         "the origin's proof that it knows the password (rspauth) was not checked: it covers a response larger than this "
-        + "proxy keeps (limits replay-memory and replay-disk)"
+        + "proxy keeps (limits replay-memory, replay-disk and replay-disk-total)"
 }

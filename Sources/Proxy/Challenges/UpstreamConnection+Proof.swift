@@ -17,23 +17,21 @@ extension UpstreamConnection {
     /// section 3.4.3).
     ///
     /// - Parameters:
-    ///   - memory: bytes kept in memory.
-    ///   - disk: bytes kept in a temporary file besides.
+    ///   - room: how much of the body may be kept.
     ///   - idle: milliseconds in which a byte must come.
     func readCoveredBody(
-        digesting algorithm: DigestAlgorithm, memory: Int, disk: Int, limits: Limits, within idle: Int
+        digesting algorithm: DigestAlgorithm, in room: ReplayRoom, limits: Limits, within idle: Int
     ) async -> CoveredBody {
-        let limit = memory + disk
-        if case .length(let count) = head.framing, count > limit { return .tooLarge }
+        let copy = ReplayCopy(in: room)
+        if case .length(let count) = head.framing, !copy.makeRoom(for: count) { return .tooLarge }
         var digest = MessageDigest(algorithm)
         var content = BodyContent(head.framing, limits: limits)
-        let copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
         let (arrived, unread) = (ByteBuffer(capacity: BufferPool.regular), ByteBuffer(capacity: BufferPool.regular))
         let inbound = inbound
         unread.append(inbound.readable.extracting(headLength..<inbound.count))
         do throws(ExchangeFailure) {
             while try !Self.digestContent(of: unread, by: &content, into: &digest) {
-                if copy.count + arrived.capacity > limit {
+                if !copy.makeRoom(for: arrived.capacity) {
                     keep(copy)
                     return .tooLarge
                 }

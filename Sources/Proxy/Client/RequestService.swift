@@ -24,8 +24,8 @@ struct RequestService {
     let exchange: Exchange
 
     /// What is read and thrown away after an answer that ends the connection, so that a client that is still sending
-    /// gets to read it.
-    private static let lingerBytes = 256 * 1024
+    /// gets to read it. Some look for an answer only once the system takes no more from them, megabytes later.
+    private static let lingerBytes = 16 * 1024 * 1024
     private static let lingerMilliseconds = 2000
 
     /// - Returns: whether the client's connection can carry another request.

@@ -31,6 +31,10 @@ final class LoginForms {
     private static let loopLimit = 16 * 1024
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
+    private var holdingRoom: ReplayRoom {
+        ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: session.worker.shared.spool)
+    }
+
     /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
     static func of(session: ClientSession, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
@@ -64,7 +68,7 @@ final class LoginForms {
         case .other: return false
         case .recognised: return true
         case .dependsOnText:
-            reader = PageReader(exchange.upstream, holding: Self.holdingLimit, policy: exchange.policy)
+            reader = PageReader(exchange.upstream, holding: holdingRoom, policy: exchange.policy)
             let form = form
             guard let reader else { return false }
             return try await reader.read(upTo: Self.recognitionLimit) { page, known in
@@ -165,7 +169,7 @@ final class LoginForms {
             return login.beginAtAction()
         }
         if reader == nil, sight.mayBePage, sight.location == nil {
-            reader = PageReader(upstream, holding: Self.holdingLimit, policy: exchange.policy)
+            reader = PageReader(upstream, holding: holdingRoom, policy: exchange.policy)
         }
         do throws(ExchangeFailure) {
             _ = try await reader?.read(upTo: LoginExchange.pageLimit) { _, _ in false }

@@ -28,8 +28,8 @@ final class PageReader {
 
     /// Nil for a page in a coding that cannot be undone.
     ///
-    /// - Parameter limit: bytes that are held back; nil where the body is not passed on.
-    init?(_ upstream: UpstreamConnection, holding limit: Int?, policy: Policy) {
+    /// - Parameter room: how much is held back; nil where the body is not passed on.
+    init?(_ upstream: UpstreamConnection, holding room: ReplayRoom?, policy: Policy) {
         let head = upstream.head
         var coding: ContentCoding?
         if let field = head.fields.first(.contentEncoding) {
@@ -46,7 +46,7 @@ final class PageReader {
         self.upstream = upstream
         idle = policy.timeouts.idle
         content = BodyContent(head.framing, limits: policy.limits.response)
-        copy = limit.map { ReplayCopy(memoryLimit: $0, diskLimit: 0) }
+        copy = room.map { ReplayCopy(in: $0) }
         let (inbound, front) = (upstream.inbound, ByteBuffer(capacity: BufferPool.regular))
         front.append(inbound.readable.extracting(upstream.headLength..<inbound.count))
         unread = front
@@ -66,7 +66,7 @@ final class PageReader {
             let page = page
             if page.count > known, isEnough(page, known) { return true }
             known = page.count
-            if isEnded || known >= limit || copy.map({ !$0.hasRoom(for: arrived.capacity) }) ?? false { return false }
+            if isEnded || known >= limit || copy.map({ !$0.makeRoom(for: arrived.capacity) }) ?? false { return false }
             arrived.clear()
             guard try await upstream.readBody(into: arrived, within: idle) > 0 else {
                 if content.endsWithConnection {

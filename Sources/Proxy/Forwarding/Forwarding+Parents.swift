@@ -47,6 +47,6 @@ extension Forwarding {
         guard exchange.way.relay != nil, let challenges = freshParentChallenges else { return }
         exchange.beginAtParent(challenges)
         await exchange.challengers?.parent?.prepare()
-        sending.prepareForParent(isAnswered: exchange.challengers?.parent?.isPreempted == true)
+        sending.prepareForParent()
     }
 }

@@ -28,7 +28,7 @@ struct Forwarding: ~Copyable {
 
     /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
     init(session: ClientSession, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
-        sending = RequestSending(session: session, exchange: exchange, upgrade: upgrade)
+        sending = RequestSending(session: session, exchange: exchange, origin: destination.origin, upgrade: upgrade)
         isUpgraded = upgrade != nil
         self.destination = destination
     }
@@ -56,7 +56,7 @@ struct Forwarding: ~Copyable {
             if exchange.signing == nil {
                 var challenges = originChallenges
                 guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
-                sending.prepareForChallenge(isAnswered: true)
+                sending.prepareForChallenge()
                 exchange.begin(challenges)
             }
         }
@@ -91,16 +91,20 @@ struct Forwarding: ~Copyable {
             beginLesson()
         } else if exchange.challengers?.hasOrigin == true {
             // Should it go out again, then as it went out at first.
-            sending.prepareForChallenge(isAnswered: true)
+            sending.prepareForChallenge()
         }
         while true {
             try await send(isSent: isSent)
             isSent = false
             learn()
+            let upload = mayReadAhead ? beginUpload() : nil
             switch await exchange.judge() {
-            case .pass(let note): return try await relay(note: note)
-            case .cancel(let refusal): throw .refused(refusal)
+            case .pass(let note): return try await relay(note: note, beside: upload)
+            case .cancel(let refusal):
+                await upload?.end()
+                throw .refused(refusal)
             case .again:
+                await upload?.end()
                 guard exchange.body.canBeSent else { return try await relay(note: Self.bodyTooLarge) }
                 await disposeOfResponse()
             }
@@ -128,7 +132,7 @@ struct Forwarding: ~Copyable {
 
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
-        + "(limits replay-memory and replay-disk)"
+        + "(limits replay-memory, replay-disk and replay-disk-total)"
 
     // MARK: - Challenges
 
@@ -172,11 +176,7 @@ struct Forwarding: ~Copyable {
     private mutating func beginChallenges() async {
         exchange.begin(originChallenges)
         await exchange.challengers?.origin?.prepare()
-        // Sessions end as a matter of course.
-        let isAnswered =
-            exchange.challengers?.origin?.isPreempted == true
-            && exchange.challengers?.origin?.answersByCookies != true
-        sending.prepareForChallenge(isAnswered: isAnswered)
+        sending.prepareForChallenge()
     }
 
     private var originChallenges: ChallengeLoop {
@@ -191,8 +191,7 @@ struct Forwarding: ~Copyable {
     /// Frees the connection of the challenge's body, or gives the connection up.
     private func disposeOfResponse() async {
         let upstream = exchange.upstream
-        let isSent = exchange.omitsBody || exchange.body.isSent
-        guard isSent, upstream.head.keepAlive, !mayBeWedged else { return upstream.reset() }
+        guard !exchange.body.isOwed, upstream.head.keepAlive, !mayBeWedged else { return upstream.reset() }
         await upstream.discardBody(
             upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
     }
@@ -231,8 +230,12 @@ struct Forwarding: ~Copyable {
             }
             claimOwnLogin()
             if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
+            if exchange.upstream.isReused, mayReuse { sending.prepareForReuse() }
             do throws(ExchangeFailure) {
-                return isSent ? try await sending.receive() : try await sending.send()
+                try await isSent ? sending.receive() : sending.send()
+                guard sending.dropsRefusedExpectation() else { return }
+                isSent = false
+                exchange.upstream.reset()
             } catch {
                 isSent = false
                 if case .upstreamFailed = error, let refusal = exchange.upstream.gatewayRefusal {
@@ -318,8 +321,28 @@ struct Forwarding: ~Copyable {
         OriginConnector(session: session, exchange: exchange, destination: destination)
     }
 
-    private func relay(note: String?) async throws(ExchangeFailure) -> Bool {
-        let relay = ResponseRelay(session: session, exchange: exchange, destination: destination, note: note)
+    /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
+    /// challenge is not read.
+    private var mayReadAhead: Bool {
+        let status = exchange.upstream.head.status
+        return status != .unauthorized && status != .proxyAuthenticationRequired
+    }
+
+    /// Has the rest of the body go on beside the response, if there is any.
+    private func beginUpload() -> ConcurrentUpload? {
+        guard exchange.body.mayGoOn, exchange.upstream.head.status != .switchingProtocols,
+            let stream = exchange.upstream.stream
+        else { return nil }
+        return ConcurrentUpload(
+            of: exchange.body, from: session.stream, inbound: exchange.inbound, to: stream,
+            idle: policy.timeouts.idle, beside: session.wakeup, on: session.worker.loop)
+    }
+
+    private func relay(note: String?, beside begun: ConcurrentUpload? = nil) async throws(ExchangeFailure) -> Bool {
+        let upload = begun ?? beginUpload()
+        upload?.settle()
+        let relay = ResponseRelay(
+            session: session, exchange: exchange, destination: destination, note: note, upload: upload)
         guard let keeps = relay.relayAtOnce() else { return try await relay.relay() }
         if !exchange.outbound.isEmpty { try await session.write(exchange.outbound) }
         return keeps

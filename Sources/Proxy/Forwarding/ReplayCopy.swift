@@ -1,8 +1,8 @@
 import Bytes
 import IO
 
-/// A copy of what was sent of a request body, so that it can be sent again after a challenge: in memory first, then in
-/// an unlinked temporary file, then given up.
+/// A copy of what was sent of a request body, so that it can be sent again after a challenge, or of what was read of a
+/// response before it is passed on: in memory first, then in an unlinked temporary file, then given up.
 final class ReplayCopy {
     private enum Place {
         case memory
@@ -11,20 +11,21 @@ final class ReplayCopy {
     }
 
     private let memory: ByteBuffer
-    private let memoryLimit: Int
-    private var diskLimit: Int
+    private let room: ReplayRoom
     private var place = Place.memory
+    /// Bytes that were taken from what all bodies share, whether they have come yet or not.
+    private var taken = 0
     /// Bytes kept, in memory and in the file.
     private(set) var count = 0
+    /// Whether other bodies had the room that this one asked for.
+    private(set) var wasCrowdedOut = false
 
-    init(memoryLimit: Int, diskLimit: Int) {
-        memory = ByteBuffer(capacity: min(memoryLimit, 16 * 1024))
-        self.memoryLimit = memoryLimit
-        self.diskLimit = diskLimit
+    init(in room: ReplayRoom) {
+        memory = ByteBuffer(capacity: min(room.memory, 16 * 1024))
+        self.room = room
     }
 
-    /// Lets the file grow further than was said at first.
-    func raise(disk: Int) { diskLimit = max(diskLimit, disk) }
+    deinit { room.spool.give(taken) }
 
     /// Whether everything that was added is still there.
     var isWhole: Bool {
@@ -32,28 +33,48 @@ final class ReplayCopy {
         return true
     }
 
-    /// Whether so many bytes more can be kept, if the disk does not fail.
-    func hasRoom(for added: Int) -> Bool { isWhole && added <= memoryLimit + diskLimit - count }
+    /// Sees to it that so many bytes more can be kept, if the disk does not fail.
+    func makeRoom(for added: Int) -> Bool {
+        guard isWhole, added <= room.memory + room.disk - count else { return false }
+        let missing = count + added - room.free - taken
+        if missing <= 0 { return true }
+        guard room.spool.take(missing, of: room.total) else {
+            wasCrowdedOut = true
+            return false
+        }
+        taken += missing
+        return true
+    }
+
+    /// Adds a piece of the body, if memory has room for it.
+    /// - Returns: false when nothing was done: the file is needed, or the copy was given up.
+    func addAtOnce(_ buffer: ByteBuffer, count added: Int) -> Bool {
+        guard case .memory = place, added <= room.memory - memory.count else { return false }
+        memory.append(buffer.readable.extracting(first: added))
+        count += added
+        return true
+    }
 
     /// Adds a piece of the body. Past the limits, or when the disk fails, the copy is given up.
     func add(_ buffer: ByteBuffer, count added: Int) async {
         switch place {
         case .givenUp: return
         case .memory:
-            let kept = min(added, memoryLimit - memory.count)
+            let kept = min(added, room.memory - memory.count)
             memory.append(buffer.readable.extracting(first: kept))
             count += kept
             if kept == added { return }
-            guard diskLimit > 0, let file = TemporaryFile() else { return giveUp() }
+            guard makeRoom(for: added - kept), let file = TemporaryFile() else { return giveUp() }
             place = .file(file)
             await append(buffer.readable.extracting(kept..<added).array, to: file)
         case .file(let file):
+            guard makeRoom(for: added) else { return giveUp() }
             await append(buffer.readable.extracting(0..<added).array, to: file)
         }
     }
 
     private func append(_ bytes: [UInt8], to file: TemporaryFile) async {
-        guard count - memory.count + bytes.count <= diskLimit, await file.append(bytes) else { return giveUp() }
+        guard await file.append(bytes) else { return giveUp() }
         count += bytes.count
     }
 
@@ -61,6 +82,8 @@ final class ReplayCopy {
         place = .givenUp
         memory.clear()
         count = 0
+        room.spool.give(taken)
+        taken = 0
     }
 
     /// The next bytes from `offset` on, at most as many as fit into `buffer`. Nil when they cannot be read back.

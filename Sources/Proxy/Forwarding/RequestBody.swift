@@ -13,6 +13,8 @@ final class RequestBody {
         case copyLost
         /// More of it had to be kept than may be.
         case tooLarge
+        /// As much of it may be kept, but not beside what other requests keep.
+        case crowdedOut
     }
 
     enum Outcome {
@@ -22,17 +24,52 @@ final class RequestBody {
         case interrupted
     }
 
+    /// What the upstream was told of the body by the head that it has.
+    enum Announcement {
+        /// Nothing: there is none, or the head went without it.
+        case none
+        /// It follows.
+        case made
+        /// It follows if the client sends it, which was not told to.
+        case optional
+        /// It was refused before it was sent.
+        case declined
+    }
+
+    /// How far one step came.
+    enum Step {
+        case moved
+        case ended
+        /// Nothing to do until the client sends more.
+        case awaitsClient
+        /// Nothing to do until the upstream takes more.
+        case awaitsUpstream
+        /// The copy needs its file for what came: `keep`.
+        case keeps
+        /// The copy is to be read: `readBack`.
+        case readsBack
+    }
+
     private(set) var framing = BodyFraming.none
     private var progress = BodyProgress(.none, of: .client, limits: .request)
     private var copy: ReplayCopy?
     /// Bytes went upstream of which there is no copy.
     private var isGone = false
+    /// No copy is needed of what is still to come.
+    private var isSettled = false
     /// Bytes read from the client.
     private(set) var count = 0
     /// Those of them that the upstream was given since `rewind`.
     private var sent = 0
     /// Those of them that still stand at the front of the client's buffer, since the upstream does not take them.
     private var held = 0
+    /// Bytes at the front of the client's buffer that the copy has no memory for; not counted yet.
+    private var unkept = 0
+    /// What was read of the copy for the upstream; nil until some was.
+    private var again: ByteBuffer?
+    /// Moves what no copy is kept of.
+    private var relay: BodyRelay?
+    var announcement = Announcement.none
 
     func begin(_ framing: BodyFraming, limits: Limits) {
         self.framing = framing
@@ -44,9 +81,15 @@ final class RequestBody {
         progress = BodyProgress(.none, of: .client, limits: .request)
         copy = nil
         isGone = false
+        isSettled = false
         count = 0
         sent = 0
         held = 0
+        unkept = 0
+        again = nil
+        relay = nil
+        isCrowdedOut = false
+        announcement = .none
     }
 
     /// Decodes what has come of the body before its head goes out: of one that is bad already, the upstream sees nothing.
@@ -59,19 +102,39 @@ final class RequestBody {
     var isEmpty: Bool { framing == .none || framing == .length(0) }
 
     /// Whether every byte has been read from the client, so that its next request can follow.
-    var isRead: Bool { progress.isEnded && held == 0 }
+    var isRead: Bool { progress.isEnded && held == 0 && unkept == 0 }
 
-    /// Whether the upstream was given every byte, so that another request can follow on its connection.
-    var isSent: Bool { progress.isEnded && sent == count }
+    /// Whether the upstream was given every byte.
+    var isSent: Bool { progress.isEnded && sent == count && unkept == 0 }
+
+    /// Whether the upstream waits for bytes of it, so that no other request can follow on its connection.
+    var isOwed: Bool { announcement != .none && !isSent }
+
+    /// Whether the upstream may still be given bytes of it.
+    var mayGoOn: Bool { (announcement == .made || announcement == .optional) && !isSent }
 
     /// Whether the upstream can be given the whole body, from the first byte.
     var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
 
-    /// From now on keeps a copy of what is sent, within the limits; they only grow.
-    func keepCopy(memory: Int, disk: Int) {
-        copy?.raise(disk: disk)
-        guard copy == nil, !isEmpty, !isGone else { return }
-        copy = ReplayCopy(memoryLimit: memory, diskLimit: disk)
+    /// Whether other bodies have the room that a copy of this one would need.
+    private(set) var isCrowdedOut = false
+
+    /// Whether a copy is kept of what is sent.
+    var isKept: Bool { copy?.isWhole ?? false }
+
+    /// From now on keeps a copy of what is sent, unless it is known that there is no room for it.
+    /// - Returns: whether one is kept.
+    @discardableResult
+    func keepCopy(in room: ReplayRoom) -> Bool {
+        if copy != nil { return isKept }
+        guard !isEmpty, !isGone else { return false }
+        let fresh = ReplayCopy(in: room)
+        if case .length(let length) = framing, !fresh.makeRoom(for: length) {
+            isCrowdedOut = fresh.wasCrowdedOut
+            return false
+        }
+        copy = fresh
+        return true
     }
 
     /// From now on sends the body from its first byte: it goes to another connection, or with another request.
@@ -79,6 +142,16 @@ final class RequestBody {
         inbound.consume(held)
         held = 0
         sent = 0
+        again?.clear()
+        announcement = .none
+    }
+
+    /// The body will not be sent again: from now on no copy is kept, and the one there is goes as soon as it was sent.
+    func settle() {
+        isSettled = true
+        guard sent == count || held > 0 else { return }
+        isGone = isGone || copy != nil
+        copy = nil
     }
 
     /// Sends the body, or what is left of it after an interruption.
@@ -89,109 +162,166 @@ final class RequestBody {
     func send(
         to upstream: ByteStream, from client: ByteStream, inbound: ByteBuffer, idle: Int, on loop: EventLoop
     ) async throws(Failure) -> Outcome {
-        if held == 0, let copy, sent < copy.count,
-            case .interrupted = try await resend(copy, to: upstream, idle: idle, on: loop)
-        {
-            return .interrupted
-        }
+        // What the deadline was for has passed.
+        upstream.setDeadline(after: nil)
         while true {
-            if held > 0, try await !writeHeld(inbound, to: upstream, idle: idle) { return .interrupted }
-            if progress.isEnded { return .sent }
-            if upstream.isReadable { return .interrupted }
-            if inbound.isEmpty, copy?.isWhole != true, let rest = progress.remainingLength, rest > inbound.capacity {
-                isGone = true
-                return try await relay(rest, to: upstream, from: client, idle: idle, on: loop)
+            switch try advance(from: client, to: upstream, inbound: inbound, on: loop) {
+            case .ended: return .sent
+            case .moved:
+                if !isSent, upstream.hasInput() { return .interrupted }
+            case .keeps: await keep(inbound)
+            case .readsBack:
+                guard await readBack() else { throw .copyLost }
+            case .awaitsClient:
+                if upstream.hasInput() { return .interrupted }
+                client.setDeadline(after: idle)
+                await client.socket.waitForEvent()
+                do throws(IOError) { try client.check() } catch { throw .client(error) }
+            case .awaitsUpstream:
+                if upstream.hasInput() { return .interrupted }
+                upstream.setDeadline(after: idle)
+                await upstream.socket.waitForEvent()
+                do throws(IOError) { try upstream.check() } catch { throw .upstream(error) }
             }
-            guard let taken = try await next(from: client, inbound: inbound, idle: idle, unless: upstream) else {
-                return .interrupted
-            }
-            if let copy { await copy.add(inbound, count: taken) } else { isGone = true }
-            count += taken
-            held = taken
         }
     }
 
-    private func relay(
-        _ rest: Int, to upstream: ByteStream, from client: ByteStream, idle: Int, on loop: EventLoop
-    ) async throws(Failure) -> Outcome {
+    /// Takes the body one step further, without waiting.
+    func advance(
+        from client: ByteStream, to upstream: ByteStream, inbound: ByteBuffer, on loop: EventLoop
+    ) throws(Failure) -> Step {
+        if held > 0 {
+            let before = sent
+            defer { held -= sent - before }
+            return try write(held, of: inbound, to: upstream)
+        }
+        if let copy, sent < copy.count {
+            guard let again, !again.isEmpty else { return .readsBack }
+            let step = try write(again.count, of: again, to: upstream)
+            if isSettled { settle() }
+            return step
+        }
+        if unkept > 0 {
+            guard isSettled else { return .keeps }
+            takeUnkept()
+            return .moved
+        }
+        if let relay { return try advance(relay) }
+        if progress.isEnded { return .ended }
+        if inbound.isEmpty, !isKept || isSettled, let rest = progress.remainingLength, rest > inbound.capacity {
+            isGone = true
+            relay = BodyRelay(rest, from: client, to: upstream, on: loop)
+            return .moved
+        }
+        guard let taken = try take(inbound) else { return try read(from: client, into: inbound) }
+        if let copy, !isSettled, copy.isWhole {
+            if !copy.addAtOnce(inbound, count: taken) {
+                unkept = taken
+                return .keeps
+            }
+        } else {
+            isGone = true
+        }
+        count += taken
+        held = taken
+        return .moved
+    }
+
+    private func advance(_ relay: BodyRelay) throws(Failure) -> Step {
+        let (unread, unwritten) = (relay.unread, relay.unwritten)
+        defer {
+            progress.skip(unread - relay.unread)
+            count += unread - relay.unread
+            sent += unwritten - relay.unwritten
+            if relay.unwritten == 0 { self.relay = nil }
+        }
         do throws(RelayError) {
-            let moved = try await BodyRelay(from: client, to: upstream, idle: idle, on: loop)
-                .move(rest, unless: upstream)
-            progress.skip(moved)
-            count += moved
-            sent += moved
+            switch try relay.advance() {
+            case .moved, .finished: return .moved
+            case .awaitsSource: return .awaitsClient
+            case .awaitsTarget: return .awaitsUpstream
+            }
         } catch {
             switch error {
             case .source(let error): throw .client(error)
             case .target(let error): throw .upstream(error)
             }
         }
-        return progress.isEnded ? .sent : .interrupted
     }
 
-    /// Sees to it that `inbound` has bytes of the body at its front, and says how many; nil when the other stream has
-    /// something to say before they come.
-    private func next(
-        from client: ByteStream, inbound: ByteBuffer, idle: Int, unless other: ByteStream? = nil
-    ) async throws(Failure) -> Int? {
-        while true {
-            if !inbound.isEmpty {
-                do throws(HTTPError) {
-                    let taken = try progress.take(inbound.readable)
-                    if taken > 0 || progress.isEnded { return taken }
-                } catch { throw .invalid(error) }
-                if inbound.writableCount == 0 { inbound.reserve(1) }
-            }
-            if try await !read(from: client, into: inbound, idle: idle, unless: other) { return nil }
+    /// How many bytes at the front of the client's buffer are the body's next; nil when more are needed to tell.
+    private func take(_ inbound: ByteBuffer) throws(Failure) -> Int? {
+        guard !inbound.isEmpty else { return nil }
+        do throws(HTTPError) {
+            let taken = try progress.take(inbound.readable)
+            if taken > 0 || progress.isEnded { return taken }
+        } catch { throw .invalid(error) }
+        if inbound.writableCount == 0 { inbound.reserve(1) }
+        return nil
+    }
+
+    private func read(from client: ByteStream, into inbound: ByteBuffer) throws(Failure) -> Step {
+        switch client.tryRead(into: inbound) {
+        case .moved: return .moved
+        case .wouldBlock: return .awaitsClient
+        case .endOfStream: throw .client(.endOfStream)
+        case .failed(let errno): throw .client(client.failure(errno, "cannot read"))
         }
     }
 
-    /// Reads more from the client; false when the other stream has something to say first.
-    private func read(
-        from client: ByteStream, into inbound: ByteBuffer, idle: Int, unless other: ByteStream? = nil
-    ) async throws(Failure) -> Bool {
-        do throws(IOError) {
-            guard let count = try await client.read(into: inbound, unless: other, idle: idle) else { return false }
-            if count == 0 { throw IOError.endOfStream }
-            return true
-        } catch { throw .client(error) }
-    }
-
-    private func resend(
-        _ copy: ReplayCopy, to upstream: ByteStream, idle: Int, on loop: EventLoop
-    ) async throws(Failure) -> Outcome {
-        let buffer = loop.buffers.takeLarge()
-        defer { loop.buffers.give(buffer) }
-        while sent < copy.count {
-            if upstream.isReadable { return .interrupted }
-            guard let count = await copy.read(from: sent, into: buffer) else { throw .copyLost }
-            if try await !write(count, of: buffer, to: upstream, idle: idle) { return .interrupted }
-        }
-        return .sent
-    }
-
-    private func writeHeld(_ inbound: ByteBuffer, to upstream: ByteStream, idle: Int) async throws(Failure) -> Bool {
-        let before = inbound.count
-        defer { held -= before - inbound.count }
-        return try await write(held, of: inbound, to: upstream, idle: idle)
-    }
-
-    /// - Returns: whether all was written; false when the upstream has something to say.
-    private func write(
-        _ count: Int, of buffer: ByteBuffer, to upstream: ByteStream, idle: Int
-    ) async throws(Failure) -> Bool {
+    private func write(_ limit: Int, of buffer: ByteBuffer, to upstream: ByteStream) throws(Failure) -> Step {
         let before = buffer.count
         // Also after an error: some of it may have gone.
         defer { sent += before - buffer.count }
+        switch upstream.tryWrite(from: buffer, limit: limit) {
+        case .moved, .endOfStream: return .moved
+        case .wouldBlock: return .awaitsUpstream
+        case .failed(let errno): throw .upstream(upstream.failure(errno, "cannot write"))
+        }
+    }
+
+    /// Adds to the copy what its memory had no room for.
+    func keep(_ inbound: ByteBuffer) async {
+        guard unkept > 0 else { return }
+        await copy?.add(inbound, count: unkept)
+        takeUnkept()
+    }
+
+    private func takeUnkept() {
+        count += unkept
+        held += unkept
+        unkept = 0
+    }
+
+    /// Reads the next piece of the copy for the upstream; false when it cannot be read.
+    func readBack() async -> Bool {
+        let buffer = again ?? ByteBuffer(capacity: BufferPool.large)
+        again = buffer
+        guard let copy else { return false }
+        return await copy.read(from: sent, into: buffer) != nil
+    }
+
+    /// Sees to it that `inbound` has bytes of the body at its front, and says how many.
+    private func next(from client: ByteStream, inbound: ByteBuffer, idle: Int) async throws(Failure) -> Int {
+        while true {
+            if let taken = try take(inbound) { return taken }
+            try await read(from: client, into: inbound, idle: idle)
+        }
+    }
+
+    /// Reads more from the client.
+    private func read(from client: ByteStream, into inbound: ByteBuffer, idle: Int) async throws(Failure) {
+        client.setDeadline(after: idle)
         do throws(IOError) {
-            return try await upstream.write(count, from: buffer, idle: idle)
-        } catch { throw .upstream(error) }
+            if try await client.read(into: inbound) == 0 { throw IOError.endOfStream }
+        } catch { throw .client(error) }
     }
 
     /// Reads what the client still sends of a body that nobody wants, up to `limit` bytes.
     /// - Returns: whether the body was read to its end.
     func discard(from client: ByteStream, inbound: ByteBuffer, upTo limit: Int, idle: Int) async -> Bool {
         rewind(inbound)
+        relay = nil
         while !progress.isEnded {
             guard count < limit, let taken = try? await next(from: client, inbound: inbound, idle: idle) else {
                 return false
@@ -207,12 +337,15 @@ final class RequestBody {
     func readAll(
         from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Int, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
-        while !progress.isEnded, canBeSent {
-            if inbound.isEmpty { _ = try await read(from: client, into: inbound, idle: idle) }
+        while !progress.isEnded, isKept {
+            if inbound.isEmpty { try await read(from: client, into: inbound, idle: idle) }
             // What was kept is still there for whoever can go on without the rest.
             let piece = min(inbound.count, progress.remainingLength ?? .max)
-            if let copy, !copy.hasRoom(for: piece) { return false }
-            guard let taken = try await next(from: client, inbound: inbound, idle: idle) else { break }
+            if let copy, !copy.makeRoom(for: piece) {
+                isCrowdedOut = copy.wasCrowdedOut
+                return false
+            }
+            let taken = try await next(from: client, inbound: inbound, idle: idle)
             await copy?.add(inbound, count: taken)
             count += taken
             inbound.consume(taken)

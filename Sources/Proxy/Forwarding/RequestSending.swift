@@ -11,8 +11,17 @@ struct RequestSending: ~Copyable {
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
     private var rewrite = RequestRewrite()
+    private let origin: Origin
     /// The proxy asks for `100 Continue` where the client did not.
     private var addsExpectation = false
+    /// The same, for an origin that may want a certificate once it has seen the request.
+    private var asksForIdentity = false
+    /// The request went out with an `Expect` of the proxy's own.
+    private var hasAsked = false
+    /// The origin refused that.
+    private var mayNotAsk = false
+    /// The origin let this request wait for `100 Continue` in vain.
+    private var hasWaitedInVain = false
     /// The client was told to send its body, or sends it unasked.
     private var hasContinued = false
 
@@ -22,34 +31,59 @@ struct RequestSending: ~Copyable {
     /// Bytes of a body that every server keeps while it asks for a certificate.
     private static let heldByOrigins = 64 * 1024
 
-    init(session: ClientSession, exchange: Exchange, upgrade: UpgradedOrigin?) {
+    init(session: ClientSession, exchange: Exchange, origin: Origin, upgrade: UpgradedOrigin?) {
         self.session = session
         self.exchange = exchange
+        self.origin = origin
         rewrite.upgrade = upgrade
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
     }
 
-    /// Sees to it that the body can be sent again after a challenge: small ones are copied, and for larger ones the
-    /// origin is asked before they are sent. Where the answer goes with the request, a copy on disk would be waste.
-    mutating func prepareForChallenge(isAnswered: Bool) {
+    /// Sees to it that the body can be sent again after a challenge: it is copied, and for a larger one the origin is
+    /// asked before it is sent. That is so too where an answer goes with the request, since any may be refused: a nonce
+    /// grows stale, a password changes.
+    mutating func prepareForChallenge() {
         rewrite.dropping.insert(.authorization)
-        prepareBody(isAnswered: isAnswered)
+        prepareBody()
     }
 
     /// The same for a challenge of the parent's; what the client says to the origin stays.
-    mutating func prepareForParent(isAnswered: Bool) { prepareBody(isAnswered: isAnswered) }
+    mutating func prepareForParent() { prepareBody() }
 
-    private mutating func prepareBody(isAnswered: Bool) {
+    private mutating func prepareBody() {
         let body = exchange.body
         guard !body.isEmpty else { return }
-        let limits = policy.limits
-        var length = Int.max
-        if case .length(let known) = body.framing { length = known }
-        let disk = isAnswered ? 0 : limits.replayDisk
-        if length == .max || length <= limits.replayMemory + disk {
-            body.keepCopy(memory: limits.replayMemory, disk: disk)
+        body.keepCopy(in: room)
+        var isSmall = false
+        if case .length(let length) = body.framing { isSmall = length <= policy.limits.replayMemory }
+        addsExpectation = !isSmall && !exchange.request.expectsContinue
+    }
+
+    private var room: ReplayRoom { ReplayRoom(policy.limits, in: session.worker.shared.spool) }
+
+    /// Sees to it that a small body can be sent again where the connection turns out to be dead.
+    func prepareForReuse() {
+        guard !exchange.body.isEmpty, exchange.request.method.isIdempotent,
+            case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
+        else { return }
+        exchange.body.keepCopy(in: room)
+    }
+
+    /// Whether the origin is asked before the body is sent. One that does not answer that is not asked again, unless there
+    /// would be nothing to send again after a challenge.
+    private var asksFirst: Bool {
+        guard addsExpectation || asksForIdentity, !mayNotAsk else { return false }
+        return !origin.ignoresExpectation(at: session.worker.loop.now) || addsExpectation && !exchange.body.isKept
+    }
+
+    /// Whether the origin refused the request for the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not asked again.
+    mutating func dropsRefusedExpectation() -> Bool {
+        guard hasAsked, exchange.upstream.head.status == .expectationFailed, exchange.body.canBeSent else {
+            return false
         }
-        addsExpectation = length > limits.replayMemory && !exchange.request.expectsContinue
+        mayNotAsk = true
+        origin.ignoredExpectation(at: session.worker.loop.now)
+        return true
     }
 
     /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
@@ -59,7 +93,7 @@ struct RequestSending: ~Copyable {
             return
         }
         if case .length(let length) = exchange.body.framing, length <= Self.heldByOrigins { return }
-        addsExpectation = true
+        asksForIdentity = true
     }
 
     /// The signature that the request gets is the only one.
@@ -98,20 +132,21 @@ struct RequestSending: ~Copyable {
             digest = try await bodyDigest(algorithm, mayLeaveOut: false)
         } else if let signing = exchange.signing, signing.needsDigest {
             digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
-            if digest == nil, !signing.mayLeaveUnsigned { throw failure(for: .tooLarge) }
+            if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
         }
         await exchange.challengers?.parent?.prepareLogin()
         if !exchange.isLoggingInAtParent { await exchange.challengers?.origin?.prepareLogin() }
         writeHead(bodyDigest: digest, parentDigest: parentDigest)
         stream.setDeadline(after: policy.timeouts.response)
         if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
-        if !exchange.body.isEmpty, !exchange.omitsBody {
+        if exchange.body.announcement == .made {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
         let sent = session.worker.loop.now
         try await receiveFinalHead()
         exchange.record.waitMilliseconds = Int(clamping: session.worker.loop.now &- sent)
+        if hasWaitedInVain { origin.ignoredExpectation(at: session.worker.loop.now) }
     }
 
     // MARK: - Head
@@ -120,7 +155,9 @@ struct RequestSending: ~Copyable {
         let omitsBody = exchange.omitsBody
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         rewrite.body = omitsBody ? .empty : .asReceived
-        rewrite.expectation = omitsBody ? .dropped : addsExpectation ? .added : hasContinued ? .dropped : .asReceived
+        hasAsked = asksFirst && !omitsBody
+        rewrite.expectation = omitsBody ? .dropped : hasAsked ? .added : hasContinued ? .dropped : .asReceived
+        exchange.body.announcement = omitsBody || exchange.body.isEmpty ? .none : .made
         let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
         out.clear()
         value.clear()
@@ -200,20 +237,20 @@ struct RequestSending: ~Copyable {
         var digest = MessageDigest(algorithm)
         let body = exchange.body
         if !body.isEmpty {
-            let limits = policy.limits
-            if case .length(let length) = body.framing, length > limits.replayMemory + limits.replayDisk { return nil }
+            if case .length(let length) = body.framing, length > room.largest { return nil }
             try await letClientContinue()
-            body.keepCopy(memory: limits.replayMemory, disk: limits.replayDisk)
             do throws(RequestBody.Failure) {
+                body.keepCopy(in: room)
                 let isWhole = try await body.readAll(
                     from: session.stream, inbound: exchange.inbound, limits: policy.limits.request,
                     idle: policy.timeouts.idle, each: { digest.update($0) })
                 if !isWhole {
-                    guard mayLeaveOut, body.canBeSent else { throw RequestBody.Failure.tooLarge }
+                    guard mayLeaveOut, body.canBeSent else { throw body.isCrowdedOut ? .crowdedOut : .tooLarge }
                     return nil
                 }
-            } catch { throw failure(for: error) }
+            } catch { throw ExchangeFailure(error) }
             addsExpectation = false
+            asksForIdentity = false
         }
         return digest.finish().array
     }
@@ -250,44 +287,35 @@ struct RequestSending: ~Copyable {
                 on: session.worker.loop)
         } catch {
             // As in `flush`.
-            if case .upstream = error { return .sent }
-            throw failure(for: error)
-        }
-    }
-
-    private func failure(for error: RequestBody.Failure) -> ExchangeFailure {
-        switch error {
-        case .client(.timedOut): .refused(.lateBody)
-        case .client: .clientLost
-        case .invalid(let error): .refused(Refusal(error))
-        case .upstream: .upstreamFailed(.died)
-        case .tooLarge:
-            .refused(
-                Refusal(
-                    .contentTooLarge, .httpRequestError,
-                    "the answer to the origin covers the request body, which is larger than this proxy keeps "
-                        + "(limits replay-memory and replay-disk)"))
-        case .copyLost:
-            .refused(
-                Refusal(
-                    .serviceUnavailable, .proxyInternalError,
-                    "the request body could not be kept for sending it again; try again"))
+            if case .upstream(let error) = error, error != .timedOut { return .sent }
+            throw ExchangeFailure(error)
         }
     }
 
     /// Where `100 Continue` was asked for: waits until the upstream wants the body, answers without it, or says nothing
-    /// for a second, or the client sends it unasked.
+    /// for a second, or the client sends it unasked. For an origin that is known to say nothing there is no wait.
     /// - Returns: whether the final response's head is there.
     private mutating func awaitsFinalHead(from stream: ByteStream) async throws(ExchangeFailure) -> Bool {
         let clientWaits = exchange.request.expectsContinue && !hasContinued
-        guard clientWaits || addsExpectation else { return false }
+        guard clientWaits || hasAsked else { return false }
+        guard hasAsked || !origin.ignoresExpectation(at: session.worker.loop.now) else {
+            try await letClientContinue()
+            return false
+        }
         let alarm = Alarm(on: session.worker.loop) { [wakeup = session.wakeup] in wakeup.signal() }
         alarm.set(after: Self.continueMilliseconds)
         while true {
             if stream.isReadable || !exchange.upstream.inbound.isEmpty {
                 try await receiveHead()
-                if !exchange.upstream.head.status.isInterim { return true }
-                if exchange.upstream.head.status == .continue {
+                let status = exchange.upstream.head.status
+                if !status.isInterim {
+                    // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
+                    let isRefused = status.rawValue >= 400
+                    exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
+                    return true
+                }
+                if status == .continue {
+                    origin.heardExpectation()
                     exchange.upstream.forgetHead()
                     break
                 }
@@ -295,7 +323,10 @@ struct RequestSending: ~Copyable {
                 continue
             }
             let clientSends = clientWaits && (session.stream.isReadable || !exchange.inbound.isEmpty)
-            if alarm.hasRung || clientSends { break }
+            if alarm.hasRung || clientSends {
+                hasWaitedInVain = alarm.hasRung
+                break
+            }
             await session.wakeup.wait()
             do throws(IOError) { try stream.check() } catch { throw .upstreamFailed(.timedOut) }
         }
@@ -336,9 +367,13 @@ struct RequestSending: ~Copyable {
     }
 
     /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
-    private func passInterimHead() async throws(ExchangeFailure) {
+    private mutating func passInterimHead() async throws(ExchangeFailure) {
         let upstream = exchange.upstream
         defer { upstream.forgetHead() }
+        if upstream.head.status == .continue {
+            hasWaitedInVain = false
+            origin.heardExpectation()
+        }
         guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
         let out = exchange.outbound
         out.clear()

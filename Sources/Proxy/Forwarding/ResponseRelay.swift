@@ -14,12 +14,18 @@ struct ResponseRelay: ~Copyable {
     private let destination: Destination
     /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
     private let note: String?
+    /// The rest of the request's body, where the response came before its end.
+    private let upload: ConcurrentUpload?
     private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
     static let keptFor = 30_000
 
-    init(session: ClientSession, exchange: Exchange, destination: Destination, note: String?) {
+    init(
+        session: ClientSession, exchange: Exchange, destination: Destination, note: String?,
+        upload: ConcurrentUpload? = nil
+    ) {
+        self.upload = upload
         self.session = session
         self.exchange = exchange
         self.destination = destination
@@ -32,7 +38,8 @@ struct ResponseRelay: ~Copyable {
     func relayAtOnce() -> Bool? {
         let (upstream, out) = (exchange.upstream, exchange.outbound)
         let head = upstream.head
-        guard exchange.body.isRead, exchange.request.version == .http11, !destination.route.decodesContent,
+        guard upload == nil, exchange.body.isRead, exchange.request.version == .http11,
+            !destination.route.decodesContent,
             head.status != .switchingProtocols, note == nil
         else { return nil }
         let count: Int
@@ -58,6 +65,60 @@ struct ResponseRelay: ~Copyable {
 
     /// - Returns: whether the client's connection can carry another request.
     func relay() async throws(ExchangeFailure) -> Bool {
+        guard let upload else {
+            let keeps = try await relayResponse()
+            leaveUpstream()
+            return keeps
+        }
+        do throws(ExchangeFailure) {
+            let keeps = try await relayResponse()
+            if finishesUpload { await upload.finish() }
+            await endUpload(upload)
+            // One that refuses early may say that it reads on, and does not.
+            if hasRefused { exchange.upstream.reset() } else { leaveUpstream() }
+            return keeps && exchange.body.isRead
+        } catch {
+            await endUpload(upload)
+            throw Self.cause(of: error, beside: upload)
+        }
+    }
+
+    private func endUpload(_ upload: ConcurrentUpload) async {
+        await upload.end()
+        exchange.record.bytesIn = exchange.body.count
+    }
+
+    /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
+    /// the rest, and one that refuses may have a login on the connection.
+    private var finishesUpload: Bool {
+        exchange.body.announcement == .made && exchange.body.isOwed && !hasRefused
+    }
+
+    /// Whether the origin does not want the request, and nobody's login would be lost with the connection.
+    private var hasRefused: Bool {
+        let upstream = exchange.upstream
+        guard upstream.head.status.rawValue >= 400 else { return false }
+        return !upstream.head.keepAlive || upstream.login == nil && upstream.parentLogin == nil
+    }
+
+    /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
+    private static func cause(of failure: ExchangeFailure, beside upload: ConcurrentUpload) -> ExchangeFailure {
+        switch upload.failure {
+        case nil:
+            guard upload.awaitsClient, case .cutShort(.httpResponseTimeout, _) = failure else { return failure }
+            return .cutShort(
+                .httpRequestError, "the client stopped in the middle of its request, for whose rest the origin waited")
+        case .upstream?, .tooLarge?, .crowdedOut?: return failure
+        case .client(.endOfStream)?:
+            return .cutShort(.httpRequestError, "the client ended in the middle of its request")
+        case .client?: return .clientLost
+        case .invalid(let error)?: return .cutShort(error.proxyError, "\(error)")
+        case .copyLost?:
+            return .cutShort(.proxyInternalError, "the part of the request that was kept cannot be read back")
+        }
+    }
+
+    private func relayResponse() async throws(ExchangeFailure) -> Bool {
         let upstream = exchange.upstream
         exchange.record.status = Int(upstream.head.status.rawValue)
         if let security = upstream.security { exchange.record.security = security.record }
@@ -87,14 +148,13 @@ struct ResponseRelay: ~Copyable {
                 try await relayBody(&isHeadSent)
             }
         } catch { throw isHeadSent ? error : error.beforeHead }
-        leaveUpstream()
         return keeps
     }
 
     /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
     /// reload may have forbidden meanwhile.
     private func leaveUpstream() {
-        guard exchange.body.isSent, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
+        guard !exchange.body.isOwed, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
         exchange.upstream.release(keptFor: Self.keptFor)
     }
 
@@ -134,7 +194,8 @@ struct ResponseRelay: ~Copyable {
     }
 
     private func keepsClient(_ framing: ResponseRewrite.Body) -> Bool {
-        exchange.request.keepAlive && framing != .untilClose && exchange.body.isRead && !session.worker.isDraining
+        guard exchange.request.keepAlive, framing != .untilClose, !session.worker.isDraining else { return false }
+        return exchange.body.isRead || finishesUpload && exchange.upstream.head.keepAlive
     }
 
     /// The coding to undo: the route wants it, the client did not ask for any, and the response may be changed.
@@ -185,13 +246,13 @@ struct ResponseRelay: ~Copyable {
 
     private func splice(_ rest: Int) async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { return }
-        do throws(RelayError) {
-            exchange.record.bytesOut += try await BodyRelay(
-                from: stream, to: session.stream, idle: policy.timeouts.idle, on: session.worker.loop
-            ).move(rest)
-        } catch {
+        let relay = BodyRelay(rest, from: stream, to: session.stream, on: session.worker.loop)
+        defer { exchange.record.bytesOut += rest - relay.unwritten }
+        do throws(RelayError) { try await relay.run(idle: policy.timeouts.idle) } catch {
             switch error {
             case .target: throw .clientLost
+            case .source(.timedOut):
+                throw .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
             case .source: throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
             }
         }

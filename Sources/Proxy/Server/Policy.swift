@@ -23,6 +23,7 @@ public final class Policy: Sendable {
         let response: HTTP.Limits
         let replayMemory: Int
         let replayDisk: Int
+        let replayDiskTotal: Int
         let clients: Int
         let decodeRatio: Int
     }
@@ -71,8 +72,8 @@ public final class Policy: Sendable {
             request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),
             response: HTTP.Limits(
                 startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
-            replayMemory: limits.replayMemory, replayDisk: limits.replayDisk, clients: limits.clients,
-            decodeRatio: limits.decodeRatio)
+            replayMemory: limits.replayMemory, replayDisk: limits.replayDisk,
+            replayDiskTotal: limits.replayDiskTotal, clients: limits.clients, decodeRatio: limits.decodeRatio)
     }
 
     private static let count = Atomic(0)

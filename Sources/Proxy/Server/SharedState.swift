@@ -21,6 +21,8 @@ public final class SharedState: Sendable {
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
     let sightings = AnswerSightings<SessionClient>()
+    /// What copies of bodies take up.
+    let spool = ReplaySpool()
     /// Where operators read of trouble; a line at a time.
     let report: @Sendable (String) -> Void
 

@@ -34,8 +34,12 @@ final class Origin: ChannelObserver, IdleKeeper {
     private var answersDependOnClient = false
     /// Whether a credential is kept for it, as of those generations, whose sum only grows.
     private var stored = (isKnown: false, generation: 0)
+    /// Until when, on the loop's clock, nobody waits for its `100 Continue`.
+    private var ignoresExpectationUntil: UInt64 = 0
 
     private static let idleLimit = 128
+    /// Milliseconds.
+    private static let expectationMemory: UInt64 = 600_000
     let pool: IdlePool
 
     convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, pool: IdlePool) {
@@ -128,6 +132,15 @@ final class Origin: ChannelObserver, IdleKeeper {
         answersDependOnClient = isProxy && rules.answerDependsOnClient(host: host.span, port: port, isProxy: true)
         judge = rules
     }
+
+    /// Whether it is known to say nothing to `Expect: 100-continue`.
+    func ignoresExpectation(at now: UInt64) -> Bool { now < ignoresExpectationUntil }
+
+    /// It let a request wait for `100 Continue` in vain. For a while none does; then it may be another program.
+    func ignoredExpectation(at now: UInt64) { ignoresExpectationUntil = now &+ Self.expectationMemory }
+
+    /// It said `100 Continue`.
+    func heardExpectation() { ignoresExpectationUntil = 0 }
 
     /// Whether that is the server: its host in any case, with or without the dot of the root.
     func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {

@@ -50,8 +50,9 @@ extension Configuration.Log.Destination {
 extension Configuration.Limits {
     fileprivate func differences(from standard: Self) -> [String] {
         let named: [(String, KeyPath<Self, Int>)] = [
-            ("replay-memory", \.replayMemory), ("replay-disk", \.replayDisk), ("start-line", \.startLine),
-            ("head", \.head), ("upstream-head", \.upstreamHead), ("fields", \.fields), ("clients", \.clients),
+            ("replay-memory", \.replayMemory), ("replay-disk", \.replayDisk),
+            ("replay-disk-total", \.replayDiskTotal), ("start-line", \.startLine), ("head", \.head),
+            ("upstream-head", \.upstreamHead), ("fields", \.fields), ("clients", \.clients),
             ("decode-ratio", \.decodeRatio),
         ]
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }

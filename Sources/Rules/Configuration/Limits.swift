@@ -5,6 +5,8 @@ extension Configuration {
         public var replayMemory = 64 << 10
         /// The same on disk, once memory is full.
         public var replayDisk = 64 << 20
+        /// The same on disk, of all bodies together.
+        public var replayDiskTotal = 1 << 30
         /// The start line of a message.
         public var startLine = 16 << 10
         /// A client's whole head.

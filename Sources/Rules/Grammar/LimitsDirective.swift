@@ -1,6 +1,7 @@
 enum LimitsDirective: String, DirectiveName {
     case replayMemory = "replay-memory"
     case replayDisk = "replay-disk"
+    case replayDiskTotal = "replay-disk-total"
     case startLine = "start-line"
     case head
     case upstreamHead = "upstream-head"
@@ -12,7 +13,8 @@ enum LimitsDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .replayMemory, .replayDisk, .startLine, .head, .upstreamHead: .one("a size such as 64k, 64m or 1g")
+        case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
+            .one("a size such as 64k, 64m or 1g")
         case .fields, .clients, .decodeRatio: .one("a number")
         }
     }

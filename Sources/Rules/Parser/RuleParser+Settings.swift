@@ -9,6 +9,7 @@ extension RuleParser {
             switch directive.name {
             case .replayMemory: (path, number) = (\.replayMemory, size(value, 0...1 << 30))
             case .replayDisk: (path, number) = (\.replayDisk, size(value, 0...1 << 40))
+            case .replayDiskTotal: (path, number) = (\.replayDiskTotal, size(value, 0...1 << 40))
             case .startLine: (path, number) = (\.startLine, size(value, 256...1 << 20))
             case .head: (path, number) = (\.head, size(value, 1 << 10...1 << 20))
             case .upstreamHead: (path, number) = (\.upstreamHead, size(value, 1 << 10...1 << 24))

@@ -1,0 +1,21 @@
+import Synchronization
+
+/// What all copies of bodies take up together, in the requests of every loop, beyond what each may keep in memory. It
+/// outlives a reload.
+final class ReplaySpool: Sendable {
+    private let used = Atomic(0)
+
+    /// - Returns: whether there were so many bytes left below `total`; they are taken until they are given back.
+    func take(_ count: Int, of total: Int) -> Bool {
+        var current = used.load(ordering: .relaxed)
+        while true {
+            let (wanted, isTooMuch) = current.addingReportingOverflow(count)
+            guard !isTooMuch, wanted <= total else { return false }
+            let attempt = used.weakCompareExchange(expected: current, desired: wanted, ordering: .relaxed)
+            if attempt.exchanged { return true }
+            current = attempt.original
+        }
+    }
+
+    func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
+}

@@ -3,8 +3,9 @@ import Glibc
 
 /// A descriptor on a loop, with what is known of its readiness.
 ///
-/// Belongs to its loop. An event wakes the one task that uses the channel (`wakeup`), or, while no task does, tells the
-/// `observer`: that is how a pool learns that an idle connection was closed by the peer.
+/// Belongs to its loop. An event tells the `observer`, if there is one, and then wakes the one task that uses the channel
+/// (`wakeup`): that is how a pool learns that an idle connection was closed by the peer, and a session that its client
+/// has left while a task waits for somebody else.
 open class Channel: Timed {
     /// What became of the channel, beyond being ready.
     enum Condition {
@@ -18,11 +19,11 @@ open class Channel: Timed {
     public final var isWritable = false
     /// The peer has ended its sending side (or all of it): what is buffered must be read to the end.
     public final var hasPeerEnded = false
-    /// The connection is gone in both directions, as after a reset.
+    /// The connection is gone, as after a reset: nothing that is sent will arrive.
     public final var isBroken = false
     final var condition = Condition.open
     public final var wakeup: Wakeup?
-    /// Set only while the channel rests: the two refer to each other.
+    /// Until the channel is closed the two may refer to each other.
     public final var observer: (any ChannelObserver)?
 
     init(descriptor: Int32, on loop: EventLoop) {
@@ -38,7 +39,8 @@ open class Channel: Timed {
         }
         if mask & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isWritable = true }
         if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue | EPOLLRDHUP.rawValue) != 0 { hasPeerEnded = true }
-        if mask & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 { isBroken = true }
+        // Not EPOLLHUP: two sides that have ended one after the other hang up with bytes still unread.
+        if mask & EPOLLERR.rawValue != 0 { isBroken = true }
         announce()
     }
 
@@ -53,11 +55,8 @@ open class Channel: Timed {
     }
 
     private final func announce() {
-        if let wakeup {
-            wakeup.signal()
-        } else if let observer {
-            observer.channelChanged(self)
-        }
+        observer?.channelChanged(self)
+        wakeup?.signal()
     }
 
     public final var isClosed: Bool { condition == .closed }
@@ -68,8 +67,9 @@ open class Channel: Timed {
         if condition == .timedOut { condition = .open }
     }
 
-    /// Throws what makes further use of the channel pointless.
+    /// Throws what makes further use of the channel pointless: also that its task is not to wait any more.
     public final func check() throws(IOError) {
+        if let wakeup, wakeup.isCancelled { throw .closed }
         switch condition {
         case .open: return
         case .timedOut: throw .timedOut

@@ -1,4 +1,4 @@
-/// Told of events on a channel that no task is using.
+/// Told of a channel's events, before the task is woken that uses it.
 public protocol ChannelObserver: AnyObject {
     func channelChanged(_ channel: Channel)
 }

@@ -112,6 +112,15 @@ public final class Socket: Channel {
         return false
     }
 
+    /// Whether the peer has ended its side, and all that it sent before was read. Asks the system only once an end was
+    /// announced.
+    public func isAtEnd() -> Bool {
+        guard hasPeerEnded, !isClosed else { return isClosed }
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_PEEK))
+        return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+    }
+
     /// Writes once from the front of `buffer`, and consumes what was taken.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }

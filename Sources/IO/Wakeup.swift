@@ -1,16 +1,20 @@
 /// What a task waits on: any event on any channel that names this wake-up.
 ///
 /// A task that serves a client holds one and lends it to each channel it uses, so that it can wait for the client and
-/// the upstream at once. It remembers nothing: try the call, and wait only after it said it would block.
+/// the upstream at once. It remembers nothing but its end: try the call, and wait only after it said it would block.
 public final class Wakeup {
     private var waiter: UnsafeContinuation<Void, Never>?
     /// Told of each event before the task is: what goes on beside it, on the same channels.
     public var companion: (any WakeupCompanion)?
+    /// The task is not to wait for anything any more. The channels that have this wake-up say so in `check`; whoever waits on
+    /// the wake-up itself asks here.
+    public private(set) var isCancelled = false
 
     public init() {}
 
     /// Suspends until the next event. The caller checks again what it waits for.
     public func wait() async {
+        if isCancelled { return }
         await withUnsafeContinuation { waiter = $0 }
     }
 
@@ -19,6 +23,12 @@ public final class Wakeup {
         guard let waiting = waiter else { return }
         waiter = nil
         waiting.resume()
+    }
+
+    /// Ends the wait, and all later ones.
+    public func cancel() {
+        isCancelled = true
+        signal()
     }
 }
 

@@ -50,6 +50,12 @@ public final class ByteStream {
         return tls.isReadable
     }
 
+    /// Whether the peer has ended its side, and all that it sent before was read. Of TLS, what has come is taken in.
+    public func isAtEnd() -> Bool {
+        guard let tls else { return socket.isAtEnd() }
+        return tls.isAtEnd
+    }
+
     /// The time until the stream fails with `timedOut`; every call replaces the one before.
     public func setDeadline(after milliseconds: Int?) {
         socket.clearTimeout()

@@ -60,9 +60,9 @@ public struct Connector {
                 for loser in attempts where loser !== winner { loser.close() }
                 return winner
             }
-            if deadline.hasRung {
+            if deadline.hasRung || wakeup.isCancelled {
                 for attempt in attempts { attempt.close() }
-                throw .timedOut
+                throw wakeup.isCancelled ? .closed : .timedOut
             }
             if let name { take(name.resolution, port: name.port, where: isPermitted) }
             if attempts.isEmpty || next.hasRung, let address = waiting.popFirst() {

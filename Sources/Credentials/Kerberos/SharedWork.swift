@@ -22,8 +22,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What `work` returns, whoever began it. To be awaited on a loop.
     ///
     /// - Parameter limit: milliseconds; nil: as long as it takes.
-    /// - Returns: nil when it takes longer than that, or already has for somebody else, or when too much waits. What has
-    ///   begun goes on nevertheless, and is not begun again before it ends.
+    /// - Returns: nil when it takes longer than that, or already has for somebody else, when too much waits, or when the task
+    ///   was cancelled. What has begun goes on nevertheless, and is not begun again before it ends.
     func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
         let own = Expectation<Value>()
         let (begins, isOverdue) = flights.withLock { flights in
@@ -35,6 +35,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if isOverdue { return nil }
         if begins { submit(key, work) }
         if let value = await own.value(within: limit) { return value }
+        if Task.isCancelled {
+            flights.withLock { $0[key]?.waiting.removeAll { $0 === own } }
+            return nil
+        }
         flights.withLock { flights in
             // It may have ended just now, and another may be under way.
             if flights[key]?.waiting.contains(where: { $0 === own }) == true { flights[key]?.isOverdue = true }

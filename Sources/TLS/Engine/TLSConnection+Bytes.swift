@@ -44,6 +44,9 @@ extension TLSConnection {
         return stopped() != .wouldBlock
     }
 
+    /// Whether the peer has ended its side, in order or not, and all that it sent before was read. Takes in what has come.
+    public var isAtEnd: Bool { isReadable && !hasPending && (hasPeerEnded || failure != nil) }
+
     /// Whether decrypted bytes wait.
     public var hasPending: Bool { SSL_pending(handle) > 0 }
 

@@ -1,8 +1,7 @@
-import IO
 import Synchronization
 
-/// Something that one task waits for, and not for ever.
-final class Expectation<Value: Sendable>: Sendable {
+/// Something that one task waits for, and not for ever: neither longer than it wants to, nor when it was cancelled.
+public final class Expectation<Value: Sendable>: Sendable {
     private enum State {
         case open
         case awaited(CheckedContinuation<Value?, Never>)
@@ -11,8 +10,10 @@ final class Expectation<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
+    public init() {}
+
     /// The first word is the last; nil: nobody is to wait any longer.
-    func fulfil(_ value: Value?) {
+    public func fulfil(_ value: Value?) {
         let continuation: CheckedContinuation<Value?, Never>? = state.withLock { state in
             switch state {
             case .over: return nil
@@ -27,23 +28,27 @@ final class Expectation<Value: Sendable>: Sendable {
         continuation?.resume(returning: value)
     }
 
-    var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+    public var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 
     /// To be awaited once, on a loop.
     ///
     /// - Parameter limit: milliseconds; nil: as long as it takes.
-    /// - Returns: nil when that has passed.
-    func value(within limit: Int?) async -> Value? {
+    /// - Returns: nil when that has passed, or the task was cancelled.
+    public func value(within limit: Int?) async -> Value? {
         let alarm = EventLoop.current.map { Alarm(on: $0) { self.fulfil(nil) } }
         if let limit { alarm?.set(after: max(0, limit)) }
         defer { alarm?.cancel() }
-        return await withCheckedContinuation { continuation in
-            let known: Value?? = state.withLock { state in
-                if case .over(let value) = state { return value }
-                state = .awaited(continuation)
-                return .none
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known: Value?? = state.withLock { state in
+                    if case .over(let value) = state { return value }
+                    state = .awaited(continuation)
+                    return .none
+                }
+                if let known { continuation.resume(returning: known) }
             }
-            if let known { continuation.resume(returning: known) }
+        } onCancel: {
+            fulfil(nil)
         }
     }
 }

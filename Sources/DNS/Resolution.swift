@@ -19,10 +19,10 @@ public final class Resolution {
         if !isComplete { wakeups.append(wakeup) }
     }
 
-    /// Returns when nothing more will come; a name server's time-outs bound that.
+    /// Returns when nothing more will come, or nobody waits any more; a name server's time-outs bound that.
     public func complete(waking wakeup: Wakeup) async {
         add(wakeup)
-        while !isComplete { await wakeup.wait() }
+        while !isComplete, !wakeup.isCancelled { await wakeup.wait() }
     }
 
     func complete(with rest: [IPAddress]) {

@@ -165,6 +165,12 @@ public final class ExchangeRecord {
         details = nil
     }
 
+    /// The client left before the exchange was done. It may have been told a status by then.
+    public func noteDeparture() {
+        error = .connectionTerminated
+        details = "the client left"
+    }
+
     private func keep(_ bytes: Span<UInt8>) -> Range<Int> {
         let start = text.count
         text.append(bytes)

@@ -146,7 +146,7 @@ import Testing
         if find() { return true }
         var lease: Lease?
         switch spaces.admit(to: origin, target: "/a/b".utf8Span.span, version: alice.version) {
-        case .proceed: return false
+        case .proceed, .overtake: return false
         case .lead(let first): lease = first
         case .wait(let waiter):
             if case .lead(let next) = await waiter.outcome() { lease = next }

@@ -28,6 +28,30 @@ struct DialerTests {
         #expect(found?.1 == .destinationIPProhibited)
     }
 
+    @Test func `a name that no server answers for is not awaited for a client that has left`() async throws {
+        let policy = try policy()
+        let server = NameServer { _, _ in .silence }
+        let isRefused = try await onLoop { loop in
+            let dialer = LoopBound(
+                Dialer(
+                    resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy, loop: loop,
+                    wakeup: Wakeup()),
+                to: loop)
+            let end = Expectation<Bool>()
+            let task = loop.spawn {
+                do throws(Refusal) {
+                    try await dialer.value.connect(host: "name.test", port: 80).close()
+                    end.fulfil(false)
+                } catch { end.fulfil(true) }
+            }
+            await Task.yield()
+            task.cancel()
+            // The resolver's own limit is 6 s.
+            return await end.value(within: 3000) ?? false
+        }
+        #expect(isRefused)
+    }
+
     @Test func `a port on which nothing listens refuses`() async throws {
         let found = try await Self.refusal(host: "127.0.0.1", port: try closedPort(), try policy())
         #expect(found?.0 == .badGateway)

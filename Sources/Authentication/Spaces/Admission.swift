@@ -4,6 +4,8 @@ public enum Admission: Sendable {
     case proceed
     /// Send it, and tell the others.
     case lead(Lease)
+    /// Somebody else is asking, and for too long: send it, and tell the others.
+    case overtake
     /// Somebody else is asking: await the outcome.
     case wait(Waiter)
 }

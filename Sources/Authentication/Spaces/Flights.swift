@@ -2,42 +2,95 @@ import Synchronization
 
 /// The challenges under way, and who waits for each. Decisions are made under the lock, waiters resumed after it.
 final class Flights: Sendable {
-    private let waiters = Mutex<[FlightKey: [Waiter]]>([:])
-
-    /// Leads if nobody does, else waits.
-    func join(_ key: FlightKey) -> Admission {
-        let waiter = waiters.withLock { waiters -> Waiter? in
-            guard waiters[key] != nil else {
-                waiters[key] = []
-                return nil
-            }
-            let waiter = Waiter()
-            waiters[key]?.append(waiter)
-            return waiter
-        }
-        return waiter.map { .wait($0) } ?? .lead(Lease(key, in: self))
+    private struct Flight {
+        /// Of those who led in turn only the latest can hand the lead over.
+        var leader: Int
+        var waiters: [Waiter] = []
+        /// Somebody has waited as long as anybody is to: nobody else does.
+        var isOverdue = false
     }
 
-    /// The leader knows.
+    private struct State {
+        var flights: [FlightKey: Flight] = [:]
+        var leaders = 0
+
+        mutating func nextLeader() -> Int {
+            leaders &+= 1
+            return leaders
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// Leads if nobody does, else waits, unless the leader is overdue.
+    func join(_ key: FlightKey) -> Admission {
+        let (waiter, leader) = state.withLock { state -> (Waiter?, Int?) in
+            guard let flight = state.flights[key] else {
+                let leader = state.nextLeader()
+                state.flights[key] = Flight(leader: leader)
+                return (nil, leader)
+            }
+            if flight.isOverdue { return (nil, nil) }
+            let waiter = Waiter(for: key, behind: flight.leader, in: self)
+            state.flights[key]?.waiters.appendForgetting(waiter)
+            return (waiter, nil)
+        }
+        if let waiter { return .wait(waiter) }
+        return leader.map { .lead(Lease(key, leader: $0, in: self)) } ?? .overtake
+    }
+
+    /// Somebody knows, the leader or another.
     func land(_ key: FlightKey, _ verdict: Verdict) {
-        let waiting = waiters.withLock { $0.removeValue(forKey: key) } ?? []
+        let waiting = state.withLock { $0.flights.removeValue(forKey: key) }?.waiters ?? []
         for waiter in waiting { _ = waiter.resolve(.settled(verdict)) }
     }
 
     /// The leader will never know: the next that still waits leads.
-    func abandon(_ key: FlightKey) {
+    func abandon(_ key: FlightKey, leader: Int) {
+        var former = leader
         while true {
-            let next = waiters.withLock { waiters -> Waiter? in
-                guard let waiting = waiters[key], !waiting.isEmpty else {
-                    waiters[key] = nil
+            let next = state.withLock { state -> (waiter: Waiter, leader: Int)? in
+                guard state.flights[key]?.leader == former else { return nil }
+                let waiting = state.flights[key]?.waiters.drop { $0.isOver } ?? []
+                guard let waiter = waiting.first else {
+                    state.flights[key] = nil
                     return nil
                 }
-                return waiters[key]?.removeFirst()
+                let leader = state.nextLeader()
+                state.flights[key] = Flight(leader: leader, waiters: Array(waiting.dropFirst()))
+                return (waiter, leader)
             }
             guard let next else { return }
-            let lease = Lease(key, in: self)
-            if next.resolve(.lead(lease)) { return }
+            let lease = Lease(key, leader: next.leader, in: self)
+            if next.waiter.resolve(.lead(lease)) { return }
             lease.dissolve()
+            former = next.leader
         }
+    }
+
+    /// No other request begins to wait for this leader. Those that wait already do so to the end of their own time.
+    func overtake(_ key: FlightKey, leader: Int) {
+        state.withLock { state in
+            if state.flights[key]?.leader == leader { state.flights[key]?.isOverdue = true }
+        }
+    }
+
+    /// The lead beside the former leader, whose verdict counts as well; nil where another has it already.
+    func takeOver(_ key: FlightKey, from former: Int) -> Lease? {
+        let leader = state.withLock { state -> Int? in
+            guard state.flights[key]?.leader == former else { return nil }
+            let leader = state.nextLeader()
+            state.flights[key]?.leader = leader
+            return leader
+        }
+        return leader.map { Lease(key, leader: $0, in: self) }
+    }
+}
+
+extension [Waiter] {
+    /// Before the list grows, those who wait no longer leave it.
+    mutating func appendForgetting(_ waiter: Waiter) {
+        if count == capacity { removeAll { $0.isOver } }
+        append(waiter)
     }
 }

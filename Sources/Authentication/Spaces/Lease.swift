@@ -5,27 +5,41 @@ import Synchronization
 /// It must be settled as soon as the verdict is known, which is at the response's head. Dropping it unsettled (the
 /// request failed or was cancelled) makes the next one that waits the leader.
 public final class Lease: Sendable {
-    private let key: FlightKey
-    private let flights: Flights
-    private let isSettled = Atomic<Bool>(false)
+    private enum State: Int, AtomicRepresentable {
+        case held
+        /// Another leads. The verdict, should there be one yet, still counts.
+        case released
+        case settled
+    }
 
-    init(_ key: FlightKey, in flights: Flights) {
+    private let key: FlightKey
+    private let leader: Int
+    private let flights: Flights
+    private let state = Atomic<State>(.held)
+
+    init(_ key: FlightKey, leader: Int, in flights: Flights) {
         self.key = key
+        self.leader = leader
         self.flights = flights
     }
 
-    deinit {
-        if !isSettled.load(ordering: .relaxed) { flights.abandon(key) }
-    }
+    deinit { release() }
 
     /// Tells everyone who waits. Only the first verdict counts.
     public func settle(_ verdict: Verdict) {
-        guard !isSettled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard state.exchange(.settled, ordering: .acquiringAndReleasing) != .settled else { return }
         flights.land(key, verdict)
+    }
+
+    /// Lets the next that waits lead, without waiting for the verdict.
+    public func release() {
+        let isHeld = state.compareExchange(expected: .held, desired: .released, ordering: .acquiringAndReleasing)
+            .exchanged
+        if isHeld { flights.abandon(key, leader: leader) }
     }
 
     /// For a lease that found no taker: the flight is over already.
     func dissolve() {
-        isSettled.store(true, ordering: .relaxed)
+        state.store(.settled, ordering: .relaxed)
     }
 }

@@ -130,6 +130,16 @@ public final class ProtectionSpaces: Sendable {
         return flights.join(.origin(origin, version))
     }
 
+    /// Whoever waits for news of this origin has them: a request beside the one that leads got a response.
+    public func settle(_ origin: Origin, _ verdict: Verdict) {
+        flights.land(.origin(origin, nil), verdict)
+    }
+
+    /// Whether this version was accepted in the space before, here or elsewhere, and not refused since.
+    public func hasAccepted(_ version: CredentialVersion, in space: ProtectionSpace) -> Bool {
+        known(space.origin)?.space(space)?.hasAccepted(version) ?? false
+    }
+
     /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an
     /// authenticator again after the wait.
     public func admit(to space: ProtectionSpace, version: CredentialVersion) -> Admission {

@@ -20,6 +20,12 @@ public final class Waiter: Sendable {
     }
 
     private let state = Mutex(State.idle)
+    /// For whose verdict on what it waits; nil: on something else.
+    private let flight: (key: FlightKey, leader: Int, flights: Flights)?
+
+    init() { flight = nil }
+
+    init(for key: FlightKey, behind leader: Int, in flights: Flights) { flight = (key, leader, flights) }
 
     /// The outcome; to be awaited once. Without limit of time: a timer of the caller's calls `expire`.
     public func outcome() async -> Outcome {
@@ -46,6 +52,29 @@ public final class Waiter: Sendable {
     /// Ends the wait, from any thread; without effect when the outcome is there.
     public func expire() {
         _ = resolve(.expired)
+    }
+
+    /// Ends the wait as `expire`, and nobody waits for this leader from now on.
+    public func overtake() {
+        guard resolve(.expired), let flight else { return }
+        flight.flights.overtake(flight.key, leader: flight.leader)
+    }
+
+    /// Leads beside a leader that does not come to an end. Without effect when another one does already since this wait
+    /// began: that one's verdict may be nearer.
+    public func takeOver() {
+        guard !isOver, let flight, let lease = flight.flights.takeOver(flight.key, from: flight.leader) else { return }
+        _ = resolve(.lead(lease))
+    }
+
+    /// Whether nobody awaits the outcome any more.
+    var isOver: Bool {
+        state.withLock { state in
+            switch state {
+            case .idle, .waiting: false
+            case .resolved, .taken: true
+            }
+        }
     }
 
     /// Whether the waiter still wanted the outcome.

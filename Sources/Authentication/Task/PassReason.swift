@@ -11,6 +11,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     case alreadyRefused(credential: String)
     /// This version of the credential was refused for this space before, and nothing has changed since.
     case parked(credential: String)
+    /// Another request has sent this version, which is not proven, and its verdict is still to come.
+    case undecided(credential: String)
     case unanswerable(AuthenticationError)
     /// The server did not go through with the handshake of this method, and has asked for no other that helps.
     case aborted(AuthenticationMethod)
@@ -27,6 +29,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .attemptsUsed(let reason): "the credential was refused (\(reason))"
         case .alreadyRefused(let credential): "credential \(credential) was refused"
         case .parked(let credential): "credential \(credential) is parked until its value changes"
+        case .undecided(let credential):
+            "credential \(credential) was sent with another request, which the server has not answered yet"
         case .unanswerable(let error): error.description
         case .aborted(.htmlForm): "the server asks for the login again right behind it"
         case .aborted(let method): "the server broke the \(method.rawValue) handshake off"

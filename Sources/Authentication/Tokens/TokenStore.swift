@@ -81,7 +81,7 @@ public final class TokenStore: Sendable {
             let waiter = Waiter()
             let fetches = entry.waiters == nil
             entry.waiters = entry.waiters ?? []
-            entry.waiters?.append(waiter)
+            entry.waiters?.appendForgetting(waiter)
             return .wait(waiter, fetches: fetches)
         }
     }

@@ -67,10 +67,11 @@ extension ChallengeLoop {
         guard case .session(let session)? = authenticator?.binding, let forms else { return nil }
         wasAsked = true
         let version = answer.credential.version
-        if !session.isOpen, spaceLease == nil { await awaitTurn(for: answer) }
+        if !session.isOpen, spaceLease == nil { _ = await awaitTurn(for: answer) }
         if session.isOpen { return nil }
         if let reason = parked(answer) { return task.unanswerable(reason) }
         guard !hasWaitedInVain else { return noSession(version, "another request has just tried") }
+        if let spaceLease { presence.beginLogin(spaceLease) }
         switch await forms.logIn(with: answer.credential) {
         case .loggedIn(let jar, let landing):
             session.open(jar, landing: landing)

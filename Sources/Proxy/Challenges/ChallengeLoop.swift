@@ -23,6 +23,8 @@ struct ChallengeLoop: ~Copyable {
     }
 
     let worker: Worker
+    let presence: ClientPresence
+    private unowned let exchange: Exchange
     let shared: SharedState
     let policy: Policy
     let loop: EventLoop
@@ -62,6 +64,10 @@ struct ChallengeLoop: ~Copyable {
     /// Dropping a lease unsettled lets the next request that waits go ahead.
     private var originLease: Lease?
     private(set) var spaceLease: Lease?
+    /// Whether nobody knew, when the request went out, if its target asks for a credential.
+    private var isFirst = false
+    /// Whether an answer of this request came back with a challenge.
+    private var isDoubted = false
     /// Whether a login was asked for on the way of this request.
     var wasAsked = false
     /// Whether the one that was to be judged for all came to no good end.
@@ -77,6 +83,8 @@ struct ChallengeLoop: ~Copyable {
         target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil, forms: LoginForms? = nil
     ) {
         worker = session.worker
+        presence = session.presence
+        self.exchange = exchange
         shared = session.worker.shared
         policy = exchange.policy
         loop = session.worker.loop
@@ -105,21 +113,21 @@ struct ChallengeLoop: ~Copyable {
         if await preempt(target) || isOwn { return }
         switch shared.spaces.admit(to: origin.authority, target: target.readable, version: nil) {
         case .proceed: return
-        case .lead(let lease): originLease = lease
+        case .overtake: isFirst = true
+        case .lead(let lease): lead(with: lease)
         case .wait(let waiter):
-            switch await outcome(of: waiter) {
+            switch await waiter.news(until: exchange.endOfWaiting(on: loop), on: loop) {
             case .settled(.accepted): _ = await preempt(target)
-            case .lead(let lease): originLease = lease
-            case .settled, .expired: return
+            case .lead(let lease): lead(with: lease)
+            case .settled: return
+            case .expired: isFirst = true
             }
         }
     }
 
-    private func outcome(of waiter: Waiter) async -> Waiter.Outcome {
-        // The leader's own time-outs end sooner; this bounds a leader that trickles.
-        let alarm = Alarm(on: loop) { waiter.expire() }
-        alarm.set(after: policy.timeouts.connect + policy.timeouts.response)
-        return await waiter.outcome()
+    private mutating func lead(with lease: Lease) {
+        originLease = lease
+        isFirst = true
     }
 
     // MARK: - The answer
@@ -152,6 +160,7 @@ struct ChallengeLoop: ~Copyable {
             case nil: return false
             }
             countAnswer()
+            if let spaceLease { presence.beginTrial(spaceLease) }
             return true
         } catch {
             // Without an answer the server says what it wants, and the task goes on from there.
@@ -203,6 +212,7 @@ struct ChallengeLoop: ~Copyable {
         let response = AuthenticationChallenge.FailureResponse(
             status: Int(upstream.head.status.rawValue), challenges: challenges)
         shared.spaces.markProtected(origin.authority, target: target.readable)
+        if answered != nil { isDoubted = true }
         if !isLoginPage { noteChallenges(challenges) }
         var action = task.challenged(response, offers: offers, refusal: refusal)
         if let trouble { action = task.unanswerable(.unanswerable(trouble)) }
@@ -282,7 +292,11 @@ struct ChallengeLoop: ~Copyable {
     /// - Returns: why it cannot, or nil.
     private mutating func begin(_ answer: Authentication.Answer, at target: ByteBuffer) async -> PassReason? {
         drop()
-        if spaceLease == nil, answer.credential.persistence != .none { await awaitTurn(for: answer) }
+        if spaceLease == nil, answer.credential.persistence != .none, !isProven(answer),
+            await !awaitTurn(for: answer)
+        {
+            return .undecided(credential: answer.credential.version.name)
+        }
         if let reason = parked(answer) { return reason }
         do throws(AuthenticationError) {
             if let known = shared.spaces.authenticator(for: answer) {
@@ -299,18 +313,27 @@ struct ChallengeLoop: ~Copyable {
         }
     }
 
+    /// Whether no account is at stake: the version was accepted in the space, and this request has not seen it fail.
+    private func isProven(_ answer: Authentication.Answer) -> Bool {
+        !isDoubted && shared.spaces.hasAccepted(answer.credential.version, in: answer.space)
+    }
+
     /// Becomes the one request that is judged for all, or waits for it.
-    mutating func awaitTurn(for answer: Authentication.Answer) async {
+    /// - Returns: false when there was no verdict in time.
+    mutating func awaitTurn(for answer: Authentication.Answer) async -> Bool {
         switch shared.spaces.admit(to: answer.space, version: answer.credential.version) {
-        case .proceed: break
+        case .proceed, .overtake: break
         case .lead(let lease): spaceLease = lease
         case .wait(let waiter):
-            switch await outcome(of: waiter) {
+            switch await waiter.verdict(within: policy.timeouts.connect, on: loop) {
             case .lead(let lease): spaceLease = lease
             case .settled(let verdict): hasWaitedInVain = verdict == .unanswered
-            case .expired: hasWaitedInVain = true
+            case .expired:
+                hasWaitedInVain = true
+                return false
             }
         }
+        return true
     }
 
     mutating func accept(_ proof: Acceptance?) -> Verdict {
@@ -323,13 +346,13 @@ struct ChallengeLoop: ~Copyable {
         }
         let accepted = task.accepted()
         if upstream.head.status.rawValue >= 500 {
-            // A server in trouble has judged nothing: the next request that waits finds out.
-            originLease = nil
+            // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
             spaceLease = nil
+            settle(.open)
             return .pass(note: nil)
         }
         guard let answer = accepted, let authenticator, let proof, proof != .ignored else {
-            if originLease != nil { shared.spaces.markOpen(origin.authority, target: target.readable) }
+            if isFirst { shared.spaces.markOpen(origin.authority, target: target.readable) }
             settle(.open)
             return .pass(note: nil)
         }
@@ -352,9 +375,14 @@ struct ChallengeLoop: ~Copyable {
         return .pass(note: missingScope)
     }
 
+    /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
     mutating func settle(_ verdict: Authentication.Verdict) {
-        originLease?.settle(verdict)
-        spaceLease?.settle(verdict)
+        if !presence.isOver {
+            originLease?.settle(verdict)
+            spaceLease?.settle(verdict)
+            if originLease == nil, isFirst, verdict != .unanswered { shared.spaces.settle(origin.authority, verdict) }
+        }
+        isFirst = false
         originLease = nil
         spaceLease = nil
     }

@@ -5,7 +5,8 @@ extension PassReason {
     var note: String? {
         switch self {
         case .nothingToAnswer, .defaultHandling, .rejected: nil
-        case .attemptsUsed, .alreadyRefused, .parked, .unanswerable, .aborted, .denied, .endless: description
+        case .attemptsUsed, .alreadyRefused, .parked, .undecided, .unanswerable, .aborted, .denied, .endless:
+            description
         }
     }
 }

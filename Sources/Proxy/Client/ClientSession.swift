@@ -23,7 +23,7 @@ final class ClientSession: ChannelObserver {
         /// Awaiting the response to a request that went out whole; becomes `.idle`, `.served` or `.ended`.
         case awaitingResponse(Exchange, Destination)
         /// A task carries out the request; becomes `.idle` or `.ended` when it is done.
-        case served
+        case served(Exchange)
         /// The connection is closed. Stays.
         case ended
     }
@@ -40,8 +40,11 @@ final class ClientSession: ChannelObserver {
     var negotiation: ClientNegotiation?
     /// What the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
+    let presence = ClientPresence()
     /// What the session's tasks wait on.
-    let wakeup = Wakeup()
+    var wakeup: Wakeup { presence.wakeup }
+    /// How the client shows that it has left.
+    private var sign = Departure.reset
     let address: IPAddress
     var phase = Phase.idle
     /// Whether the head of a request has come.
@@ -153,9 +156,60 @@ final class ClientSession: ChannelObserver {
             }
         case .awaitingResponse(let exchange, let destination):
             // What the client sends meanwhile is its next request, which waits its turn.
-            if channel === exchange.upstream.stream?.socket { takeResponse(exchange, destination) }
-        case .served, .ended: break
+            if channel === exchange.upstream.stream?.socket {
+                takeResponse(exchange, destination)
+            } else if hasClientLeft(exchange) {
+                abandon(exchange)
+            }
+        case .served(let exchange): notice(exchange)
+        case .ended: break
         }
+    }
+
+    // MARK: - A client that leaves
+
+    /// What shows that the client has left.
+    enum Departure {
+        /// Nothing: its bytes are a tunnel's, or its answer is complete.
+        case none
+        /// That its connection is gone. What it ends in order is found by reading.
+        case reset
+        /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
+        /// say that this is their last request.
+        case end
+    }
+
+    /// From now on that is the sign, also if it is there already.
+    func leaves(by sign: Departure, in exchange: Exchange) {
+        self.sign = sign
+        notice(exchange)
+    }
+
+    /// Looks whether the client of the session's task has left.
+    func notice(_ exchange: Exchange) {
+        guard stream.socket.hasPeerEnded || stream.tls != nil, hasClientLeft(exchange) else { return }
+        presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: worker.loop)
+    }
+
+    private func hasClientLeft(_ exchange: Exchange) -> Bool {
+        switch sign {
+        case .none: return false
+        case .reset: return stream.socket.isBroken
+        case .end:
+            if stream.socket.isBroken { return true }
+            // Who sends more requests behind this one may well have said so in the last.
+            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
+                return false
+            }
+            return stream.isAtEnd()
+        }
+    }
+
+    /// Ends the exchange of a client that has left, with its connection to the origin.
+    private func abandon(_ exchange: Exchange) {
+        exchange.upstream.reset()
+        exchange.record.noteDeparture()
+        finish(exchange, goesOn: false)
     }
 
     // MARK: - Between requests
@@ -225,8 +279,10 @@ final class ClientSession: ChannelObserver {
                 return serve(exchange, from: .planned(.forward(destination)))
             }
             phase = .awaitingResponse(exchange, destination)
+            sign = .end
             stream.setDeadline(after: nil)
             upstream.socket.observer = self
+            if stream.socket.hasPeerEnded, hasClientLeft(exchange) { abandon(exchange) }
         case let other: serve(exchange, from: .planned(other))
         }
     }
@@ -259,8 +315,7 @@ final class ClientSession: ChannelObserver {
 
     /// Hands the exchange to a task, which takes it from `stage` to its end.
     func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
-        phase = .served
-        stream.socket.observer = nil
+        phase = .served(exchange)
         stream.wakeup = wakeup
         if let upstream = exchange.upstream.stream {
             upstream.socket.observer = nil
@@ -268,11 +323,13 @@ final class ClientSession: ChannelObserver {
         }
         let service = LoopBound(RequestService(session: self, exchange: exchange), to: worker.loop)
         let bound = LoopBound(stage, to: worker.loop)
-        worker.loop.spawn {
+        let task = worker.loop.spawn {
             let service = service.value
             let goesOn = await service.serve(from: bound.value)
             service.session.finish(service.exchange, goesOn: goesOn)
         }
+        presence.begin(task)
+        leaves(by: stage.awaitsResponse ? .end : .reset, in: exchange)
     }
 
     /// Writes all of `buffer` to the client.

@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import HTTP
 import IO
@@ -41,6 +42,8 @@ final class Exchange {
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
+    /// Until when it may wait for other requests before anything is at stake; nil: it has not had to.
+    private var waitingEnd: UInt64?
 
     init(policy: Policy, on loop: EventLoop) {
         self.policy = policy
@@ -49,6 +52,13 @@ final class Exchange {
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         record = ExchangeRecord(keepsRequestLine: policy.log != nil)
+    }
+
+    /// Until when it may wait for other requests before any answer is out: one time for all that it meets on its way.
+    func endOfWaiting(on loop: EventLoop) -> UInt64 {
+        let end = waitingEnd ?? loop.now &+ UInt64(Waiter.patience)
+        waitingEnd = end
+        return end
     }
 
     /// One whose buffers a long head has enlarged is not.
@@ -85,6 +95,7 @@ final class Exchange {
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
         way = .direct
+        waitingEnd = nil
         endChallenges()
         lesson = nil
         signing = nil

@@ -18,6 +18,14 @@ struct RequestService {
         /// Its response stands in `outbound`, as far as the client has not taken it.
         case answered(keepsConnection: Bool)
         case failed(ExchangeFailure)
+
+        /// Whether the request is there, and its response is still to come.
+        var awaitsResponse: Bool {
+            switch self {
+            case .admitted, .planned, .sent: true
+            case .arriving, .answered, .failed: false
+            }
+        }
     }
 
     let session: ClientSession
@@ -36,11 +44,13 @@ struct RequestService {
         } catch {
             goesOn = await conclude(after: error)
         }
+        session.leaves(by: .none, in: exchange)
         if !goesOn { await linger() }
         return goesOn
     }
 
     private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Bool {
+        guard session.presence.isWanted else { throw .clientLost }
         switch stage {
         case .arriving(let identity):
             try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
@@ -86,12 +96,14 @@ struct RequestService {
 
     private func conclude(after failure: ExchangeFailure) async -> Bool {
         switch failure {
-        case .clientLost:
-            session.stream.abort()
-            return false
         case .handshakeFailed(let error, let sentence):
             exchange.record.error = error
             exchange.record.details = sentence
+            return false
+        case .clientLost,
+            _ where session.presence.hasLeft:
+            if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
+            session.stream.abort()
             return false
         case .cutShort(let error, let sentence):
             exchange.record.error = error
@@ -106,6 +118,7 @@ struct RequestService {
     }
 
     private func refuse(_ refusal: Refusal) async -> Bool {
+        session.leaves(by: .reset, in: exchange)
         exchange.record.error = refusal.error
         refusal.trust?.note(in: exchange.record)
         // An explanation for the operator, where there is one, says more than the client is told.

@@ -98,7 +98,12 @@ struct Forwarding: ~Copyable {
             isSent = false
             learn()
             let upload = mayReadAhead ? beginUpload() : nil
-            switch await exchange.judge() {
+            let verdict = await exchange.judge()
+            guard session.presence.isWanted else {
+                await upload?.end()
+                throw .clientLost
+            }
+            switch verdict {
             case .pass(let note): return try await relay(note: note, beside: upload)
             case .cancel(let refusal):
                 await upload?.end()
@@ -223,6 +228,7 @@ struct Forwarding: ~Copyable {
         var mayReuse = mayReuse
         var isSent = isSent
         while true {
+            guard session.presence.isWanted else { throw .clientLost }
             // What was sent is answered where it went, whoever the connection belongs to.
             if !isSent {
                 if !takeKept(mayReuse) { try await connect() }

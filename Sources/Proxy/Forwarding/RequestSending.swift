@@ -355,6 +355,8 @@ struct RequestSending: ~Copyable {
     }
 
     private mutating func receiveFinalHead() async throws(ExchangeFailure) {
+        // Its end may have come while its body stood before it.
+        session.notice(exchange)
         let loop = session.worker.loop
         let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
         while true {

@@ -267,6 +267,7 @@ struct ResponseRelay: ~Copyable {
             throw .refused(
                 Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
         }
+        session.leaves(by: .none, in: exchange)
         var rewrite = freshRewrite
         rewrite.connection = .upgrade
         writeHead(rewrite)

@@ -36,6 +36,8 @@ struct ParentConnector {
             return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)
         } catch {
             var refusal = error.of(parent)
+            // It had no time to fail.
+            if session.presence.isOver { throw refusal }
             switch error.error {
             // What the rules forbid, or this machine lacks, no other parent changes.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break

@@ -59,7 +59,11 @@ struct SOCKSLogin: ~Copyable {
             self.credential = nil
             return
         }
-        if parent.accepted != credential.version { await awaitTurn(for: credential) }
+        if parent.accepted != credential.version, await !awaitTurn(for: credential) {
+            reason = PassReason.undecided(credential: credential.version.name).description
+            self.credential = nil
+            return
+        }
         // Another loop may have found out what has become of it since.
         let parked = shared.spaces.parked
         if parked.contains(credential.version, for: space)
@@ -72,16 +76,19 @@ struct SOCKSLogin: ~Copyable {
     }
 
     /// Becomes the one request that is judged for all, or waits for it.
-    private mutating func awaitTurn(for credential: Credential) async {
+    /// - Returns: false when there was no verdict in time.
+    private mutating func awaitTurn(for credential: Credential) async -> Bool {
         switch shared.spaces.admit(to: space, version: credential.version) {
-        case .proceed: break
+        case .proceed, .overtake: break
         case .lead(let lease): self.lease = lease
         case .wait(let waiter):
-            let timeouts = exchange.policy.timeouts
-            let alarm = Alarm(on: session.worker.loop) { waiter.expire() }
-            alarm.set(after: timeouts.connect + timeouts.response)
-            if case .lead(let lease) = await waiter.outcome() { self.lease = lease }
+            switch await waiter.verdict(within: exchange.policy.timeouts.connect, on: session.worker.loop) {
+            case .lead(let lease): self.lease = lease
+            case .settled: break
+            case .expired: return false
+            }
         }
+        return true
     }
 
     mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
@@ -90,6 +97,7 @@ struct SOCKSLogin: ~Copyable {
         }
         try SOCKS5Handshake.append(user: user, password: password, to: buffer)
         isSent = true
+        if let lease { session.presence.beginTrial(lease) }
         exchange.record.parentScheme = .basic
         exchange.record.parentCredential = credential.version.name
     }

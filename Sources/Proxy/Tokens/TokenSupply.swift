@@ -33,6 +33,7 @@ struct TokenSupply {
                 if fetches { fetch(credential) }
                 let alarm = Alarm(on: worker.loop) { waiter.expire() }
                 alarm.set(after: policy.timeouts.connect * 2 + policy.timeouts.response)
+                defer { alarm.cancel() }
                 if case .expired = await waiter.outcome() {
                     throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "it takes too long")
                 }

@@ -79,6 +79,8 @@ struct TunnelOpening {
 
     /// Tells the client in one write.
     func greet() async throws(ExchangeFailure) {
+        // From here on it may end its side, as in any tunnel.
+        session.leaves(by: .reset, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
@@ -96,6 +98,7 @@ struct TunnelOpening {
     /// Passes on what the client has sent already, and then everything that either side sends.
     func relay(with tunnel: OpenedTunnel) async throws(ExchangeFailure) {
         let (policy, upstream) = (exchange.policy, tunnel.stream)
+        session.leaves(by: .none, in: exchange)
         exchange.record.bytesIn = exchange.inbound.count
         if let early = tunnel.early {
             exchange.record.bytesOut += early.count

@@ -71,7 +71,8 @@ struct Dialer {
 
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
-            return try await resolver.resolve(host)
+            if IPAddress(host) != nil { return try await resolver.resolve(host) }
+            return try await lookUp(host)
         } catch {
             switch error {
             case .noSuchName: throw Refusal(.badGateway, .dnsError, "\(error)")
@@ -79,6 +80,22 @@ struct Dialer {
             case .failed: throw Refusal(.badGateway, .dnsError, "\(error)")
             }
         }
+    }
+
+    /// Others may ask for the same name: a client that leaves ends its own wait, and not the query.
+    private func lookUp(_ host: String) async throws(ResolutionError) -> Resolution {
+        let answer = Expectation<Result<LoopBound<Resolution>, ResolutionError>>()
+        let resolver = LoopBound(resolver, to: loop)
+        loop.spawn {
+            do throws(ResolutionError) {
+                let resolution = try await resolver.value.resolve(host)
+                answer.fulfil(.success(LoopBound(resolution, to: resolver.loop)))
+            } catch { answer.fulfil(.failure(error)) }
+        }
+        guard let known = await answer.value(within: nil) else {
+            throw .failed(host, reason: "nobody waits for it any more")
+        }
+        return try known.get().value
     }
 
     private static func refusal(for error: IOError, host: String, port: UInt16) -> Refusal {

@@ -128,6 +128,40 @@ import Testing
         #expect(error == .closed)
     }
 
+    @Test func `a cancelled wake-up ends the wait on its channels, and every later one`() async throws {
+        let errors = try await onLoop { loop in
+            let (near, _) = try await connectedPair(on: loop)
+            let alarm = Alarm(on: loop) { near.wakeup?.cancel() }
+            alarm.set(after: 50)
+            var errors: [IOError] = []
+            for _ in 0..<2 {
+                do { try await near.untilReadable() } catch let error as IOError { errors.append(error) }
+            }
+            return errors
+        }
+        #expect(errors == [.closed, .closed])
+    }
+
+    @Test func `a socket is at its end when all was read that came before, and broken after a reset only`() async throws
+    {
+        let seen = try await onLoop { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            let words = ByteBuffer(capacity: 8)
+            words.append("last" as StaticString)
+            try await near.write(from: words)
+            near.shutdownWrite()
+            while !far.hasPeerEnded { await far.waitForEvent() }
+            var seen = [far.isAtEnd()]
+            _ = try await far.read(into: ByteBuffer(capacity: 8))
+            seen += [far.isAtEnd(), far.isBroken]
+            near.resetOnClose()
+            near.close()
+            while !far.isBroken { await far.waitForEvent() }
+            return seen
+        }
+        #expect(seen == [false, true, false])
+    }
+
     @Test func `a second process cannot silently share a port`() async throws {
         let error = try await onLoop { loop in
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }

@@ -34,8 +34,8 @@ struct DialerTests {
         let isRefused = try await onLoop { loop in
             let dialer = LoopBound(
                 Dialer(
-                    resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy, loop: loop,
-                    wakeup: Wakeup()),
+                    resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy,
+                    own: OwnListeners(), loop: loop, wakeup: Wakeup()),
                 to: loop)
             let end = Expectation<Bool>()
             let task = loop.spawn {

@@ -25,13 +25,14 @@ final class Flights: Sendable {
     /// Leads if nobody does, else waits, unless the leader is overdue.
     func join(_ key: FlightKey) -> Admission {
         let (waiter, leader) = state.withLock { state -> (Waiter?, Int?) in
-            guard let flight = state.flights[key] else {
+            // Nothing holds the flight while its list grows, which would be copied.
+            guard let leader = state.flights[key]?.leader else {
                 let leader = state.nextLeader()
                 state.flights[key] = Flight(leader: leader)
                 return (nil, leader)
             }
-            if flight.isOverdue { return (nil, nil) }
-            let waiter = Waiter(for: key, behind: flight.leader, in: self)
+            if state.flights[key]?.isOverdue == true { return (nil, nil) }
+            let waiter = Waiter(for: key, behind: leader, in: self)
             state.flights[key]?.waiters.appendForgetting(waiter)
             return (waiter, nil)
         }

@@ -33,6 +33,9 @@ final class ClientPresence {
         isLoggingIn = false
     }
 
+    /// The task is done. What it was made of need not outlive it.
+    func finish() { task = nil }
+
     /// The request sends an answer that decides for all who wait.
     func beginTrial(_ lease: Lease) {
         if trial == nil || trial === lease { trial = lease } else { laterTrial = lease }

@@ -326,6 +326,7 @@ final class ClientSession: ChannelObserver {
         let task = worker.loop.spawn {
             let service = service.value
             let goesOn = await service.serve(from: bound.value)
+            service.session.presence.finish()
             service.session.finish(service.exchange, goesOn: goesOn)
         }
         presence.begin(task)

@@ -47,6 +47,19 @@ import Testing
     }
 
     @Test(arguments: [TLSVersion.v12, .v13])
+    func `A connection is at its end when all was read that came before`(version: TLSVersion) throws {
+        let talk = try shaken(version)
+        #expect(!talk.server.isAtEnd)
+        let words = ByteBuffer(capacity: 8)
+        words.append("last" as StaticString)
+        #expect(talk.client.write(from: words) == .moved(4))
+        talk.client.shutdownWrite()
+        #expect(!talk.server.isAtEnd)
+        #expect(Conversation.read(talk.server) == .moved(4))
+        #expect(talk.server.isAtEnd)
+    }
+
+    @Test(arguments: [TLSVersion.v12, .v13])
     func `An orderly end is told from a broken connection, and leaves the other direction open`(
         version: TLSVersion
     ) throws {

@@ -79,7 +79,8 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         add(ticket, key, turn, work)
         while true {
             if let outcome = ticket.outcome { return outcome }
-            if client.hasLeft() {
+            // A wake-up that is cancelled ends every wait at once.
+            if client.hasLeft() || client.wakeup.isCancelled {
                 withdraw(ticket, key)
                 return .abandoned
             }

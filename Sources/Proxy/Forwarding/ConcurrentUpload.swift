@@ -29,6 +29,8 @@ final class ConcurrentUpload: WakeupCompanion {
     private let idle: Int
     private var state = State.underWay
     private var isReadingBack = false
+    /// The file is in use until then, also when the task is not to wait for anything else any more.
+    private let readBackEnd = Wakeup()
     /// The last step came to its end for want of bytes from the client.
     private(set) var awaitsClient = false
 
@@ -74,7 +76,7 @@ final class ConcurrentUpload: WakeupCompanion {
     /// Leaves the body as it is.
     func end() async {
         if isUnderWay { state = .cancelled }
-        while isReadingBack { await wakeup.wait() }
+        while isReadingBack { await readBackEnd.wait() }
         wakeup.companion = nil
         await body.keep(inbound)
     }
@@ -127,6 +129,7 @@ final class ConcurrentUpload: WakeupCompanion {
             let isRead = await upload.body.readBack()
             upload.isReadingBack = false
             if !isRead, upload.isUnderWay { upload.fail(.copyLost) }
+            upload.readBackEnd.signal()
             upload.wakeup.signal()
         }
     }

@@ -11,9 +11,9 @@ final class AdminConnection {
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
 
-    /// Whether it waits for the first byte of a request.
+    /// Whether it waits for a request, of whose head a part may be there.
     private(set) var isIdle = true
-    /// Called when it begins to wait for another request.
+    /// Called when it begins to wait for another one.
     var onIdle: (() -> Void)?
 
     /// What is read and thrown away after an answer that ends the connection.
@@ -41,10 +41,7 @@ final class AdminConnection {
             stream.close()
         }
         do throws(IOError) {
-            while try await answerNext(inbound, outbound) {
-                isIdle = inbound.isEmpty
-                if isIdle { onIdle?() }
-            }
+            while try await answerNext(inbound, outbound) {}
             try await linger(inbound)
         } catch {
             // The client is gone or too slow, and nobody else is concerned.
@@ -96,7 +93,14 @@ final class AdminConnection {
         stream.setDeadline(after: inbound.isEmpty ? timeouts.idle : timeouts.head)
         while true {
             let isFirst = inbound.isEmpty
-            if !isFirst, case .complete(let length) = try head.parse(inbound.readable) { return .head(length: length) }
+            if !isFirst, case .complete(let length) = try head.parse(inbound.readable) {
+                isIdle = false
+                return .head(length: length)
+            }
+            if !isIdle {
+                isIdle = true
+                onIdle?()
+            }
             // The parser's limits bound this: it refuses a head long before the buffer is large.
             inbound.reserve(1)
             do throws(IOError) {
@@ -104,10 +108,7 @@ final class AdminConnection {
             } catch {
                 return error == .timedOut && !isFirst ? .late : .nothing
             }
-            if isFirst {
-                isIdle = false
-                stream.setDeadline(after: timeouts.head)
-            }
+            if isFirst { stream.setDeadline(after: timeouts.head) }
         }
     }
 

@@ -20,10 +20,12 @@ public final class AdminServer {
     /// loop's thread, or before the loop starts.
     /// - Throws: `IOError.system` when the address cannot be listened on.
     public convenience init(
-        address: SocketAddress, on loop: EventLoop, sources: AdminSources
+        address: SocketAddress, on loop: EventLoop, sources: AdminSources, connectionLimit: Int = 64
     ) throws(IOError) {
         let practice = try? PracticeOrigin(nonceLifetime: PracticeOrigin.usualNonceLifetime)
-        try self.init(address: address, on: loop, site: AdminSite(sources: sources, practice: practice))
+        try self.init(
+            address: address, on: loop, site: AdminSite(sources: sources, practice: practice),
+            connectionLimit: connectionLimit)
     }
 
     init(

@@ -13,11 +13,20 @@ public enum PACWorker {
     /// Bytes of memory that a script may have.
     private static let memory: rlim_t = 512 << 20
 
+    /// Descriptors: what a script resolves names with may use select(2), which knows no higher ones.
+    private static let descriptors: rlim_t = 1024
+
     /// - Returns: when the input ends.
     public static func serve(path: String) {
         libpacparser_end_with_parent()
         var limit = rlimit(rlim_cur: memory, rlim_max: memory)
         setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        // The proxy has raised its own, which a child inherits.
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            limit = rlimit(
+                rlim_cur: min(limit.rlim_cur, descriptors), rlim_max: min(limit.rlim_max, descriptors))
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
         var library = libpacparser()
         guard libpacparser_load(&library) else {
             return answer("-", "!libpacparser is not installed here (libpacparser.so.1, Debian's libpacparser1)")

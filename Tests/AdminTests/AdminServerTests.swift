@@ -134,6 +134,25 @@ import Transport
         #expect(lost == 0)
     }
 
+    @Test func `a client that sends half a head makes room as well`() async throws {
+        let text = try await onLoop { loop in
+            let server = try AdminServer(
+                address: SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop, site: try site(),
+                timeouts: AdminTimeouts(head: 60_000), connectionLimit: 3)
+            defer { server.close() }
+            var clients: [ByteStream] = []
+            for part in Array(repeating: "GET /healthz HT", count: 5) + ["GET /healthz HTTP/1.0\r\n\r\n"] {
+                let client = try await Connector.connect(
+                    to: [server.address], within: 2000, on: loop, wakeup: Wakeup())
+                client.setDeadline(after: 5000)
+                try await send(part, on: client)
+                clients.append(client)
+            }
+            return try await rest(of: clients[5])
+        }
+        #expect(text.hasSuffix("\r\n\r\nok\n"), "\(text)")
+    }
+
     @Test func `a closed server has left its port and its clients`() async throws {
         let (read, error) = try await onLoop { loop in
             let server = try AdminServer(

@@ -46,6 +46,22 @@ struct AutomaticParentTests {
         }
     }
 
+    @Test func `the script's process may open no more than select can watch`() throws {
+        let parent = try Self.parent("one")
+        try running(Self.script("return 'PROXY 127.0.0.1:\(parent.port)';")) { proxy throws in
+            #expect(try proxy.get("http://a.test/").text == "by one")
+            let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(proxy.identifier)/task")
+            let children = threads.flatMap { thread in
+                Scratch.read("/proc/\(proxy.identifier)/task/\(thread)/children").split(separator: " ")
+            }
+            let child = try #require(children.first)
+            let limits = Scratch.read("/proc/\(child)/limits").split(separator: "\n")
+            let line = try #require(limits.first { $0.hasPrefix("Max open files") })
+            #expect(
+                line.split(separator: " ").dropFirst(3).prefix(2).allSatisfy { (Int($0) ?? .max) <= 1024 }, "\(line)")
+        }
+    }
+
     @Test func `the next of a list is asked where the first does not answer`() throws {
         let (dead, good) = (FreePort.take(), try Self.parent("good"))
         let script = Self.script(

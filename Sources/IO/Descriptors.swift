@@ -1,8 +1,15 @@
 import Glibc
+import Synchronization
 
 /// The process's limit on open descriptors.
+///
+/// The system gives the lowest number that is free: how many descriptors are in use can be told from a new one's number,
+/// without counting them.
 public enum Descriptors {
-    /// Raises the soft limit to the hard one, and returns it: a tunnel costs two to six descriptors.
+    /// As of `raiseLimit`.
+    private static let limit = Atomic(Int.max)
+
+    /// Raises the soft limit to the hard one, and returns it.
     @discardableResult
     public static func raiseLimit() -> Int {
         var limit = rlimit()
@@ -10,6 +17,19 @@ public enum Descriptors {
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return Int(clamping: limit.rlim_cur)
+        let count = Int(clamping: limit.rlim_cur)
+        self.limit.store(count, ordering: .relaxed)
+        return count
+    }
+
+    /// Whether a new descriptor with that number leaves few: what is only kept for later is to be let go of.
+    static func areFew(behind descriptor: Int32) -> Bool {
+        let limit = limit.load(ordering: .relaxed)
+        return Int(descriptor) >= limit - limit / 8
+    }
+
+    /// Whether it leaves so many that some can be spent on speed.
+    static func areMany(behind descriptor: Int32) -> Bool {
+        Int(descriptor) < limit.load(ordering: .relaxed) / 4
     }
 }

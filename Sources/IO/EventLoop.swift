@@ -25,6 +25,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     public private(set) var now: UInt64
     public let buffers = BufferPool()
     public let pipes = PipePool()
+    /// Called when a new socket leaves few descriptors: whoever keeps some for later closes them.
+    public var onScarcity: (() -> Void)?
     var wheel: TimerWheel
     /// Written once, before the thread exists.
     private(set) var hasStarted = false

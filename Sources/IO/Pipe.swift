@@ -18,6 +18,11 @@ public final class Pipe {
             pair.withMemoryRebound(to: Int32.self, capacity: 2) { linux_pipe($0, Self.wanted) }
         }
         guard size > 0 else { throw .system(errno: -size, operation: "cannot make a pipe") }
+        guard Descriptors.areMany(behind: max(ends.0, ends.1)) else {
+            Glibc.close(ends.0)
+            Glibc.close(ends.1)
+            throw .system(errno: EMFILE, operation: "no descriptors are left for a pipe")
+        }
         capacity = Int(size)
         (readEnd, writeEnd) = ends
     }

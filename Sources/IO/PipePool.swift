@@ -3,7 +3,8 @@ public final class PipePool {
     private var free: [Pipe] = []
     private static let kept = 16
 
-    /// Nil when the system gives no pipe: the caller copies through memory instead.
+    /// Nil when the system gives no pipe, or its descriptors are wanted for connections: the caller copies through memory
+    /// instead.
     public func take() -> Pipe? {
         free.popLast() ?? (try? Pipe())
     }

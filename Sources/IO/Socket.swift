@@ -16,6 +16,7 @@ public final class Socket: Channel {
     /// Takes ownership of a connected or connecting descriptor.
     public init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
         super.init(descriptor: descriptor, on: loop)
+        if Descriptors.areFew(behind: descriptor) { loop.onScarcity?() }
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         do {
@@ -29,8 +30,11 @@ public final class Socket: Channel {
 
     /// A socket on its way to `address`: wait with `connected()`.
     public static func connecting(to address: SocketAddress, on loop: EventLoop) throws(IOError) -> Socket {
-        let descriptor = socket(
-            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var descriptor = open(address.family)
+        if descriptor < 0, errno == EMFILE, let onScarcity = loop.onScarcity {
+            onScarcity()
+            descriptor = open(address.family)
+        }
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         let started = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if started != 0, errno != EINPROGRESS {
@@ -39,6 +43,10 @@ public final class Socket: Channel {
             throw .system(errno: reason, operation: "cannot connect to \(address)")
         }
         return try Socket(takingOwnership: descriptor, on: loop)
+    }
+
+    private static func open(_ family: Int32) -> Int32 {
+        socket(family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
 
     /// Whether a connecting socket has arrived. Nil while it is on its way; the system tells a failure once only.
@@ -119,6 +127,12 @@ public final class Socket: Channel {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_PEEK))
         return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+    }
+
+    /// Whether bytes have come that nobody has read, of which the loop may not have heard yet.
+    public var hasUnreadBytes: Bool {
+        var byte: UInt8 = 0
+        return !isClosed && recv(descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_PEEK)) > 0
     }
 
     /// Writes once from the front of `buffer`, and consumes what was taken.

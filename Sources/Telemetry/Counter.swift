@@ -34,6 +34,12 @@ public enum Counter: Int, CaseIterable, Sendable {
     case tunnelsIntercepted
     case clientsAccepted
     case clientsClosed
+    /// Clients that were not served: by `clients { allow … }`, and because one of the limits was met.
+    case clientsRefusedByList
+    case clientsRefusedAtLimit
+    case clientsRefusedAtAddressLimit
+    /// Clients that waited for nothing but their next request, and were closed so that others had room.
+    case clientsDisplaced
     case bytesIn
     case bytesOut
     /// Requests that were about to go to another server than they were for.

@@ -6,7 +6,7 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<36, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
     private let durationSum = Atomic(0)

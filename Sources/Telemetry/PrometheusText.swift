@@ -43,6 +43,10 @@ public enum PrometheusText {
             ("attache_tunnels_total", "Tunnels opened and relayed unseen.", .tunnelsOpened),
             ("attache_tunnels_intercepted_total", "Tunnels looked into.", .tunnelsIntercepted),
             ("attache_clients_total", "Client connections accepted.", .clientsAccepted),
+            (
+                "attache_clients_displaced_total", "Idle client connections closed to make room for others.",
+                .clientsDisplaced
+            ),
             ("attache_received_bytes_total", "Body and tunnel bytes from clients.", .bytesIn),
             ("attache_sent_bytes_total", "Body and tunnel bytes to clients.", .bytesOut),
             (
@@ -59,6 +63,14 @@ public enum PrometheusText {
         family(
             "attache_report_lines_dropped_total", "counter", "Lines that standard error did not take.", in: &text)
         text += "attache_report_lines_dropped_total \(reportLinesDropped)\n"
+
+        let refused = "attache_clients_refused_total"
+        family(refused, "counter", "Client connections not served, by the reason.", in: &text)
+        let reasons: [(String, Counter)] = [
+            ("address", .clientsRefusedByList), ("limit", .clientsRefusedAtLimit),
+            ("address-limit", .clientsRefusedAtAddressLimit),
+        ]
+        for (reason, counter) in reasons { text += "\(refused){reason=\"\(reason)\"} \(sum(counter))\n" }
 
         // The end may be counted between the two reads, before its beginning was seen.
         family("attache_tunnels_open", "gauge", "Tunnels open now.", in: &text)

@@ -81,7 +81,10 @@ struct RunCommand {
             })
         do throws(IOError) {
             try Listener.probe(address)
-            return LoopBound(try AdminServer(address: address, on: loop, sources: sources), to: loop)
+            return LoopBound(
+                try AdminServer(
+                    address: address, on: loop, sources: sources,
+                    connectionLimit: server.descriptors.adminConnections), to: loop)
         } catch { throw StartError("\(error)") }
     }
 

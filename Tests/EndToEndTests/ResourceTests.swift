@@ -25,7 +25,7 @@ struct ResourceTests {
             }
             #expect(everyone.wait(timeout: .now() + 60) == .success)
             #expect(replies.all == Array(repeating: "got 200000", count: 40))
-            #expect(try proxy.get("http://127.0.0.1:\(proxy.adminPort)/healthz").status == 200)
+            #expect(try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/healthz").status == 200)
         }
     }
 
@@ -58,6 +58,18 @@ struct ResourceTests {
         }
     }
 
+    @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"))
+    func `clients whose heads are late are all told so at once, and hold no more`() throws {
+        let count = min(1000, Descriptors.raiseLimit() / 4 - 200)
+        try AttacheProcess.running("timeouts { head 2s }", setting: .init(threads: 1)) { proxy throws in
+            _ = try Self.halfHeads(100, at: proxy).map { try $0.readResponse() }
+            let before = try Self.residentKiB(of: proxy)
+            for wire in try Self.halfHeads(count, at: proxy) { #expect(try wire.readResponse().status == 408) }
+            let each = Double(try Self.residentKiB(of: proxy, "VmHWM:") - before) / Double(count)
+            #expect(each < 8, "\(each) KiB")
+        }
+    }
+
     /// Connections whose beginning the proxy has read: it takes them in their order, and the last is answered.
     private static func halfHeads(_ count: Int, at proxy: AttacheProcess) throws -> [Wire] {
         let agent = String(repeating: "x", count: 200)
@@ -70,16 +82,48 @@ struct ResourceTests {
         return wires
     }
 
-    private static func residentKiB(of proxy: AttacheProcess) throws -> Int {
+    private static func residentKiB(of proxy: AttacheProcess, _ field: String = "VmRSS:") throws -> Int {
         let status = Scratch.read("/proc/\(proxy.identifier)/status")
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field) })
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
+    @Test func `a plain exchange takes two descriptors, and what is kept for later makes room for it`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/held" { gate.wait() }
+            try connection.reply(body: "ok")
+        }
+        let setting = AttacheProcess.Setting(threads: 1, descriptors: 128)
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let said = try #require(proxy.errorOutput.firstMatch(of: /: ([0-9]+) clients are served/))
+            let served = try #require(Int(said.1))
+            #expect(served > 30, "\(proxy.errorOutput)")
+            for number in 1...served {
+                #expect(try proxy.get("http://host\(number).localhost:\(origin.port)/").status == 200)
+            }
+            // All connections go to hosts for which none is kept.
+            let wires = try (1...served).map { number in
+                let (wire, host) = (try proxy.connect(), "other\(number).localhost:\(origin.port)")
+                try wire.send("GET http://\(host)/held HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+                return wire
+            }
+            #expect(Wait.until { origin.messages.filter { $0.target == "/held" }.count == served })
+            gate.open()
+            for wire in wires { #expect(try wire.readResponse().status == 200) }
+        }
+    }
+
     private static func upload(_ count: Int, to port: UInt16, through proxy: AttacheProcess) throws -> String {
-        let wire = try proxy.connect()
-        try wire.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
-        guard try wire.readResponse(to: "CONNECT").status == 200 else { return "no tunnel" }
+        var wire = try proxy.connect()
+        // A client that finds no room for a second is told to try again.
+        for attempt in 1... {
+            try wire.send("CONNECT 127.0.0.1:\(port) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+            let status = try wire.readResponse(to: "CONNECT").status
+            if status == 200 { break }
+            guard status == 503, attempt < 50 else { return "no tunnel" }
+            wire = try proxy.connect()
+        }
         try wire.send([UInt8](repeating: 0x78, count: count))
         wire.finishSending()
         return String(decoding: try wire.readToEnd(), as: UTF8.self)

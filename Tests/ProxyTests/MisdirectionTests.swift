@@ -102,7 +102,9 @@ struct MisdirectionTests {
             let shared = SharedState(storage: MemoryCredentialStorage()) { line in
                 reports.lines.withLock { $0.append(line) }
             }
-            let worker = try Worker(policy: policy, shared: shared, on: loop, clientLimit: 8)
+            let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }
+            let worker = try Worker(
+                policy: policy, shared: shared, on: loop, counting: clients, arrivals: 1, idleLimit: 8)
             let session = try ClientSession(ofOwn: worker)
             let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))
             if sending == .connect || sending == .intercepted {

@@ -64,7 +64,8 @@ import Testing
         let words = [
             "listen", "admin", "threads", "state", "log", "limits", "timeouts", "clients", "egress", "credential",
             "route", "challenge", "include", "replay-memory", "replay-disk", "replay-disk-total", "start-line", "head",
-            "upstream-head", "fields", "decode-ratio", "idle", "connect", "response", "drain", "allow", "authenticate",
+            "upstream-head", "fields", "clients-per-address", "decode-ratio", "idle", "connect", "response", "drain",
+            "allow", "authenticate",
             "realm",
             "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
             "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",

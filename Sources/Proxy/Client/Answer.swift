@@ -16,31 +16,26 @@ struct Answer {
     /// Tells the client why its request was not carried out: status, `Proxy-Status`, and a sentence.
     /// - Returns: whether the client's connection can carry another request.
     func send(_ refusal: Refusal) async -> Bool {
+        let keeps = write(refusal)
+        guard await write(exchange.outbound), keeps else { return false }
+        return await readRest()
+    }
+
+    /// Writes that answer to `outbound`, and takes note of it.
+    /// - Returns: whether it lets the client's connection carry another request.
+    func write(_ refusal: Refusal) -> Bool {
+        exchange.record.error = refusal.error
+        refusal.trust?.note(in: exchange.record)
+        // An explanation for the operator, where there is one, says more than the client is told.
+        if exchange.record.details == nil { exchange.record.details = refusal.sentence }
         let keeps = refusal.keepsConnection && canKeep
         exchange.record.status = Int(refusal.status.rawValue)
-        let text = refusal.text
         let buffer = exchange.outbound
         buffer.clear()
-        let writer = HeadWriter(status: refusal.status, into: buffer)
-        writer.date(SystemClock.epochMilliseconds / 1000)
-        for field in refusal.fields { writer.field(field.name, field.value) }
-        writer.field(
-            "Proxy-Status",
-            ProxyStatus(
-                proxy: Via.name, error: refusal.error, details: refusal.details,
-                receivedStatus: refusal.receivedStatus?.rawValue,
-                alert: refusal.alert.map { (Int($0.rawValue), "\($0)") }
-            ).value)
-        writer.field("Content-Type", "text/plain; charset=utf-8")
-        writer.field("Content-Length", decimal: text.utf8.count)
-        connection(keeps, writer)
-        writer.end()
-        if exchange.request.method != .head {
-            buffer.append(text)
-            exchange.record.bytesOut = text.utf8.count
-        }
-        guard await write(buffer), keeps else { return false }
-        return await readRest()
+        let hasBody = exchange.request.method != .head
+        refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
+        if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
+        return keeps
     }
 
     /// Answers an OPTIONS request that is meant for the proxy itself.
@@ -53,18 +48,16 @@ struct Answer {
         writer.date(SystemClock.epochMilliseconds / 1000)
         writer.field("Allow", "GET, HEAD, POST, PUT, DELETE, CONNECT, OPTIONS, TRACE, PATCH")
         writer.field("Content-Length", decimal: 0)
-        connection(keeps, writer)
+        if let option = connection(keeps) { writer.field("Connection", option) }
         writer.end()
         guard await write(buffer) else { throw .clientLost }
         return keeps ? await readRest() : false
     }
 
-    private func connection(_ keeps: Bool, _ writer: borrowing HeadWriter) {
-        if !keeps {
-            writer.field("Connection", "close")
-        } else if exchange.request.version < .http11 {
-            writer.field("Connection", "keep-alive")
-        }
+    /// What is to be said about the connection; nil: nothing.
+    private func connection(_ keeps: Bool) -> StaticString? {
+        if !keeps { return "close" }
+        return exchange.request.version < .http11 ? "keep-alive" : nil
     }
 
     /// A client that waits for `100 Continue` may send its body or not: where its next request begins is unknown.

@@ -79,7 +79,12 @@ extension ClientSession {
 
     /// The rest has not come in time.
     func refuse(_ head: PartialHead) {
-        serve(exchange(for: head), from: .failed(.refused(.lateHead)))
+        let exchange = exchange(for: head)
+        _ = Answer(session: self, exchange: exchange).write(.lateHead)
+        guard stream.writeAtOnce(exchange.outbound) else {
+            return serve(exchange, from: .answered(keepsConnection: false))
+        }
+        finish(exchange, goesOn: false, lingers: true)
     }
 
     private func exchange(for head: PartialHead) -> Exchange {

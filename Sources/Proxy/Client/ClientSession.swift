@@ -22,8 +22,11 @@ final class ClientSession: ChannelObserver {
         case receiving(PartialHead)
         /// Awaiting the response to a request that went out whole; becomes `.idle`, `.served` or `.ended`.
         case awaitingResponse(Exchange, Destination)
-        /// A task carries out the request; becomes `.idle` or `.ended` when it is done.
+        /// A task carries out the request; becomes `.idle`, `.lingering` or `.ended` when it is done.
         case served(Exchange)
+        /// The last answer is out. Awaiting the client's end, with so many bytes still read and thrown away; becomes
+        /// `.ended`.
+        case lingering(rest: Int)
         /// The connection is closed. Stays.
         case ended
     }
@@ -47,17 +50,23 @@ final class ClientSession: ChannelObserver {
     private var sign = Departure.reset
     let address: IPAddress
     var phase = Phase.idle
-    /// Whether the head of a request has come.
-    private var hasAsked = false
+    /// Whether no request's head has come.
+    private(set) var isSilent = true
+    /// As `Worker.takeRestNumber`, of when it began to wait for its client: for the first request, or the one after the last.
+    private var restNumber: UInt64
+    /// Among those of its worker.
+    let number: Int
     /// Who asked last, where each request says so itself.
     private var lastUser: String?
     /// The connections that this client is logged in on.
     let logins = HeldConnections()
 
-    init(_ connection: AcceptedConnection, of worker: Worker) throws(IOError) {
+    init(_ socket: Socket, at address: IPAddress, number: Int, of worker: Worker) {
         self.worker = worker
-        stream = try ByteStream(takingOwnership: connection.descriptor, on: worker.loop)
-        address = connection.peer.address.unmapped
+        self.address = address
+        self.number = number
+        stream = ByteStream(socket)
+        restNumber = worker.takeRestNumber()
     }
 
     /// One without a client, for a request of the proxy's own: rules that speak of clients see one at 127.0.0.1. Whoever
@@ -66,6 +75,8 @@ final class ClientSession: ChannelObserver {
         self.worker = worker
         stream = ByteStream(try BlockingSocket.pair(on: worker.loop).loop)
         address = IPAddress(v4: 0x7F00_0001)
+        number = 0
+        restNumber = worker.takeRestNumber()
     }
 
     func closeOwn() {
@@ -75,22 +86,49 @@ final class ClientSession: ChannelObserver {
 
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
     func begin(as identity: ListenerIdentity?) {
-        guard let identity else { return awaitRequest() }
-        phase = .arriving(identity, hello: nil)
-        stream.socket.observer = self
-        stream.setDeadline(after: worker.policy.timeouts.head)
+        if let identity {
+            phase = .arriving(identity, hello: nil)
+            stream.socket.observer = self
+            stream.setDeadline(after: worker.policy.timeouts.head)
+        } else {
+            awaitRequest()
+        }
+        // Of one that has waited for room this is old news.
+        if stream.socket.isReadable { channelChanged(stream.socket) }
     }
 
     /// Whether nothing is under way that should be finished.
     var isIdle: Bool {
         switch phase {
         case .arriving, .idle: true
-        case .receiving, .awaitingResponse, .served, .ended: false
+        case .receiving, .awaitingResponse, .served, .lingering, .ended: false
         }
     }
 
     /// Ends an idle connection.
     func close() { end() }
+
+    /// How it waits for its client; nil while the proxy works for it.
+    var rest: RestingOrder.Rest? {
+        switch phase {
+        case .arriving, .idle, .receiving, .lingering: break
+        // A handshake, or the answer to half a head.
+        case .served where isSilent && !stream.isClosed: break
+        case .awaitingResponse, .served, .ended: return nil
+        }
+        return RestingOrder.Rest(isSilent: isSilent, number: restNumber)
+    }
+
+    /// Ends the connection, which waits for its client, so that another has room.
+    /// - Returns: whether it has ended; if not, its task ends it soon.
+    func displace() -> Bool {
+        guard case .served = phase else {
+            end()
+            return true
+        }
+        stream.close()
+        return false
+    }
 
     /// From the next request on the client speaks to the origin of `tunnel`.
     /// - Parameter user: who opened it.
@@ -162,6 +200,8 @@ final class ClientSession: ChannelObserver {
                 abandon(exchange)
             }
         case .served(let exchange): notice(exchange)
+        case .lingering(let rest):
+            if channel.isOpen { discard(rest) } else { end() }
         case .ended: break
         }
     }
@@ -219,7 +259,9 @@ final class ClientSession: ChannelObserver {
         phase = .idle
         stream.wakeup = nil
         stream.socket.observer = self
-        stream.setDeadline(after: hasAsked ? worker.policy.timeouts.idle : worker.policy.timeouts.head)
+        if isSilent { return stream.setDeadline(after: worker.policy.timeouts.head) }
+        restNumber = worker.takeRestNumber()
+        stream.setDeadline(after: worker.policy.timeouts.idle)
     }
 
     func lend() -> Exchange {
@@ -237,7 +279,8 @@ final class ClientSession: ChannelObserver {
     }
 
     /// An exchange is over. What the client has sent behind it is taken at once.
-    private func finish(_ exchange: Exchange, goesOn: Bool) {
+    /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
+    func finish(_ exchange: Exchange, goesOn: Bool, lingers: Bool = false) {
         exchange.record.milliseconds = Int(clamping: worker.loop.now &- exchange.startedAt)
         // A client that left before its request was whole made none.
         let record = exchange.record
@@ -246,7 +289,7 @@ final class ClientSession: ChannelObserver {
         let mayGoOn = goesOn && !worker.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
         worker.give(exchange)
-        if mayGoOn { awaitRequest() } else { end() }
+        if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
     }
 
     /// The exchange for the client's next request: after a reload another, which follows the new policy.
@@ -262,7 +305,10 @@ final class ClientSession: ChannelObserver {
 
     /// The request's head is there.
     func carryOut(_ exchange: Exchange) throws(ExchangeFailure) {
-        hasAsked = true
+        if isSilent {
+            isSilent = false
+            worker.noteFirstRequest()
+        }
         let planning = RequestPlanning(session: self, exchange: exchange)
         try planning.admitClient()
         if let authentication = authentication(for: exchange) {
@@ -327,7 +373,7 @@ final class ClientSession: ChannelObserver {
             let service = service.value
             let goesOn = await service.serve(from: bound.value)
             service.session.presence.finish()
-            service.session.finish(service.exchange, goesOn: goesOn)
+            service.session.finish(service.exchange, goesOn: goesOn, lingers: !goesOn)
         }
         presence.begin(task)
         leaves(by: stage.awaitsResponse ? .end : .reset, in: exchange)

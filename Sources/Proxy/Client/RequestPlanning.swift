@@ -20,6 +20,7 @@ struct RequestPlanning {
     func admitClient() throws(ExchangeFailure) {
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         record()
+        // It was asked when the client came, of the rules of then.
         guard exchange.policy.rules.clients.permits(session.address) else {
             throw .refused(.client(at: session.address, by: exchange.policy.rules.clients))
         }

@@ -31,21 +31,15 @@ struct RequestService {
     let session: ClientSession
     let exchange: Exchange
 
-    /// What is read and thrown away after an answer that ends the connection, so that a client that is still sending
-    /// gets to read it. Some look for an answer only once the system takes no more from them, megabytes later.
-    private static let lingerBytes = 16 * 1024 * 1024
-    private static let lingerMilliseconds = 2000
-
     /// - Returns: whether the client's connection can carry another request.
     func serve(from stage: Stage) async -> Bool {
-        var goesOn: Bool
+        let goesOn: Bool
         do throws(ExchangeFailure) {
             goesOn = try await carryOut(from: stage)
         } catch {
             goesOn = await conclude(after: error)
         }
         session.leaves(by: .none, in: exchange)
-        if !goesOn { await linger() }
         return goesOn
     }
 
@@ -119,25 +113,6 @@ struct RequestService {
 
     private func refuse(_ refusal: Refusal) async -> Bool {
         session.leaves(by: .reset, in: exchange)
-        exchange.record.error = refusal.error
-        refusal.trust?.note(in: exchange.record)
-        // An explanation for the operator, where there is one, says more than the client is told.
-        if exchange.record.details == nil { exchange.record.details = refusal.sentence }
         return await Answer(session: session, exchange: exchange).send(refusal)
-    }
-
-    /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
-    /// may destroy the answer before it was read.
-    private func linger() async {
-        let (stream, buffer) = (session.stream, exchange.inbound)
-        guard !stream.isClosed else { return }
-        stream.shutdownWrite()
-        stream.setDeadline(after: Self.lingerMilliseconds)
-        var rest = Self.lingerBytes
-        while rest > 0 {
-            buffer.clear()
-            guard let count = try? await stream.read(into: buffer), count > 0 else { return }
-            rest -= count
-        }
     }
 }

@@ -25,6 +25,8 @@ public final class Policy: Sendable {
         let replayDisk: Int
         let replayDiskTotal: Int
         let clients: Int
+        /// Nil: a quarter of them.
+        let clientsPerAddress: Int?
         let decodeRatio: Int
     }
 
@@ -73,7 +75,8 @@ public final class Policy: Sendable {
             response: HTTP.Limits(
                 startLine: limits.startLine, head: limits.upstreamHead, fields: HTTP.Limits.response.fields),
             replayMemory: limits.replayMemory, replayDisk: limits.replayDisk,
-            replayDiskTotal: limits.replayDiskTotal, clients: limits.clients, decodeRatio: limits.decodeRatio)
+            replayDiskTotal: limits.replayDiskTotal, clients: limits.clients,
+            clientsPerAddress: limits.clientsPerAddress, decodeRatio: limits.decodeRatio)
     }
 
     private static let count = Atomic(0)

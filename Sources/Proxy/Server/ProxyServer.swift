@@ -16,26 +16,29 @@ public final class ProxyServer: Sendable {
     private let policy: Mutex<Policy>
     private let shared: SharedState
     private let draining = Atomic<Bool>(false)
-
-    /// Descriptors that are none of a client's: listeners, loops, logs, name servers.
-    private static let reservedDescriptors = 64
-    /// A client's own descriptor, that of its upstream, and that of a connection kept for later.
-    private static let descriptorsPerClient = 3
+    /// What the process may have open.
+    public let descriptors: DescriptorBudget
+    private let clients: ClientCount
 
     /// Binds all addresses and makes ready to serve; `start` serves.
     /// - Throws: one sentence on what this machine or another process does not let us have.
     public init(
         threads: Int, listeners: [ClientListener], policy: Policy, shared: SharedState
     ) throws(StartError) {
-        let budget = (Descriptors.raiseLimit() - Self.reservedDescriptors) / Self.descriptorsPerClient
-        let clientLimit = max(1, min(policy.limits.clients, budget) / max(1, threads))
+        let threads = max(1, threads)
+        descriptors = DescriptorBudget(
+            available: Descriptors.raiseLimit(), loops: threads, listeners: listeners.count)
+        clients = ClientCount(descriptors.limits(policy.limits), loops: threads, report: shared.report)
+        if let shortage = descriptors.shortage(of: policy.limits.clients) { shared.report(shortage) }
         var bound = listeners
         var workers: [LoopBound<Worker>] = []
         do throws(IOError) {
             for listener in listeners where listener.address.port != 0 { try Listener.probe(listener.address) }
         } catch { throw StartError("\(error)") }
-        for index in 0..<max(1, threads) {
-            let worker = try Self.worker(index, policy: policy, shared: shared, clientLimit: clientLimit)
+        for index in 0..<threads {
+            let worker = try Self.worker(
+                index, policy: policy, shared: shared, counting: clients, arrivals: descriptors.arrivals,
+                idleLimit: max(1, clients.limits.clients / threads))
             do throws(IOError) {
                 // Loops share a port: the first that is given one by the system gives it to the others.
                 for place in bound.indices {
@@ -54,16 +57,20 @@ public final class ProxyServer: Sendable {
     }
 
     private static func worker(
-        _ index: Int, policy: Policy, shared: SharedState, clientLimit: Int
+        _ index: Int, policy: Policy, shared: SharedState, counting clients: ClientCount, arrivals: Int,
+        idleLimit: Int
     ) throws(StartError) -> Worker {
         let loop: EventLoop
         do throws(IOError) { loop = try EventLoop(index: index) } catch { throw StartError("\(error)") }
         do throws(ResolutionError) {
-            return try Worker(policy: policy, shared: shared, on: loop, clientLimit: clientLimit)
+            return try Worker(
+                policy: policy, shared: shared, on: loop, counting: clients, arrivals: arrivals,
+                idleLimit: idleLimit)
         } catch { throw StartError("the name resolver cannot start: \(error)") }
     }
 
     public func start() {
+        clients.connect(workers)
         for loop in loops { loop.start() }
         shared.onRetirement { [workers] retirement in
             for worker in workers { worker.loop.submit { worker.value.retire(retirement) } }
@@ -75,7 +82,16 @@ public final class ProxyServer: Sendable {
 
     /// From now on new requests follow this policy; those under way keep theirs.
     public func adopt(_ policy: Policy) {
-        self.policy.withLock { $0 = policy }
+        let old = self.policy.withLock { running in
+            defer { running = policy }
+            return running.limits.clients
+        }
+        if old != policy.limits.clients, let shortage = descriptors.shortage(of: policy.limits.clients) {
+            shared.report(shortage)
+        }
+        for index in clients.adopt(descriptors.limits(policy.limits)) {
+            clients.tell(index) { $0.admitWaiting() }
+        }
         for worker in workers { worker.loop.submit { worker.value.adopt(policy) } }
     }
 

@@ -17,28 +17,41 @@ final class Worker {
     private var origins: OriginTable
     private(set) var isDraining = false
     private var listeners: [Listener] = []
-    private var sessions: [ObjectIdentifier: ClientSession] = [:]
+    private var sessions: [Int: ClientSession] = [:]
+    private var lastNumber = 0
+    private var lastRestNumber: UInt64 = 0
+    private var arrivals: Arrivals?
+    private var resting = RestingOrder()
     private var freeExchanges: [Exchange] = []
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
-    private let clientLimit: Int
+    let clients: ClientCount
+    private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
     private static let keptExchanges = 256
+    /// As many as a client takes.
+    private static let relief = 2
 
-    /// - Parameter clientLimit: connections this loop accepts at once, and keeps to origins for later.
+    /// - Parameters:
+    ///   - clients: those of all loops.
+    ///   - arrivals: connections that may wait, and be refused, beside them.
+    ///   - idleLimit: connections to origins that this loop keeps for later.
     init(
-        policy: Policy, shared: SharedState, on loop: EventLoop, clientLimit: Int
+        policy: Policy, shared: SharedState, on loop: EventLoop, counting clients: ClientCount, arrivals: Int,
+        idleLimit: Int
     ) throws(ResolutionError) {
         self.loop = loop
         self.shared = shared
         self.policy = policy
-        self.clientLimit = max(1, clientLimit)
-        origins = OriginTable(idleLimit: self.clientLimit, identities: shared.identities)
+        self.clients = clients
+        origins = OriginTable(idleLimit: idleLimit, identities: shared.identities)
         resolver = try Resolver(on: loop)
         metrics = Metrics()
         lines = LineBuffer(on: loop, metrics: metrics)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
+        self.arrivals = Arrivals(at: self, counting: clients, room: arrivals)
+        loop.onScarcity = { [unowned self] in relieve() }
     }
 
     // MARK: - Clients
@@ -46,36 +59,54 @@ final class Worker {
     /// - Parameter identity: nil for clients in clear.
     func listen(on address: SocketAddress, as identity: ListenerIdentity?) throws(IOError) -> SocketAddress {
         let listener = try Listener(address, on: loop) { [unowned self] connection in
-            accept(connection, as: identity)
+            arrivals?.accept(connection, as: identity)
         }
         listeners.append(listener)
         return listener.address
     }
 
-    private func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
-        // Failing to register has closed the descriptor: the client sees that, nobody else anything.
-        guard let session = try? ClientSession(connection, of: self) else { return }
-        sessions[ObjectIdentifier(session)] = session
+    /// Serves a client, which is counted.
+    func begin(_ socket: Socket, at address: IPAddress, as identity: ListenerIdentity?) {
+        lastNumber += 1
+        let session = ClientSession(socket, at: address, number: lastNumber, of: self)
+        sessions[session.number] = session
         metrics.add(to: .clientsAccepted)
-        pauseOrResume()
+        tally.add(1)
         session.begin(as: identity)
+    }
+
+    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
+    func takeRestNumber() -> UInt64 {
+        lastRestNumber &+= 1
+        return lastRestNumber
+    }
+
+    /// A client has made its first request.
+    func noteFirstRequest() { tally.add(-1) }
+
+    /// Closes the connection that has waited longest for its client.
+    /// - Parameters:
+    ///   - isSilent: whether no request may have come on it.
+    ///   - network: as `ClientCount.network`; nil: anybody's.
+    func displace(silent isSilent: Bool, in network: IPAddress?) -> Displacement {
+        if isSilent, tally.silent == 0 { return .none }
+        guard let session = resting.next(among: sessions, silent: isSilent, in: network, at: loop.now) else {
+            return .none
+        }
+        metrics.add(to: .clientsDisplaced)
+        return session.displace() ? .made : .underWay
     }
 
     /// The session has ended.
     func forget(_ session: ClientSession) {
-        sessions[ObjectIdentifier(session)] = nil
+        sessions[session.number] = nil
         metrics.add(to: .clientsClosed)
-        pauseOrResume()
+        if session.isSilent { tally.add(-1) }
+        for index in clients.leave(session.address) { clients.tell(index) { $0.admitWaiting() } }
     }
 
-    /// At the limit clients wait in the system's queue: better than being accepted and sent away.
-    private func pauseOrResume() {
-        // A listener that goes on may accept the last client there is room for.
-        for listener in listeners {
-            let isFull = sessions.count >= clientLimit
-            if listener.isPaused != isFull { listener.isPaused = isFull }
-        }
-    }
+    /// There may be room for those that wait for it.
+    func admitWaiting() { arrivals?.admitWaiting() }
 
     // MARK: - Exchanges
 
@@ -125,6 +156,14 @@ final class Worker {
         freeExchanges.removeAll()
     }
 
+    /// Lets go of connections that are kept for later, here or else on the other loops: clients need the descriptors.
+    private func relieve() {
+        guard origins.closeOldest(Self.relief) == 0 else { return }
+        for index in clients.tallies.indices where index != loop.index {
+            clients.tell(index) { _ = $0.origins.closeOldest(Self.relief) }
+        }
+    }
+
     func retire(_ retirement: Retirement) {
         for session in sessions.values { session.logins.retire(retirement) }
         if case .identities = retirement { origins.closeOutdated() }
@@ -135,14 +174,12 @@ final class Worker {
         isDraining = true
         for listener in listeners { listener.close() }
         listeners.removeAll()
+        arrivals?.close()
         for session in sessions.values {
             if session.isIdle { session.close() } else { session.logins.closeAll() }
         }
         origins.closeIdle()
     }
-
-    /// Client connections that are still open.
-    var openSessions: Int { sessions.count }
 
     func flushLog() { lines.flush() }
 }

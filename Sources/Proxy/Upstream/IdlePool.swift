@@ -38,6 +38,16 @@ final class IdlePool {
         resting.remove(position)
     }
 
+    /// Closes those that have rested longest.
+    /// - Returns: how many there were.
+    func closeOldest(_ count: Int) -> Int {
+        for closed in 0..<count {
+            guard let oldest = resting.oldest else { return closed }
+            evict(oldest.element)
+        }
+        return count
+    }
+
     func closeAll() {
         for one in resting.elements { evict(one) }
     }

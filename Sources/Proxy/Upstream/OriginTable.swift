@@ -79,6 +79,10 @@ struct OriginTable {
     /// Closes the connections that rest, those of clients that are logged in on them too.
     func closeIdle() { pool.closeAll() }
 
+    /// Closes those that have rested longest.
+    /// - Returns: how many there were.
+    func closeOldest(_ count: Int) -> Int { pool.closeOldest(count) }
+
     /// Closes those that nobody can use any more since a certificate has changed.
     func closeOutdated() { pool.closeOutdated() }
 

@@ -57,6 +57,7 @@ extension Configuration.Limits {
         ]
         return named.filter { self[keyPath: $0.1] != standard[keyPath: $0.1] }
             .map { "limits \($0.0) \(self[keyPath: $0.1])" }
+            + (clientsPerAddress.map { ["limits clients-per-address \($0)"] } ?? [])
     }
 }
 

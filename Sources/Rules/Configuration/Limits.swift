@@ -17,6 +17,8 @@ extension Configuration {
         public var fields = 128
         /// Client connections at once.
         public var clients = 10_000
+        /// The same from one address; nil: a quarter of those that are served.
+        public var clientsPerAddress: Int?
         /// Decoded bytes for each encoded one, over a whole body.
         public var decodeRatio = 100
 

@@ -7,6 +7,7 @@ enum LimitsDirective: String, DirectiveName {
     case upstreamHead = "upstream-head"
     case fields
     case clients
+    case clientsPerAddress = "clients-per-address"
     case decodeRatio = "decode-ratio"
 
     static let block: String? = "limits"
@@ -15,7 +16,7 @@ enum LimitsDirective: String, DirectiveName {
         switch self {
         case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
             .one("a size such as 64k, 64m or 1g")
-        case .fields, .clients, .decodeRatio: .one("a number")
+        case .fields, .clients, .clientsPerAddress, .decodeRatio: .one("a number")
         }
     }
 }

@@ -14,6 +14,9 @@ extension RuleParser {
             case .head: (path, number) = (\.head, size(value, 1 << 10...1 << 20))
             case .upstreamHead: (path, number) = (\.upstreamHead, size(value, 1 << 10...1 << 24))
             case .fields: (path, number) = (\.fields, self.number(value, 8...1024))
+            case .clientsPerAddress:
+                configuration.limits.clientsPerAddress = self.number(value, 1...1_000_000)
+                continue
             case .clients: (path, number) = (\.clients, self.number(value, 1...1_000_000))
             case .decodeRatio: (path, number) = (\.decodeRatio, self.number(value, 1...1_000_000))
             }

@@ -1,0 +1,147 @@
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+
+/// The connections of one loop that are no sessions yet, or never will be.
+///
+/// Whose address may connect is asked before anything else, before TLS too. At a limit the client that has been silent
+/// longest, then the one idle longest, makes room (`RestingOrder`); if none can, a new client waits a second, and is then
+/// refused: where it speaks in clear with a status, once it has said something, by TLS without a word. All of them together
+/// are few, however many connect.
+final class Arrivals {
+    private unowned let worker: Worker
+    private let clients: ClientCount
+    /// Connections that wait, and as many that are being refused.
+    private let room: Int
+    private var waiting: [Arrival] = []
+    private var refused: [Arrival] = []
+
+    /// Milliseconds that a client waits for room.
+    private static let patience: UInt64 = 1000
+    /// Milliseconds after which it is looked whether somebody has come to rest meanwhile.
+    private static let step = 100
+    /// Sessions that may make room for one client: after a reload there may be more than the new limit.
+    private static let displacements = 64
+
+    init(at worker: Worker, counting clients: ClientCount, room: Int) {
+        self.worker = worker
+        self.clients = clients
+        self.room = room
+    }
+
+    /// - Parameter identity: nil for clients in clear.
+    func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
+        let address = connection.peer.address.unmapped
+        let isPermitted = worker.policy.rules.clients.permits(address)
+        // Whoever speaks TLS would have to shake hands to read an answer.
+        if !isPermitted, identity != nil {
+            connection.close()
+            return count(.foreignAddress, of: address)
+        }
+        // Failing to register has closed the descriptor: the client sees that, nobody else anything.
+        guard let socket = try? Socket(takingOwnership: connection.descriptor, on: worker.loop) else { return }
+        let arrival = Arrival(socket, on: worker.loop, from: address, as: identity, to: self)
+        guard isPermitted else { return refuse(arrival, .foreignAddress) }
+        // Who has waited goes first.
+        admitWaiting()
+        guard let shortage = admit(address, isNew: true) else { return begin(arrival) }
+        guard waiting.count < room else { return refuse(arrival, Reason(shortage)) }
+        waiting.append(arrival)
+        arrival.wait(Self.step)
+    }
+
+    /// There may be room again.
+    func admitWaiting() {
+        var place = 0
+        while place < waiting.count {
+            switch clients.enter(waiting[place].address, on: worker.loop.index) {
+            case nil: begin(waiting.remove(at: place))
+            case .clients: return
+            case .address: place += 1
+            }
+        }
+    }
+
+    /// Ends them all.
+    func close() {
+        for arrival in waiting + refused { arrival.close() }
+    }
+
+    private func begin(_ arrival: Arrival) {
+        worker.begin(arrival.release(), at: arrival.address, as: arrival.identity)
+    }
+
+    /// Counts a client in, closing others for it that wait for their clients.
+    /// - Parameter isNew: whether it does not wait yet.
+    /// - Returns: why there is no room; nil if it is counted.
+    private func admit(_ address: IPAddress, isNew: Bool) -> ClientCount.Shortage? {
+        guard var shortage = clients.enter(address, on: worker.loop.index) else { return nil }
+        if isNew { note(Reason(shortage), of: address) }
+        for _ in 0..<Self.displacements {
+            switch worker.makeRoom(for: address, shortOf: shortage) {
+            case .made: break
+            case .underWay: return shortage
+            case .none:
+                if !isNew || waiting.count < room { worker.askOthersForRoom(for: address, shortOf: shortage) }
+                return shortage
+            }
+            guard let next = clients.enter(address, on: worker.loop.index) else { return nil }
+            shortage = next
+        }
+        return shortage
+    }
+
+    // MARK: - Clients that are not served
+
+    private func refuse(_ arrival: Arrival, _ reason: Reason) {
+        count(reason, of: arrival.address)
+        guard arrival.identity == nil else { return arrival.close() }
+        if refused.count >= room { refused[0].close() }
+        refused.append(arrival)
+        arrival.refuse(reason, within: worker.policy.timeouts.head)
+    }
+
+    private func count(_ reason: Reason, of address: IPAddress) {
+        worker.metrics.add(to: reason.counter)
+        // That a limit is met was noted before.
+        if reason == .foreignAddress { note(reason, of: address) }
+    }
+
+    private func note(_ reason: Reason, of address: IPAddress) {
+        clients.shortages.note(reason, of: address, limits: clients.limits, at: worker.loop.now)
+    }
+
+    // MARK: - From an arrival
+
+    /// It has waited for a step.
+    func askAgain(for arrival: Arrival) {
+        guard let shortage = admit(arrival.address, isNew: false) else {
+            waiting.removeAll { $0 === arrival }
+            return begin(arrival)
+        }
+        if worker.loop.now < arrival.since &+ Self.patience { return arrival.wait(Self.step) }
+        waiting.removeAll { $0 === arrival }
+        refuse(arrival, Reason(shortage))
+    }
+
+    /// The client of a refused one has said something.
+    func answer(_ arrival: Arrival, _ reason: Reason) -> ByteBuffer {
+        let refusal = reason.refusal(of: arrival.address, by: worker.policy.rules)
+        let record = ExchangeRecord(keepsRequestLine: false)
+        record.setClient(arrival.address)
+        record.status = Int(refusal.status.rawValue)
+        record.error = refusal.error
+        record.details = refusal.sentence
+        worker.close(record)
+        let buffer = worker.loop.buffers.take()
+        refusal.write(into: buffer, connection: "close", withBody: true)
+        return buffer
+    }
+
+    func forget(_ arrival: Arrival) {
+        waiting.removeAll { $0 === arrival }
+        refused.removeAll { $0 === arrival }
+    }
+}

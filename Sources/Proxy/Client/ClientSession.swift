@@ -376,7 +376,7 @@ final class ClientSession: ChannelObserver {
             service.session.finish(service.exchange, goesOn: goesOn, lingers: !goesOn)
         }
         presence.begin(task)
-        leaves(by: stage.awaitsResponse ? .end : .reset, in: exchange)
+        leaves(by: stage.departure, in: exchange)
     }
 
     /// Writes all of `buffer` to the client.

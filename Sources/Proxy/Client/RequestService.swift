@@ -19,11 +19,13 @@ struct RequestService {
         case answered(keepsConnection: Bool)
         case failed(ExchangeFailure)
 
-        /// Whether the request is there, and its response is still to come.
-        var awaitsResponse: Bool {
+        /// What shows that the client has left. A client that leaves in its handshake says why, in an alert that is still
+        /// to be read.
+        var departure: ClientSession.Departure {
             switch self {
-            case .admitted, .planned, .sent: true
-            case .arriving, .answered, .failed: false
+            case .arriving: .none
+            case .admitted, .planned, .sent: .end
+            case .answered, .failed: .reset
             }
         }
     }

@@ -96,7 +96,7 @@ struct Interception {
     private func callOrigin() async throws(Refusal) -> Certificate? {
         // Nothing can come of its handshake when it ends its side now.
         session.leaves(by: .end, in: exchange)
-        defer { session.leaves(by: .reset, in: exchange) }
+        defer { session.leaves(by: .none, in: exchange) }
         let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way

@@ -79,8 +79,8 @@ struct TunnelOpening {
 
     /// Tells the client in one write.
     func greet() async throws(ExchangeFailure) {
-        // From here on it may end its side, as in any tunnel.
-        session.leaves(by: .reset, in: exchange)
+        // From here on it may end its side, as in any tunnel, and of a handshake that it breaks off an alert may say why.
+        session.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)

@@ -132,7 +132,8 @@ import Testing
             bench.open()
             await bench.awaitVerdicts(201)
         }
-        #expect(bench.begun.withLock { $0[3] } == 1)
+        // There are two threads, and either may note first what it has begun.
+        #expect(bench.begun.withLock { $0[3...4].contains(1) })
     }
 
     @Test func `a new password of somebody who has logged in from there goes before strangers'`() async throws {

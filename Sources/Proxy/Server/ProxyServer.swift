@@ -29,7 +29,6 @@ public final class ProxyServer: Sendable {
         descriptors = DescriptorBudget(
             available: Descriptors.raiseLimit(), loops: threads, listeners: listeners.count)
         clients = ClientCount(descriptors.limits(policy.limits), loops: threads, report: shared.report)
-        if let shortage = descriptors.shortage(of: policy.limits.clients) { shared.report(shortage) }
         var bound = listeners
         var workers: [LoopBound<Worker>] = []
         do throws(IOError) {
@@ -70,6 +69,8 @@ public final class ProxyServer: Sendable {
     }
 
     public func start() {
+        let wanted = policy.withLock { $0.limits.clients }
+        if let shortage = descriptors.shortage(of: wanted) { shared.report(shortage) }
         clients.connect(workers)
         for loop in loops { loop.start() }
         shared.onRetirement { [workers] retirement in

@@ -39,7 +39,9 @@ struct LearningTests {
             let before = origin.messages.count
             #expect(try proxy.get(origin.url("/a/c")).status == 200)
             #expect(origin.messages.count == before + 1)
-            #expect(try proxy.records(atLeast: 4).last?["credential"] == "\(Account.user)@127.0.0.1:\(origin.port)")
+            // Lines of several threads have no order.
+            let name = "\(Account.user)@127.0.0.1:\(origin.port)"
+            #expect(try proxy.records(atLeast: 4).count { $0["credential"] == name } >= 1)
         }
     }
 

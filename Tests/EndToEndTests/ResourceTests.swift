@@ -96,6 +96,7 @@ struct ResourceTests {
         }
         let setting = AttacheProcess.Setting(threads: 1, descriptors: 128)
         try AttacheProcess.running(setting: setting) { proxy throws in
+            #expect(proxy.awaitErrorOutput("clients are served"), "\(proxy.errorOutput)")
             let said = try #require(proxy.errorOutput.firstMatch(of: /: ([0-9]+) clients are served/))
             let served = try #require(Int(said.1))
             #expect(served > 30, "\(proxy.errorOutput)")

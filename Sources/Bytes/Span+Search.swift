@@ -48,6 +48,8 @@ extension Span<UInt8> {
 
     public func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
+        // Names come in one spelling nearly always.
+        if equals(other) { return true }
         for offset in 0..<count where self[offset].asciiLowercased != other[offset].asciiLowercased {
             return false
         }

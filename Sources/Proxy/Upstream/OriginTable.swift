@@ -20,6 +20,8 @@ struct OriginTable {
     }
 
     private var entries = RecencyMap<UInt64, Entry>()
+    /// The one asked for last: clients make several requests to one server. Its entry is there still.
+    private var latest: Destination?
     private let pool: IdlePool
     private var parents: ParentTable
     private let limit: Int
@@ -47,14 +49,19 @@ struct OriginTable {
 
     /// Where requests for that server go by these rules; the server as in `origin`.
     mutating func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet) -> Destination {
+        if let latest, latest.rules === rules, latest.isFor(scheme, host: host, port: port) { return latest }
         let hash = Self.hash(scheme, host, port)
         let known = entry(hash, scheme, host, port)
-        if let destination = known?.destination, destination.rules === rules { return destination }
+        if let destination = known?.destination, destination.rules === rules {
+            latest = destination
+            return destination
+        }
         let origin =
             known?.origin
             ?? Origin(scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
         let destination = decideDestination(of: origin, by: rules)
         put(Entry(origin: origin, destination: destination), hash)
+        latest = destination
         return destination
     }
 
@@ -99,6 +106,7 @@ struct OriginTable {
 
     /// What has connections is passed over, and there are as many of those as there may be connections.
     private mutating func makeRoom() {
+        latest = nil
         for _ in 0..<Self.stepsForRoom {
             guard entries.count >= limit, let oldest = entries.oldest else { return }
             if oldest.value.holdsConnections { _ = entries.use(oldest.key) } else { entries.remove(oldest.key) }

@@ -38,11 +38,12 @@ build: swift
 	@$(PACKAGES) build
 	@$(BUILD) -c release --static-swift-stdlib --product attache
 
+# With RETRY=1, what failed beside everything else runs once more by itself.
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
-	@sh Tests/run
+	@sh Tests/run $(if $(RETRY),retry)
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'

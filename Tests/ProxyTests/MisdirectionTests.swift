@@ -33,7 +33,7 @@ struct MisdirectionTests {
 
         /// Where requests for another server at `port` go.
         func destination(_ scheme: Scheme, _ host: String = "127.0.0.1", _ port: UInt16) -> Destination {
-            worker.destination(scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
+            worker.upstreams.destination(scheme, host: host.utf8Span.span, port: port, by: exchange.policy.rules)
         }
 
         func read(_ head: String) throws {
@@ -66,7 +66,8 @@ struct MisdirectionTests {
             _ = try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
         case .login:
             let form = LoginForm(signs: [], action: "/login", fields: [])
-            let login = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+            let login = LoginExchange(
+                requester: session.requester, exchange: exchange, destination: destination, form: form)
             defer { login.end() }
             do throws(FormLoginError) {
                 _ = try await login.ask(
@@ -74,7 +75,7 @@ struct MisdirectionTests {
             } catch { throw .refused(Refusal(.badGateway, .proxyInternalError, "\(error)")) }
         default:
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
-            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
             if sending == .atOnce {
                 let isSent = forwarding.sendAtOnce()
                 #expect(!isSent)
@@ -105,7 +106,8 @@ struct MisdirectionTests {
             let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }
             let worker = try Worker(
                 policy: policy, shared: shared, on: loop, counting: clients, arrivals: 1, idleLimit: 8)
-            let session = try ClientSession(ofOwn: worker)
+            let session = ClientSession(
+                try BlockingSocket.pair(on: loop).loop, at: IPAddress(v4: 0x7F00_0001), number: 0, of: worker)
             let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))
             if sending == .connect || sending == .intercepted {
                 try scene.read("CONNECT 127.0.0.2:443 HTTP/1.1\r\nHost: 127.0.0.2:443\r\n\r\n")
@@ -119,11 +121,11 @@ struct MisdirectionTests {
             }
             let count = worker.metrics.value(of: .requestsMisdirected)
             // Whoever had connected before would be accepted before this one.
-            let dialer = session.dialer(for: policy)
+            let dialer = session.requester.dialer(for: policy)
             try await dialer.connect(host: "127.0.0.1", port: listener.address.port).close()
             while accepted == 0 { await arrival.wait() }
             listener.close()
-            session.closeOwn()
+            session.requester.closeOwn()
             return (refusal?.status, refusal?.error, count, accepted)
         }
         #expect(status == .badGateway)

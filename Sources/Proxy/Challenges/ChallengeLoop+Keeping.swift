@@ -11,7 +11,9 @@ extension ChallengeLoop {
         if let sighting { learning.sawChallenges(challenges, to: sighting) }
     }
 
-    private var learning: Learning { Learning(worker: worker, policy: policy, origin: origin, delegate: delegate) }
+    private var learning: Learning {
+        Learning(upstreams: upstreams, policy: policy, origin: origin, delegate: delegate)
+    }
 
     /// What is kept for the space: from this client's session, else what this response has just proven that the client
     /// knows, else the storage's default.

@@ -5,7 +5,7 @@ import Telemetry
 
 /// Credentials that answer nothing themselves, but are exchanged for a token that does.
 extension ChallengeLoop {
-    var tokens: TokenSupply { TokenSupply(worker: worker, policy: policy) }
+    var tokens: TokenSupply { TokenSupply(upstreams: upstreams, policy: policy) }
 
     /// The decision with the token in the credential's place. A token that a server refuses is renewed once: it counts
     /// against nobody's account.

@@ -22,7 +22,7 @@ struct ChallengeLoop: ~Copyable {
         case cancel(Refusal)
     }
 
-    let worker: Worker
+    let upstreams: Upstreams
     let presence: ClientPresence
     private unowned let exchange: Exchange
     let shared: SharedState
@@ -79,21 +79,21 @@ struct ChallengeLoop: ~Copyable {
     ///   - urlCredential: what came with the request's URL, which is for its origin.
     ///   - forms: the origin's, if a rule has one.
     init(
-        session: ClientSession, exchange: Exchange, origin: Origin, over upstream: UpstreamConnection,
+        requester: Requester, exchange: Exchange, origin: Origin, over upstream: UpstreamConnection,
         target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil, forms: LoginForms? = nil
     ) {
-        worker = session.worker
-        presence = session.presence
+        upstreams = requester.upstreams
+        presence = requester.presence
         self.exchange = exchange
-        shared = session.worker.shared
+        shared = requester.shared
         policy = exchange.policy
-        loop = session.worker.loop
+        loop = requester.loop
         record = exchange.record
-        logins = session.logins
-        metrics = session.worker.metrics
+        logins = requester.logins
+        metrics = requester.metrics
         delegate = RuleDelegate(
             policy: policy, shared: shared,
-            client: ClientIdentity(address: session.address, user: record.user))
+            client: requester.identity(in: exchange))
         self.origin = origin
         fields = origin.challengeFields
         self.upstream = upstream

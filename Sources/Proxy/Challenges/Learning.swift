@@ -6,26 +6,26 @@ import Telemetry
 
 /// Keeps what clients' own answers taught, as the rules say.
 struct Learning {
-    let worker: Worker
+    let upstreams: Upstreams
     let policy: Policy
     let origin: Origin
     let delegate: RuleDelegate
 
-    init(worker: Worker, policy: Policy, origin: Origin, delegate: RuleDelegate) {
-        self.worker = worker
+    init(upstreams: Upstreams, policy: Policy, origin: Origin, delegate: RuleDelegate) {
+        self.upstreams = upstreams
         self.policy = policy
         self.origin = origin
         self.delegate = delegate
     }
 
-    init(session: ClientSession, exchange: Exchange, origin: Origin) {
-        let client = ClientIdentity(address: session.address, user: exchange.record.user)
+    init(requester: Requester, exchange: Exchange, origin: Origin) {
+        let client = requester.identity(in: exchange)
         self.init(
-            worker: session.worker, policy: exchange.policy, origin: origin,
-            delegate: RuleDelegate(policy: exchange.policy, shared: session.worker.shared, client: client))
+            upstreams: requester.upstreams, policy: exchange.policy, origin: origin,
+            delegate: RuleDelegate(policy: exchange.policy, shared: requester.shared, client: client))
     }
 
-    private var shared: SharedState { worker.shared }
+    private var shared: SharedState { upstreams.shared }
     var sightings: AnswerSightings<SessionClient> { shared.sightings }
     var sessionClient: SessionClient { SessionClient(delegate.client) }
 
@@ -69,7 +69,7 @@ struct Learning {
                 limit: policy.rules.configuration.timeouts.session.milliseconds)
         } else {
             let shared = shared
-            worker.loop.spawn { await shared.keep(credential, for: space) }
+            upstreams.loop.spawn { await shared.keep(credential, for: space) }
         }
         return credential
     }

@@ -30,7 +30,7 @@ extension ClientAuthentication {
             (users, name: pair.extracting(0..<colon).text, password: Secret(pair.extracting(colon + 1..<pair.count)))
         }
         guard let (users, name, password) = login else { throw .refused(noPair) }
-        switch await users.authenticate(user: name, password: password, for: session.waiting(on: exchange)) {
+        switch await users.authenticate(user: name, password: password, for: session.requester.waiting(on: exchange)) {
         case .right: accept(name, version: version, in: exchange, of: session)
         case .wrong: throw .refused(wrong)
         case .busy(let seconds):

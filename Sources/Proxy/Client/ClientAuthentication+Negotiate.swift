@@ -20,7 +20,7 @@ extension ClientAuthentication {
         let login: ServiceLogin
         do throws(LoginError) { login = try begunLogin(of: session) } catch { throw .refused(unable(error, exchange)) }
         session.negotiation = nil
-        switch await login.step(token, for: session.waiting(on: exchange)) {
+        switch await login.step(token, for: session.requester.waiting(on: exchange)) {
         case .done(.success(.proved(let principal, let answer, let lifetime))):
             guard admits(principal: principal) else {
                 throw .refused(

@@ -103,7 +103,7 @@ final class ClientAuthentication: Sendable {
 
     /// Notes who it is.
     func note(_ user: String, _ exchange: Exchange, of session: ClientSession) {
-        session.isUsed(by: user)
+        session.requester.isUsed(by: user)
         exchange.record.user = user
     }
 

@@ -32,8 +32,8 @@ final class ClientSession: ChannelObserver {
     }
 
     let worker: Worker
+    let requester: Requester
     let stream: ByteStream
-    private(set) var role = SessionRole.proxy
     /// Who asks in all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
     /// nobody did, or each request says so itself.
     private(set) var user: String?
@@ -43,12 +43,6 @@ final class ClientSession: ChannelObserver {
     var negotiation: ClientNegotiation?
     /// What the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
-    let presence = ClientPresence()
-    /// What the session's tasks wait on.
-    var wakeup: Wakeup { presence.wakeup }
-    /// How the client shows that it has left.
-    private var sign = Departure.reset
-    let address: IPAddress
     var phase = Phase.idle
     /// Whether no request's head has come.
     private(set) var isSilent = true
@@ -56,32 +50,13 @@ final class ClientSession: ChannelObserver {
     private var restNumber: UInt64
     /// Among those of its worker.
     let number: Int
-    /// Who asked last, where each request says so itself.
-    private var lastUser: String?
-    /// The connections that this client is logged in on.
-    let logins = HeldConnections()
 
     init(_ socket: Socket, at address: IPAddress, number: Int, of worker: Worker) {
         self.worker = worker
-        self.address = address
         self.number = number
         stream = ByteStream(socket)
+        requester = Requester(stream, at: address, over: worker.upstreams)
         restNumber = worker.takeRestNumber()
-    }
-
-    /// One without a client, for a request of the proxy's own: rules that speak of clients see one at 127.0.0.1. Whoever
-    /// makes it ends it by `closeOwn`.
-    init(ofOwn worker: Worker) throws(IOError) {
-        self.worker = worker
-        stream = ByteStream(try BlockingSocket.pair(on: worker.loop).loop)
-        address = IPAddress(v4: 0x7F00_0001)
-        number = 0
-        restNumber = worker.takeRestNumber()
-    }
-
-    func closeOwn() {
-        stream.close()
-        logins.closeAll()
     }
 
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
@@ -133,7 +108,7 @@ final class ClientSession: ChannelObserver {
     /// From the next request on the client speaks to the origin of `tunnel`.
     /// - Parameter user: who opened it.
     func enter(_ tunnel: InterceptedTunnel, as user: String?) {
-        role = .tunnel(tunnel)
+        requester.tunnel = tunnel
         acceptedAuthorization = nil
         let isPrincipal = if case .established(let principal, _, _) = negotiation { principal == user } else { false }
         negotiation = nil
@@ -153,21 +128,9 @@ final class ClientSession: ChannelObserver {
     /// The client has proved by a certificate who it is.
     func recognise(_ user: String) { self.user = user }
 
-    /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
-    /// this one, and none of them is to go out where another has logged in without a rule.
-    func isUsed(by user: String) {
-        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
-        lastUser = user
-    }
-
-    /// Whether the client knows that it speaks to a proxy.
-    var isProxy: Bool {
-        if case .proxy = role { true } else { false }
-    }
-
     /// How the request in `exchange` is to say who asks. Nil when nobody wants to know, or it is known.
     func authentication(for exchange: Exchange) -> ClientAuthentication? {
-        guard case .proxy = role, user == nil else { return nil }
+        guard requester.isProxy, user == nil else { return nil }
         return exchange.policy.clientAuthentication
     }
 
@@ -196,10 +159,10 @@ final class ClientSession: ChannelObserver {
             // What the client sends meanwhile is its next request, which waits its turn.
             if channel === exchange.upstream.stream?.socket {
                 takeResponse(exchange, destination)
-            } else if hasClientLeft(exchange) {
+            } else if requester.hasLeft(exchange) {
                 abandon(exchange)
             }
-        case .served(let exchange): notice(exchange)
+        case .served(let exchange): requester.notice(exchange)
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
         case .ended: break
@@ -207,43 +170,6 @@ final class ClientSession: ChannelObserver {
     }
 
     // MARK: - A client that leaves
-
-    /// What shows that the client has left.
-    enum Departure {
-        /// Nothing: its bytes are a tunnel's, or its answer is complete.
-        case none
-        /// That its connection is gone. What it ends in order is found by reading.
-        case reset
-        /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
-        /// say that this is their last request.
-        case end
-    }
-
-    /// From now on that is the sign, also if it is there already.
-    func leaves(by sign: Departure, in exchange: Exchange) {
-        self.sign = sign
-        notice(exchange)
-    }
-
-    /// Looks whether the client of the session's task has left.
-    func notice(_ exchange: Exchange) {
-        guard stream.socket.hasPeerEnded || stream.tls != nil, hasClientLeft(exchange) else { return }
-        presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: worker.loop)
-    }
-
-    private func hasClientLeft(_ exchange: Exchange) -> Bool {
-        switch sign {
-        case .none: return false
-        case .reset: return stream.socket.isBroken
-        case .end:
-            if stream.socket.isBroken { return true }
-            // Who sends more requests behind this one may well have said so in the last.
-            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
-                return false
-            }
-            return stream.isAtEnd()
-        }
-    }
 
     /// Ends the exchange of a client that has left, with its connection to the origin.
     private func abandon(_ exchange: Exchange) {
@@ -266,7 +192,7 @@ final class ClientSession: ChannelObserver {
 
     func lend() -> Exchange {
         let exchange = worker.takeExchange()
-        exchange.record.setClient(address)
+        exchange.record.setClient(requester.address)
         return exchange
     }
 
@@ -274,7 +200,7 @@ final class ClientSession: ChannelObserver {
         if case .ended = phase { return }
         phase = .ended
         stream.close()
-        logins.closeAll()
+        requester.logins.closeAll()
         worker.forget(self)
     }
 
@@ -320,15 +246,15 @@ final class ClientSession: ChannelObserver {
         }
         switch try planning.plan() {
         case .forward(let destination):
-            var forwarding = Forwarding(session: self, exchange: exchange, destination: destination)
+            var forwarding = Forwarding(requester: requester, exchange: exchange, destination: destination)
             guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
                 return serve(exchange, from: .planned(.forward(destination)))
             }
             phase = .awaitingResponse(exchange, destination)
-            sign = .end
+            requester.expect(.end)
             stream.setDeadline(after: nil)
             upstream.socket.observer = self
-            if stream.socket.hasPeerEnded, hasClientLeft(exchange) { abandon(exchange) }
+            if stream.socket.hasPeerEnded, requester.hasLeft(exchange) { abandon(exchange) }
         case let other: serve(exchange, from: .planned(other))
         }
     }
@@ -338,7 +264,7 @@ final class ClientSession: ChannelObserver {
             return serve(exchange, from: .sent(destination))
         }
         if let lesson = exchange.lesson {
-            lesson.judge(exchange, by: Learning(session: self, exchange: exchange, origin: destination.origin))
+            lesson.judge(exchange, by: Learning(requester: requester, exchange: exchange, origin: destination.origin))
             exchange.lesson = nil
         }
         if exchange.challengers != nil || exchange.way.relay != nil {
@@ -349,7 +275,7 @@ final class ClientSession: ChannelObserver {
             case .pass, .again, nil: return serve(exchange, from: .sent(destination))
             }
         }
-        let relay = ResponseRelay(session: self, exchange: exchange, destination: destination, note: nil)
+        let relay = ResponseRelay(requester: requester, exchange: exchange, destination: destination, note: nil)
         guard let keeps = relay.relayAtOnce() else { return serve(exchange, from: .sent(destination)) }
         guard exchange.outbound.isEmpty, keeps || !stream.isReadable else {
             return serve(exchange, from: .answered(keepsConnection: keeps))
@@ -362,33 +288,20 @@ final class ClientSession: ChannelObserver {
     /// Hands the exchange to a task, which takes it from `stage` to its end.
     func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
         phase = .served(exchange)
-        stream.wakeup = wakeup
+        stream.wakeup = requester.wakeup
         if let upstream = exchange.upstream.stream {
             upstream.socket.observer = nil
-            upstream.wakeup = wakeup
+            upstream.wakeup = requester.wakeup
         }
         let service = LoopBound(RequestService(session: self, exchange: exchange), to: worker.loop)
         let bound = LoopBound(stage, to: worker.loop)
         let task = worker.loop.spawn {
             let service = service.value
             let goesOn = await service.serve(from: bound.value)
-            service.session.presence.finish()
+            service.session.requester.presence.finish()
             service.session.finish(service.exchange, goesOn: goesOn, lingers: !goesOn)
         }
-        presence.begin(task)
-        leaves(by: stage.departure, in: exchange)
-    }
-
-    /// Writes all of `buffer` to the client.
-    func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
-        if stream.writeAtOnce(buffer) { return }
-        stream.setDeadline(after: worker.policy.timeouts.idle)
-        do throws(IOError) { try await stream.write(from: buffer) } catch { throw .clientLost }
-    }
-
-    func dialer(for policy: Policy) -> Dialer {
-        Dialer(
-            resolver: worker.resolver, policy: policy, own: worker.shared.ownListeners, loop: worker.loop,
-            wakeup: wakeup)
+        requester.presence.begin(task)
+        requester.leaves(by: stage.departure, in: exchange)
     }
 }

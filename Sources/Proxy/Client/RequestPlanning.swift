@@ -21,8 +21,8 @@ struct RequestPlanning {
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         record()
         // It was asked when the client came, of the rules of then.
-        guard exchange.policy.rules.clients.permits(session.address) else {
-            throw .refused(.client(at: session.address, by: exchange.policy.rules.clients))
+        guard exchange.policy.rules.clients.permits(session.requester.address) else {
+            throw .refused(.client(at: session.requester.address, by: exchange.policy.rules.clients))
         }
         guard session.isStillAdmitted(by: exchange.policy) else {
             var refusal = Refusal(
@@ -40,12 +40,12 @@ struct RequestPlanning {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))
         }
-        switch session.role {
-        case .proxy:
+        if let tunnel = session.requester.tunnel {
+            try checkTarget(in: tunnel)
+        } else {
             if request.target.form == .authority { return .tunnel(try destination()) }
             if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
             try checkTarget()
-        case .tunnel(let tunnel): try checkTarget(in: tunnel)
         }
         if request.maxForwards == 0 {
             if request.method == .options { return .answerOptions }
@@ -139,9 +139,9 @@ struct RequestPlanning {
 
     private func namedDestination() throws(ExchangeFailure) -> Destination {
         let rules = exchange.policy.rules
-        if case .tunnel(let tunnel) = session.role {
+        if let tunnel = session.requester.tunnel {
             let host = tunnel.host
-            return session.worker.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
+            return session.worker.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -149,7 +149,7 @@ struct RequestPlanning {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return session.worker.destination(
+        return session.worker.upstreams.destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority), by: rules)
     }
 
@@ -165,7 +165,7 @@ struct RequestPlanning {
         let head = exchange.headBytes
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
         exchange.record.user = session.user
-        if case .tunnel(let tunnel) = session.role { return record(in: tunnel) }
+        if let tunnel = session.requester.tunnel { return record(in: tunnel) }
         let authority = request.authority
         let form: ExchangeRecord.TargetForm =
             switch (request.target.form, request.target.scheme) {

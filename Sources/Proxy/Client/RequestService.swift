@@ -21,7 +21,7 @@ struct RequestService {
 
         /// What shows that the client has left. A client that leaves in its handshake says why, in an alert that is still
         /// to be read.
-        var departure: ClientSession.Departure {
+        var departure: Requester.Departure {
             switch self {
             case .arriving: .none
             case .admitted, .planned, .sent: .end
@@ -41,12 +41,12 @@ struct RequestService {
         } catch {
             goesOn = await conclude(after: error)
         }
-        session.leaves(by: .none, in: exchange)
+        session.requester.leaves(by: .none, in: exchange)
         return goesOn
     }
 
     private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Bool {
-        guard session.presence.isWanted else { throw .clientLost }
+        guard session.requester.presence.isWanted else { throw .clientLost }
         switch stage {
         case .arriving(let identity):
             try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
@@ -56,10 +56,10 @@ struct RequestService {
         case .planned(let plan):
             return try await carryOut(plan)
         case .sent(let destination):
-            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
             return try await forwarding.run(isSent: true)
         case .answered(let keepsConnection):
-            try await session.write(exchange.outbound)
+            try await session.requester.write(exchange.outbound)
             return keepsConnection
         case .failed(let failure): throw failure
         }
@@ -75,13 +75,13 @@ struct RequestService {
     private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Bool {
         switch plan {
         case .forward(let destination), .tunnel(let destination):
-            try await session.worker.renewWays(
-                to: destination, by: exchange.policy, for: session.waiting(on: exchange))
+            try await session.worker.upstreams.renewWays(
+                to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
         case .answerOptions: break
         }
         switch plan {
         case .forward(let destination):
-            var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
             return try await forwarding.run(isSent: false)
         case .tunnel(let destination):
             return try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
@@ -97,7 +97,7 @@ struct RequestService {
             exchange.record.details = sentence
             return false
         case .clientLost,
-            _ where session.presence.hasLeft:
+            _ where session.requester.presence.hasLeft:
             if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
             session.stream.abort()
             return false
@@ -114,7 +114,7 @@ struct RequestService {
     }
 
     private func refuse(_ refusal: Refusal) async -> Bool {
-        session.leaves(by: .reset, in: exchange)
+        session.requester.leaves(by: .reset, in: exchange)
         return await Answer(session: session, exchange: exchange).send(refusal)
     }
 }

@@ -15,7 +15,7 @@ struct LoginExchange {
         case post(FormContent, page: [UInt8])
     }
 
-    let session: ClientSession
+    let requester: Requester
     /// The client's.
     let exchange: Exchange
     let destination: Destination
@@ -26,25 +26,25 @@ struct LoginExchange {
     /// More than any page with a form needs.
     static let pageLimit = 512 * 1024
 
-    init(session: ClientSession, exchange: Exchange, destination: Destination, form: LoginForm) {
-        self.session = session
+    init(requester: Requester, exchange: Exchange, destination: Destination, form: LoginForm) {
+        self.requester = requester
         self.exchange = exchange
         self.destination = destination
         self.form = form
-        own = Exchange(policy: exchange.policy, on: session.worker.loop)
+        own = Exchange(policy: exchange.policy, on: requester.loop)
         own.record.user = exchange.record.user
     }
 
     /// Nothing more will be asked.
-    func end() { own.dissolve(into: session.worker.loop.buffers) }
+    func end() { own.dissolve(into: requester.loop.buffers) }
 
     func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError) -> LoginPage {
         own.reset()
-        do throws(Refusal) { try session.confirm(destination, for: exchange) } catch {
+        do throws(Refusal) { try requester.confirm(destination, for: exchange) } catch {
             throw .unreachable(error.sentence)
         }
         try write(question, at: target, with: jar)
-        var forwarding = Forwarding(session: session, exchange: own, destination: destination, upgrade: nil)
+        var forwarding = Forwarding(requester: requester, exchange: own, destination: destination, upgrade: nil)
         do throws(ExchangeFailure) { try await forwarding.ask() } catch {
             throw .unreachable(error.sentence(by: own.way))
         }

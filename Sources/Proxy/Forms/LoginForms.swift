@@ -16,7 +16,7 @@ final class LoginForms {
     }
 
     private let form: LoginForm
-    private let session: ClientSession
+    private let requester: Requester
     private unowned let exchange: Exchange
     private let destination: Destination
     /// What was read of the response that is being judged, and what its head says.
@@ -32,23 +32,23 @@ final class LoginForms {
     private static let holdingLimit = LoginExchange.pageLimit + 128 * 1024
 
     private var holdingRoom: ReplayRoom {
-        ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: session.worker.shared.spool)
+        ReplayRoom(forPagesOf: Self.holdingLimit, exchange.policy.limits, in: requester.shared.spool)
     }
 
     /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
-    static func of(session: ClientSession, exchange: Exchange, destination: Destination) -> LoginForms? {
+    static func of(requester: Requester, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
         guard rules.speaksOfForms else { return nil }
         let space = ProtectionSpace(
             origin: destination.origin.authority, realm: nil, authenticationMethod: .htmlForm)
-        let client = ClientIdentity(address: session.address, user: exchange.record.user)
+        let client = requester.identity(in: exchange)
         guard let form = rules.decide(ChallengeQuery(space, client: client)).terms?.form else { return nil }
-        return LoginForms(form, session: session, exchange: exchange, destination: destination)
+        return LoginForms(form, requester: requester, exchange: exchange, destination: destination)
     }
 
-    private init(_ form: LoginForm, session: ClientSession, exchange: Exchange, destination: Destination) {
+    private init(_ form: LoginForm, requester: Requester, exchange: Exchange, destination: Destination) {
         self.form = form
-        self.session = session
+        self.requester = requester
         self.exchange = exchange
         self.destination = destination
     }
@@ -119,7 +119,7 @@ final class LoginForms {
 
     /// Whether a request of ours with these cookies is asked for a login; nil when that cannot be said.
     func asks(at target: [UInt8], with jar: CookieJar) async -> Bool? {
-        let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+        let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         guard let page = try? await wire.ask(.get, at: target, with: jar) else { return nil }
         return page.isRecognised ? true : page.status < 400 ? false : nil
@@ -132,7 +132,7 @@ final class LoginForms {
         let boundary = (try? RandomBytes.make(16)).map { Hex.encode($0) }
         var login = FormLogin(
             LoginTemplate(form), to: destination.origin.authority, with: credential, boundary: boundary)
-        let wire = LoginExchange(session: session, exchange: exchange, destination: destination, form: form)
+        let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         do throws(FormLoginError) {
             var step = try await begin(&login)

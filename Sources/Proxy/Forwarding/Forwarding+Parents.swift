@@ -25,13 +25,13 @@ extension Forwarding {
 
     /// What answers the parent's challenges, if anything could.
     private var freshParentChallenges: ChallengeLoop? {
-        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: session.worker.shared)
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
         else { return nil }
         let head = exchange.headBytes
         exchange.parentTarget.clear()
         exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.parentTarget)
         return ChallengeLoop(
-            session: session, exchange: exchange, origin: parent.origin, over: exchange.upstream,
+            requester: requester, exchange: exchange, origin: parent.origin, over: exchange.upstream,
             target: exchange.parentTarget, hasBody: !exchange.body.isEmpty)
     }
 

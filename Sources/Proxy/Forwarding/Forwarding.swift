@@ -12,7 +12,7 @@ struct Forwarding: ~Copyable {
     let destination: Destination
     /// Whether the request names its origin as the clients of an upgrade route do.
     private let isUpgraded: Bool
-    var session: ClientSession { sending.session }
+    var requester: Requester { sending.requester }
     var exchange: Exchange { sending.exchange }
     private var policy: Policy { exchange.policy }
 
@@ -22,13 +22,13 @@ struct Forwarding: ~Copyable {
     /// Bytes of a body that squid reads although it has answered already.
     private static let wedgeLimit = 64 * 1024
 
-    init(session: ClientSession, exchange: Exchange, destination: Destination) {
-        self.init(session: session, exchange: exchange, destination: destination, upgrade: destination.upgrade)
+    init(requester: Requester, exchange: Exchange, destination: Destination) {
+        self.init(requester: requester, exchange: exchange, destination: destination, upgrade: destination.upgrade)
     }
 
     /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
-    init(session: ClientSession, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
-        sending = RequestSending(session: session, exchange: exchange, origin: destination.origin, upgrade: upgrade)
+    init(requester: Requester, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
+        sending = RequestSending(requester: requester, exchange: exchange, origin: destination.origin, upgrade: upgrade)
         isUpgraded = upgrade != nil
         self.destination = destination
     }
@@ -47,8 +47,8 @@ struct Forwarding: ~Copyable {
     /// challenges. False: nothing was done.
     mutating func sendAtOnce() -> Bool {
         guard exchange.body.isEmpty, exchange.request.upgrade == nil,
-            session.asks(exchange, for: destination, isUpgraded: isUpgraded),
-            destination.knowsWays(at: session.worker.loop.now)
+            requester.asks(exchange, for: destination, isUpgraded: isUpgraded),
+            destination.knowsWays(at: requester.loop.now)
         else { return false }
         begin()
         if mayAnswer {
@@ -99,7 +99,7 @@ struct Forwarding: ~Copyable {
             learn()
             let upload = mayReadAhead ? beginUpload() : nil
             let verdict = await exchange.judge()
-            guard session.presence.isWanted else {
+            guard requester.presence.isWanted else {
                 await upload?.end()
                 throw .clientLost
             }
@@ -145,7 +145,7 @@ struct Forwarding: ~Copyable {
     /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
     private var mayAnswer: Bool {
         guard
-            destination.origin.mayBeAnswered(by: policy.rules, in: session.worker.shared)
+            destination.origin.mayBeAnswered(by: policy.rules, in: requester.shared)
                 || exchange.request.target.userinfo != nil || destination.origin.mayLearn(by: policy.rules)
         else { return false }
         let (request, origin) = (exchange.request, destination.origin)
@@ -155,7 +155,7 @@ struct Forwarding: ~Copyable {
         return policy.rules.authorization(
             host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
             isSecure: origin.isSecure,
-            client: ClientIdentity(address: session.address, user: exchange.record.user)) == .replace
+            client: requester.identity(in: exchange)) == .replace
     }
 
     /// The client's own answer goes to the origin, and a rule wants to know what becomes of it.
@@ -168,13 +168,13 @@ struct Forwarding: ~Copyable {
 
     private func learn() {
         guard let lesson = exchange.lesson else { return }
-        lesson.judge(exchange, by: Learning(session: session, exchange: exchange, origin: destination.origin))
+        lesson.judge(exchange, by: Learning(requester: requester, exchange: exchange, origin: destination.origin))
     }
 
     private mutating func beginSigning() throws(Refusal) {
         exchange.signing = try RequestSigning(
             exchange, to: destination.origin,
-            from: ClientIdentity(address: session.address, user: exchange.record.user), session.worker.shared)
+            from: requester.identity(in: exchange), requester.shared)
         if exchange.signing != nil { sending.prepareForSignature() }
     }
 
@@ -187,10 +187,10 @@ struct Forwarding: ~Copyable {
     private var originChallenges: ChallengeLoop {
         let head = exchange.headBytes
         return ChallengeLoop(
-            session: session, exchange: exchange, origin: destination.origin, over: exchange.upstream,
+            requester: requester, exchange: exchange, origin: destination.origin, over: exchange.upstream,
             target: exchange.target, hasBody: !exchange.body.isEmpty,
             urlCredential: URLCredential.of(exchange.request, in: head.readable),
-            forms: LoginForms.of(session: session, exchange: exchange, destination: destination))
+            forms: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.
@@ -212,14 +212,14 @@ struct Forwarding: ~Copyable {
     // MARK: - One way there
 
     private func confirmDestination() throws(ExchangeFailure) {
-        do throws(Refusal) { try session.confirm(destination, for: exchange, isUpgraded: isUpgraded) } catch {
+        do throws(Refusal) { try requester.confirm(destination, for: exchange, isUpgraded: isUpgraded) } catch {
             throw .refused(error)
         }
     }
 
     private func confirmConnection() throws(ExchangeFailure) {
         do throws(Refusal) {
-            try session.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
+            try requester.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
         } catch { throw .refused(error) }
     }
 
@@ -228,7 +228,7 @@ struct Forwarding: ~Copyable {
         var mayReuse = mayReuse
         var isSent = isSent
         while true {
-            guard session.presence.isWanted else { throw .clientLost }
+            guard requester.presence.isWanted else { throw .clientLost }
             // What was sent is answered where it went, whoever the connection belongs to.
             if !isSent {
                 if !takeKept(mayReuse) { try await connect() }
@@ -267,13 +267,13 @@ struct Forwarding: ~Copyable {
             // Nothing goes on a connection that counts as somebody's but what is his.
             upstream.reset()
         }
-        guard mayReuse, exchange.policy === session.worker.policy else { return false }
+        guard mayReuse, exchange.policy === requester.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
         let isDirect = destination.hops.isEmpty
         let terms = isDirect && !destination.origin.isSecure ? .plain : connector.terms
         let peer = isDirect ? destination.origin : exchange.way.peer(of: destination.origin)
-        guard let connection = peer.takeIdle(under: terms, for: session.wakeup) else { return false }
+        guard let connection = peer.takeIdle(under: terms, for: requester.wakeup) else { return false }
         attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
@@ -282,12 +282,12 @@ struct Forwarding: ~Copyable {
     /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        guard !session.logins.isEmpty else { return false }
+        guard !requester.logins.isEmpty else { return false }
         let origin = destination.origin
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: connector.terms)
-        guard let held = session.logins.take(wanted, for: session.wakeup) else { return false }
+        guard let held = requester.logins.take(wanted, for: requester.wakeup) else { return false }
         exchange.upstream.attach(held)
         note(held.connection)
         exchange.record.upstream = .reused
@@ -299,7 +299,7 @@ struct Forwarding: ~Copyable {
         guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
             exchange.bringsOwnLogin
         else { return }
-        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: session.logins))
+        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: requester.logins))
     }
 
     private func attach(_ connection: OriginConnection, isReused: Bool) {
@@ -324,7 +324,7 @@ struct Forwarding: ~Copyable {
     }
 
     private var connector: OriginConnector {
-        OriginConnector(session: session, exchange: exchange, destination: destination)
+        OriginConnector(requester: requester, exchange: exchange, destination: destination)
     }
 
     /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
@@ -340,17 +340,17 @@ struct Forwarding: ~Copyable {
             let stream = exchange.upstream.stream
         else { return nil }
         return ConcurrentUpload(
-            of: exchange.body, from: session.stream, inbound: exchange.inbound, to: stream,
-            idle: policy.timeouts.idle, beside: session.wakeup, on: session.worker.loop)
+            of: exchange.body, from: requester.stream, inbound: exchange.inbound, to: stream,
+            idle: policy.timeouts.idle, beside: requester.wakeup, on: requester.loop)
     }
 
     private func relay(note: String?, beside begun: ConcurrentUpload? = nil) async throws(ExchangeFailure) -> Bool {
         let upload = begun ?? beginUpload()
         upload?.settle()
         let relay = ResponseRelay(
-            session: session, exchange: exchange, destination: destination, note: note, upload: upload)
+            requester: requester, exchange: exchange, destination: destination, note: note, upload: upload)
         guard let keeps = relay.relayAtOnce() else { return try await relay.relay() }
-        if !exchange.outbound.isEmpty { try await session.write(exchange.outbound) }
+        if !exchange.outbound.isEmpty { try await requester.write(exchange.outbound) }
         return keeps
     }
 }

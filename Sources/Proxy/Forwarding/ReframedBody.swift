@@ -8,7 +8,7 @@ import Telemetry
 ///
 /// Trailers are dropped: RFC 9110 section 6.5.1 lets an intermediary do so, and of changed content they may be wrong.
 struct ReframedBody {
-    private let session: ClientSession
+    private let requester: Requester
     private let exchange: Exchange
     private let coding: ContentCoding?
     /// Whether the client gets chunks; else the end of the connection is the end of the body.
@@ -17,8 +17,8 @@ struct ReframedBody {
     /// Decoded bytes that are sent at once.
     private static let room = 32 * 1024
 
-    init(session: ClientSession, exchange: Exchange, coding: ContentCoding?, isChunked: Bool) {
-        self.session = session
+    init(requester: Requester, exchange: Exchange, coding: ContentCoding?, isChunked: Bool) {
+        self.requester = requester
         self.exchange = exchange
         self.coding = coding
         self.isChunked = isChunked
@@ -53,7 +53,7 @@ struct ReframedBody {
             if content.isIrregular { upstream.condemn() }
             if isEnded { break }
             isHeadSent = true
-            try await session.write(out)
+            try await requester.write(out)
             isEnded = try await upstream.readBody(within: policy.timeouts.idle) == 0
             if isEnded, !content.endsWithConnection {
                 throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
@@ -61,7 +61,7 @@ struct ReframedBody {
         }
         try decoding.finish()
         if isChunked { ChunkedEncoder.appendEnd(to: out) }
-        try await session.write(out)
+        try await requester.write(out)
     }
 
     private func step(_ content: inout BodyContent, from offset: Int) throws(ExchangeFailure) -> ChunkedDecoder.Step {
@@ -89,7 +89,7 @@ struct ReframedBody {
             append(decoding.plain.readable)
             decoding.plain.clear()
             isHeadSent = true
-            try await session.write(exchange.outbound)
+            try await requester.write(exchange.outbound)
         }
     }
 

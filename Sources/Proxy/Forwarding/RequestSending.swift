@@ -7,7 +7,7 @@ import Transport
 
 /// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time.
 struct RequestSending: ~Copyable {
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
     private var rewrite = RequestRewrite()
@@ -31,8 +31,8 @@ struct RequestSending: ~Copyable {
     /// Bytes of a body that every server keeps while it asks for a certificate.
     private static let heldByOrigins = 64 * 1024
 
-    init(session: ClientSession, exchange: Exchange, origin: Origin, upgrade: UpgradedOrigin?) {
-        self.session = session
+    init(requester: Requester, exchange: Exchange, origin: Origin, upgrade: UpgradedOrigin?) {
+        self.requester = requester
         self.exchange = exchange
         self.origin = origin
         rewrite.upgrade = upgrade
@@ -59,7 +59,7 @@ struct RequestSending: ~Copyable {
         addsExpectation = !isSmall && !exchange.request.expectsContinue
     }
 
-    private var room: ReplayRoom { ReplayRoom(policy.limits, in: session.worker.shared.spool) }
+    private var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
 
     /// Sees to it that a small body can be sent again where the connection turns out to be dead.
     func prepareForReuse() {
@@ -73,7 +73,7 @@ struct RequestSending: ~Copyable {
     /// would be nothing to send again after a challenge.
     private var asksFirst: Bool {
         guard addsExpectation || asksForIdentity, !mayNotAsk else { return false }
-        return !origin.ignoresExpectation(at: session.worker.loop.now) || addsExpectation && !exchange.body.isKept
+        return !origin.ignoresExpectation(at: requester.loop.now) || addsExpectation && !exchange.body.isKept
     }
 
     /// Whether the origin refused the request for the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not asked again.
@@ -82,7 +82,7 @@ struct RequestSending: ~Copyable {
             return false
         }
         mayNotAsk = true
-        origin.ignoredExpectation(at: session.worker.loop.now)
+        origin.ignoredExpectation(at: requester.loop.now)
         return true
     }
 
@@ -143,10 +143,10 @@ struct RequestSending: ~Copyable {
             if try await awaitsFinalHead(from: stream) { return }
             try await sendBody(to: stream)
         }
-        let sent = session.worker.loop.now
+        let sent = requester.loop.now
         try await receiveFinalHead()
-        exchange.record.waitMilliseconds = Int(clamping: session.worker.loop.now &- sent)
-        if hasWaitedInVain { origin.ignoredExpectation(at: session.worker.loop.now) }
+        exchange.record.waitMilliseconds = Int(clamping: requester.loop.now &- sent)
+        if hasWaitedInVain { origin.ignoredExpectation(at: requester.loop.now) }
     }
 
     // MARK: - Head
@@ -242,7 +242,7 @@ struct RequestSending: ~Copyable {
             do throws(RequestBody.Failure) {
                 body.keepCopy(in: room)
                 let isWhole = try await body.readAll(
-                    from: session.stream, inbound: exchange.inbound, limits: policy.limits.request,
+                    from: requester.stream, inbound: exchange.inbound, limits: policy.limits.request,
                     idle: policy.timeouts.idle, each: { digest.update($0) })
                 if !isWhole {
                     guard mayLeaveOut, body.canBeSent else { throw body.isCrowdedOut ? .crowdedOut : .tooLarge }
@@ -283,8 +283,8 @@ struct RequestSending: ~Copyable {
     private func passOnBody(to stream: ByteStream) async throws(ExchangeFailure) -> RequestBody.Outcome {
         do throws(RequestBody.Failure) {
             return try await exchange.body.send(
-                to: stream, from: session.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
-                on: session.worker.loop)
+                to: stream, from: requester.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                on: requester.loop)
         } catch {
             // As in `flush`.
             if case .upstream(let error) = error, error != .timedOut { return .sent }
@@ -298,11 +298,11 @@ struct RequestSending: ~Copyable {
     private mutating func awaitsFinalHead(from stream: ByteStream) async throws(ExchangeFailure) -> Bool {
         let clientWaits = exchange.request.expectsContinue && !hasContinued
         guard clientWaits || hasAsked else { return false }
-        guard hasAsked || !origin.ignoresExpectation(at: session.worker.loop.now) else {
+        guard hasAsked || !origin.ignoresExpectation(at: requester.loop.now) else {
             try await letClientContinue()
             return false
         }
-        let alarm = Alarm(on: session.worker.loop) { [wakeup = session.wakeup] in wakeup.signal() }
+        let alarm = Alarm(on: requester.loop) { [wakeup = requester.wakeup] in wakeup.signal() }
         alarm.set(after: Self.continueMilliseconds)
         while true {
             if stream.isReadable || !exchange.upstream.inbound.isEmpty {
@@ -322,12 +322,12 @@ struct RequestSending: ~Copyable {
                 try await passInterimHead()
                 continue
             }
-            let clientSends = clientWaits && (session.stream.isReadable || !exchange.inbound.isEmpty)
+            let clientSends = clientWaits && (requester.stream.isReadable || !exchange.inbound.isEmpty)
             if alarm.hasRung || clientSends {
                 hasWaitedInVain = alarm.hasRung
                 break
             }
-            await session.wakeup.wait()
+            await requester.wakeup.wait()
             do throws(IOError) { try stream.check() } catch { throw .upstreamFailed(.timedOut) }
         }
         try await letClientContinue()
@@ -338,11 +338,11 @@ struct RequestSending: ~Copyable {
     private mutating func letClientContinue() async throws(ExchangeFailure) {
         guard exchange.request.expectsContinue, !hasContinued else { return }
         hasContinued = true
-        if !exchange.inbound.isEmpty || session.stream.isReadable { return }
+        if !exchange.inbound.isEmpty || requester.stream.isReadable { return }
         let out = exchange.outbound
         out.clear()
         out.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
-        try await session.write(out)
+        try await requester.write(out)
     }
 
     // MARK: - Response
@@ -356,8 +356,8 @@ struct RequestSending: ~Copyable {
 
     private mutating func receiveFinalHead() async throws(ExchangeFailure) {
         // Its end may have come while its body stood before it.
-        session.notice(exchange)
-        let loop = session.worker.loop
+        requester.notice(exchange)
+        let loop = requester.loop
         let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
         while true {
             try await receiveHead()
@@ -386,6 +386,6 @@ struct RequestSending: ~Copyable {
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }
-        try await session.write(out)
+        try await requester.write(out)
     }
 }

@@ -9,7 +9,7 @@ import Transport
 /// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
 /// becomes of both connections.
 struct ResponseRelay: ~Copyable {
-    private let session: ClientSession
+    private let requester: Requester
     private let exchange: Exchange
     private let destination: Destination
     /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
@@ -22,11 +22,11 @@ struct ResponseRelay: ~Copyable {
     static let keptFor = 30_000
 
     init(
-        session: ClientSession, exchange: Exchange, destination: Destination, note: String?,
+        requester: Requester, exchange: Exchange, destination: Destination, note: String?,
         upload: ConcurrentUpload? = nil
     ) {
         self.upload = upload
-        self.session = session
+        self.requester = requester
         self.exchange = exchange
         self.destination = destination
         self.note = note
@@ -59,7 +59,7 @@ struct ResponseRelay: ~Copyable {
         inbound.consume(count)
         exchange.record.bytesOut = count
         leaveUpstream()
-        _ = session.stream.writeAtOnce(out)
+        _ = requester.stream.writeAtOnce(out)
         return keeps
     }
 
@@ -142,7 +142,7 @@ struct ResponseRelay: ~Copyable {
         do throws(ExchangeFailure) {
             if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
                 try await ReframedBody(
-                    session: session, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
+                    requester: requester, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
                 ).relay(&isHeadSent)
             } else {
                 try await relayBody(&isHeadSent)
@@ -154,7 +154,9 @@ struct ResponseRelay: ~Copyable {
     /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
     /// reload may have forbidden meanwhile.
     private func leaveUpstream() {
-        guard !exchange.body.isOwed, exchange.policy === session.worker.policy else { return exchange.upstream.reset() }
+        guard !exchange.body.isOwed, exchange.policy === requester.upstreams.policy else {
+            return exchange.upstream.reset()
+        }
         exchange.upstream.release(keptFor: Self.keptFor)
     }
 
@@ -170,7 +172,7 @@ struct ResponseRelay: ~Copyable {
         let upstream = exchange.upstream
         let out = exchange.outbound
         out.clear()
-        let relaysLogin = exchange.asksForOwnLogin && session.isProxy
+        let relaysLogin = exchange.asksForOwnLogin && requester.isProxy
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
@@ -194,7 +196,7 @@ struct ResponseRelay: ~Copyable {
     }
 
     private func keepsClient(_ framing: ResponseRewrite.Body) -> Bool {
-        guard exchange.request.keepAlive, framing != .untilClose, !session.worker.isDraining else { return false }
+        guard exchange.request.keepAlive, framing != .untilClose, !requester.upstreams.isDraining else { return false }
         return exchange.body.isRead || finishesUpload && exchange.upstream.head.keepAlive
     }
 
@@ -219,7 +221,7 @@ struct ResponseRelay: ~Copyable {
         while true {
             try pass(&progress)
             isHeadSent = true
-            try await session.write(exchange.outbound)
+            try await requester.write(exchange.outbound)
             if progress.isIrregular { upstream.condemn() }
             if progress.isEnded { return }
             if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
@@ -246,7 +248,7 @@ struct ResponseRelay: ~Copyable {
 
     private func splice(_ rest: Int) async throws(ExchangeFailure) {
         guard let stream = exchange.upstream.stream else { return }
-        let relay = BodyRelay(rest, from: stream, to: session.stream, on: session.worker.loop)
+        let relay = BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop)
         defer { exchange.record.bytesOut += rest - relay.unwritten }
         do throws(RelayError) { try await relay.run(idle: policy.timeouts.idle) } catch {
             switch error {
@@ -267,26 +269,26 @@ struct ResponseRelay: ~Copyable {
             throw .refused(
                 Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
         }
-        session.leaves(by: .none, in: exchange)
+        requester.leaves(by: .none, in: exchange)
         var rewrite = freshRewrite
         rewrite.connection = .upgrade
         writeHead(rewrite)
         let inbound = upstream.inbound
         exchange.outbound.append(inbound.readable)
         inbound.clear()
-        try await session.write(exchange.outbound)
+        try await requester.write(exchange.outbound)
         do throws(IOError) { try await stream.write(from: exchange.inbound) } catch { throw .clientLost }
-        session.worker.metrics.add(to: .tunnelsOpened)
+        requester.metrics.add(to: .tunnelsOpened)
         let totals = await Tunnel.relay(
-            client: session.stream, upstream: stream, idle: policy.timeouts.idle, on: session.worker.loop)
-        session.worker.metrics.add(to: .tunnelsClosed)
+            client: requester.stream, upstream: stream, idle: policy.timeouts.idle, on: requester.loop)
+        requester.metrics.add(to: .tunnelsClosed)
         exchange.record.bytesIn += totals.up
         exchange.record.bytesOut += totals.down
         upstream.reset()
         if let error = totals.error {
             exchange.record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
             // As in `TunnelOpening`.
-            session.stream.abort()
+            requester.stream.abort()
         }
         return false
     }

@@ -8,7 +8,7 @@ import Transport
 /// Leads an exchange with an ftp origin to a thread that speaks FTP: what it gets is a connection over which HTTP is
 /// spoken as with any origin, so that challenges, bodies and time limits are nothing of their own.
 struct GatewayConnector {
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
     let destination: Destination
 
@@ -18,18 +18,18 @@ struct GatewayConnector {
     /// - Throws: the refusal that the client is to be told.
     func connect() async throws(Refusal) -> OriginConnection {
         let (origin, policy) = (destination.origin, exchange.policy)
-        let started = session.worker.loop.now
+        let started = requester.loop.now
         if let parent = exchange.way.parent {
             throw Refusal(
                 .notImplemented, .httpRequestDenied,
                 "ftp cannot be spoken through the parent \(parent.label)"
                     + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
         }
-        let addresses = try await session.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
+        let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
         let trust = try GatewayTrust(
             policy: policy, origin: origin,
-            client: ClientIdentity(address: session.address, user: exchange.record.user), tls: destination.route.tls)
-        guard let (near, far) = try? BlockingSocket.pair(on: session.worker.loop) else {
+            client: requester.identity(in: exchange), tls: destination.route.tls)
+        guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
         }
@@ -46,9 +46,9 @@ struct GatewayConnector {
             )
         }
         exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+        exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
         let stream = ByteStream(near)
-        stream.wakeup = session.wakeup
+        stream.wakeup = requester.wakeup
         return OriginConnection(stream: stream, to: origin, under: .plain, gateway: outcome)
     }
 

@@ -15,36 +15,36 @@ struct ParentConnector {
         let early: ByteBuffer?
     }
 
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
     let parent: Parent
 
     /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
     func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
-            let stream = try await session.dialer(for: exchange.policy)
+            let stream = try await requester.dialer(for: exchange.policy)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
-            stream.wakeup = session.wakeup
+            stream.wakeup = requester.wakeup
             guard parent.origin.isSecure else {
                 parent.worked()
                 return OriginConnection(stream: stream, to: parent.origin, under: terms)
             }
             let security = try await OriginHandshake(
-                session: session, exchange: exchange, origin: parent.origin, tls: nil, terms: terms
+                requester: requester, exchange: exchange, origin: parent.origin, tls: nil, terms: terms
             ).secure(stream, resuming: resuming)
             parent.worked()
             return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)
         } catch {
             var refusal = error.of(parent)
             // It had no time to fail.
-            if session.presence.isOver { throw refusal }
+            if requester.presence.isOver { throw refusal }
             switch error.error {
             // What the rules forbid, or this machine lacks, no other parent changes.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
             // A PAC file that was written for clients may name this proxy, and behind it where to go without.
             case .proxyLoopDetected: refusal.mayGoAnotherWay = true
             default:
-                session.worker.failed(parent)
+                requester.upstreams.failed(parent)
                 refusal.mayGoAnotherWay = true
             }
             throw refusal
@@ -64,7 +64,7 @@ struct ParentConnector {
         guard origin.isSecure else { return .plain }
         return ConnectionTerms(
             client: origin.dependsOnClient(by: rules)
-                ? Rules.ClientIdentity(address: session.address, user: exchange.record.user) : nil,
-            identities: origin.maySeeIdentity(by: rules) ? session.worker.shared.identities.number : 0)
+                ? requester.identity(in: exchange) : nil,
+            identities: origin.maySeeIdentity(by: rules) ? requester.shared.identities.number : 0)
     }
 }

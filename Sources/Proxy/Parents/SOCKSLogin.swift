@@ -8,7 +8,7 @@ import Telemetry
 /// The credential of one connection to a SOCKS server: which one, whether it may be sent, and what came of it. The server's
 /// protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
 struct SOCKSLogin: ~Copyable {
-    private let session: ClientSession
+    private let requester: Requester
     private let exchange: Exchange
     private let parent: Parent
     private let delegate: RuleDelegate
@@ -22,15 +22,15 @@ struct SOCKSLogin: ~Copyable {
     /// The right to be the one that is judged for all.
     private var lease: Lease?
 
-    private var shared: SharedState { session.worker.shared }
+    private var shared: SharedState { requester.shared }
 
-    init(session: ClientSession, exchange: Exchange, parent: Parent) {
-        self.session = session
+    init(requester: Requester, exchange: Exchange, parent: Parent) {
+        self.requester = requester
         self.exchange = exchange
         self.parent = parent
         delegate = RuleDelegate(
-            policy: exchange.policy, shared: session.worker.shared,
-            client: ClientIdentity(address: session.address, user: exchange.record.user))
+            policy: exchange.policy, shared: requester.shared,
+            client: requester.identity(in: exchange))
         space = ProtectionSpace(origin: parent.origin.authority, realm: nil, authenticationMethod: .basic)
     }
 
@@ -69,7 +69,7 @@ struct SOCKSLogin: ~Copyable {
         if parked.contains(credential.version, for: space)
             || parked.contains(credential.version, at: parent.origin.kin)
         {
-            session.worker.metrics.add(to: .credentialsParked)
+            requester.metrics.add(to: .credentialsParked)
             reason = PassReason.parked(credential: credential.version.name).description
             self.credential = nil
         }
@@ -82,7 +82,7 @@ struct SOCKSLogin: ~Copyable {
         case .proceed, .overtake: break
         case .lead(let lease): self.lease = lease
         case .wait(let waiter):
-            switch await waiter.verdict(within: exchange.policy.timeouts.connect, on: session.worker.loop) {
+            switch await waiter.verdict(within: exchange.policy.timeouts.connect, on: requester.loop) {
             case .lead(let lease): self.lease = lease
             case .settled: break
             case .expired: return false
@@ -97,7 +97,7 @@ struct SOCKSLogin: ~Copyable {
         }
         try SOCKS5Handshake.append(user: user, password: password, to: buffer)
         isSent = true
-        if let lease { session.presence.beginTrial(lease) }
+        if let lease { requester.presence.beginTrial(lease) }
         exchange.record.parentScheme = .basic
         exchange.record.parentCredential = credential.version.name
     }
@@ -113,7 +113,7 @@ struct SOCKSLogin: ~Copyable {
     mutating func refused() -> Refusal {
         guard let credential else { return unanswered }
         parent.accepted = nil
-        shared.refuse(credential, for: space, of: delegate.client, countedBy: session.worker.metrics)
+        shared.refuse(credential, for: space, of: delegate.client, countedBy: requester.metrics)
         lease?.settle(.unanswered)
         lease = nil
         return .unanswered(

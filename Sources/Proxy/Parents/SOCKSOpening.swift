@@ -10,7 +10,7 @@ struct SOCKSOpening {
     let connector: ParentConnector
     let origin: Origin
 
-    private var session: ClientSession { connector.session }
+    private var requester: Requester { connector.requester }
     private var exchange: Exchange { connector.exchange }
     private var parent: Parent { connector.parent }
     private var policy: Policy { exchange.policy }
@@ -23,7 +23,7 @@ struct SOCKSOpening {
 
     /// - Throws: the refusal that the client is to be told.
     func open() async throws(Refusal) -> ParentConnector.Tunnel {
-        var login = SOCKSLogin(session: session, exchange: exchange, parent: parent)
+        var login = SOCKSLogin(requester: requester, exchange: exchange, parent: parent)
         if parent.server.scheme == .socks5 { await login.prepare() }
         let connection = try await connector.connect(under: .plain, resuming: false)
         let inbound = ByteBuffer(capacity: 512)

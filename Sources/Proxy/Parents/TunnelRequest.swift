@@ -10,7 +10,7 @@ struct TunnelRequest {
     let connector: ParentConnector
     let origin: Origin
 
-    private var session: ClientSession { connector.session }
+    private var requester: Requester { connector.requester }
     private var exchange: Exchange { connector.exchange }
     private var parent: Parent { connector.parent }
     private var policy: Policy { exchange.policy }
@@ -20,7 +20,7 @@ struct TunnelRequest {
 
     /// - Throws: the refusal that the client is to be told.
     func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
-        let loop = session.worker.loop
+        let loop = requester.loop
         let upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         defer {
             upstream.reset()
@@ -31,9 +31,9 @@ struct TunnelRequest {
         target.append(.colon)
         target.append(decimal: Int(origin.port))
         var challenges: ChallengeLoop?
-        if parent.mayBeAnswered(by: policy, in: session.worker.shared) {
+        if parent.mayBeAnswered(by: policy, in: requester.shared) {
             challenges = ChallengeLoop(
-                session: session, exchange: exchange, origin: parent.origin, over: upstream, target: target,
+                requester: requester, exchange: exchange, origin: parent.origin, over: upstream, target: target,
                 hasBody: false)
             await challenges?.prepare()
         }
@@ -86,7 +86,7 @@ struct TunnelRequest {
         }
         out.clear()
         // Interim responses give nobody more time.
-        let loop = session.worker.loop
+        let loop = requester.loop
         let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
         repeat {
             upstream.forgetHead()

@@ -67,7 +67,7 @@ struct RestingOrder {
                 if isSilent { return nil }
                 continue
             }
-            if network == nil || ClientCount.network(of: session.address) == network { return session }
+            if network == nil || ClientCount.network(of: session.requester.address) == network { return session }
         }
         return nil
     }

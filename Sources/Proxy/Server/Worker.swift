@@ -9,13 +9,10 @@ import Telemetry
 
 /// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
 final class Worker {
+    let upstreams: Upstreams
     let loop: EventLoop
     let shared: SharedState
-    let resolver: Resolver
     let metrics: Metrics
-    private(set) var policy: Policy
-    private var origins: OriginTable
-    private(set) var isDraining = false
     private var listeners: [Listener] = []
     private var sessions: [Int: ClientSession] = [:]
     private var lastNumber = 0
@@ -26,6 +23,9 @@ final class Worker {
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
     let clients: ClientCount
+    /// What requests follow that begin now.
+    var policy: Policy { upstreams.policy }
+    var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
     private static let keptExchanges = 256
@@ -40,13 +40,11 @@ final class Worker {
         policy: Policy, shared: SharedState, on loop: EventLoop, counting clients: ClientCount, arrivals: Int,
         idleLimit: Int
     ) throws(ResolutionError) {
+        upstreams = try Upstreams(policy: policy, shared: shared, on: loop, idleLimit: idleLimit)
         self.loop = loop
         self.shared = shared
-        self.policy = policy
         self.clients = clients
-        origins = OriginTable(idleLimit: idleLimit, identities: shared.identities)
-        resolver = try Resolver(on: loop)
-        metrics = Metrics()
+        metrics = upstreams.metrics
         lines = LineBuffer(on: loop, metrics: metrics)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
@@ -102,24 +100,13 @@ final class Worker {
         sessions[session.number] = nil
         metrics.add(to: .clientsClosed)
         if session.isSilent { tally.add(-1) }
-        for index in clients.leave(session.address) { clients.tell(index) { $0.admitWaiting() } }
+        for index in clients.leave(session.requester.address) { clients.tell(index) { $0.admitWaiting() } }
     }
 
     /// There may be room for those that wait for it.
     func admitWaiting() { arrivals?.admitWaiting() }
 
     // MARK: - Exchanges
-
-    /// Where requests for that scheme, host, in any case, and port go by these rules.
-    func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet) -> Destination {
-        origins.destination(scheme, host: host, port: port, by: rules)
-    }
-
-    /// As `ParentTable`.
-    func hops(of detour: Detour, to origin: Origin, found: [String: [PACWay]]) -> [Hop] {
-        let host = origin.host
-        return origins.hops(of: detour, to: host.span, found: found)
-    }
 
     func takeExchange() -> Exchange {
         freeExchanges.popLast() ?? Exchange(policy: policy, on: loop)
@@ -146,39 +133,37 @@ final class Worker {
     /// From now on new exchanges follow this policy.
     func adopt(_ policy: Policy) {
         lines.flush()
-        self.policy = policy
+        upstreams.adopt(policy)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
         // What was allowed to be reached may no longer be.
-        origins.closeIdle()
-        for session in sessions.values { session.logins.closeAll() }
+        for session in sessions.values { session.requester.logins.closeAll() }
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()
     }
 
     /// Lets go of connections that are kept for later, here or else on the other loops: clients need the descriptors.
     private func relieve() {
-        guard origins.closeOldest(Self.relief) == 0 else { return }
+        guard upstreams.closeOldest(Self.relief) == 0 else { return }
         for index in clients.tallies.indices where index != loop.index {
-            clients.tell(index) { _ = $0.origins.closeOldest(Self.relief) }
+            clients.tell(index) { _ = $0.upstreams.closeOldest(Self.relief) }
         }
     }
 
     func retire(_ retirement: Retirement) {
-        for session in sessions.values { session.logins.retire(retirement) }
-        if case .identities = retirement { origins.closeOutdated() }
+        for session in sessions.values { session.requester.logins.retire(retirement) }
+        if case .identities = retirement { upstreams.closeOutdated() }
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.
     func drain() {
-        isDraining = true
+        upstreams.drain()
         for listener in listeners { listener.close() }
         listeners.removeAll()
         arrivals?.close()
         for session in sessions.values {
-            if session.isIdle { session.close() } else { session.logins.closeAll() }
+            if session.isIdle { session.close() } else { session.requester.logins.closeAll() }
         }
-        origins.closeIdle()
     }
 
     func flushLog() { lines.flush() }

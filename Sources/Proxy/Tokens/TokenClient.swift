@@ -11,7 +11,7 @@ import Transport
 /// Asks a token endpoint for a token: one request on a connection of its own, by the way that the route of the endpoint
 /// says, through parents and their challenges too, with the trust that the rules have in it.
 struct TokenClient {
-    let worker: Worker
+    let upstreams: Upstreams
     let policy: Policy
 
     /// More than any token endpoint has to say, and read on the loop in no time.
@@ -19,16 +19,18 @@ struct TokenClient {
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
         let request = try TokenRequest(grant, at: SystemClock.epochMilliseconds)
-        let session: ClientSession
-        do throws(IOError) { session = try ClientSession(ofOwn: worker) } catch { throw unreachable(grant, "\(error)") }
-        let exchange = Exchange(policy: policy, on: worker.loop)
+        let requester: Requester
+        do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch {
+            throw unreachable(grant, "\(error)")
+        }
+        let exchange = Exchange(policy: policy, on: upstreams.loop)
         defer {
-            exchange.dissolve(into: worker.loop.buffers)
-            session.closeOwn()
+            exchange.dissolve(into: upstreams.loop.buffers)
+            requester.closeOwn()
         }
         exchange.own = OwnRequest(identity: identity(of: grant))
         try write(request, for: grant, to: exchange)
-        do throws(ExchangeFailure) { try await ask(exchange, in: session, at: grant.endpoint) } catch {
+        do throws(ExchangeFailure) { try await ask(exchange, for: requester, at: grant.endpoint) } catch {
             throw unreachable(grant, error.sentence(by: exchange.way))
         }
         let upstream = exchange.upstream
@@ -42,13 +44,13 @@ struct TokenClient {
     }
 
     private func ask(
-        _ exchange: Exchange, in session: ClientSession, at endpoint: TokenEndpoint
+        _ exchange: Exchange, for requester: Requester, at endpoint: TokenEndpoint
     ) async throws(ExchangeFailure) {
-        let destination = worker.destination(
+        let destination = upstreams.destination(
             endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
             by: policy.rules)
-        try await worker.renewWays(to: destination, by: policy, for: session.waiting(on: exchange))
-        var forwarding = Forwarding(session: session, exchange: exchange, destination: destination)
+        try await upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
+        var forwarding = Forwarding(requester: requester, exchange: exchange, destination: destination)
         try await forwarding.ask()
     }
 
@@ -81,7 +83,7 @@ struct TokenClient {
         var framing = BodyContent(upstream.head.framing, limits: policy.limits.response)
         var content: [UInt8] = []
         // Everybody waits for this one request: an endpoint that trickles is not listened to for ever.
-        let end = worker.loop.now &+ UInt64(clamping: policy.timeouts.response)
+        let end = upstreams.loop.now &+ UInt64(clamping: policy.timeouts.response)
         let inbound = upstream.inbound
         while true {
             do throws(HTTPError) {
@@ -102,7 +104,7 @@ struct TokenClient {
             guard content.count <= Self.contentLimit else {
                 throw .malformed(endpoint: "\(grant.endpoint)", "is too large")
             }
-            guard worker.loop.now < end else { throw unreachable(grant, "its answer takes too long") }
+            guard upstreams.loop.now < end else { throw unreachable(grant, "its answer takes too long") }
             let count = try? await upstream.readBody(within: policy.timeouts.idle)
             if count ?? 0 == 0 {
                 if count == 0, framing.endsWithConnection { return content }

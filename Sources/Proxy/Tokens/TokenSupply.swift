@@ -3,10 +3,10 @@ import IO
 
 /// Exchanges credentials for the tokens that they are given for: those at hand, or fetched now, once for all who wait.
 struct TokenSupply {
-    let worker: Worker
+    let upstreams: Upstreams
     let policy: Policy
 
-    private var store: TokenStore { worker.shared.tokens }
+    private var store: TokenStore { upstreams.shared.tokens }
 
     /// What answers with the credential right now: itself, unless a token has to be fetched first.
     func current(_ credential: Credential) -> Credential? {
@@ -26,12 +26,12 @@ struct TokenSupply {
             switch store.supply(for: credential.version, besides: refused, at: SystemClock.epochMilliseconds) {
             case .token(let token, let fetches):
                 if fetches { fetch(credential) }
-                let isParked = worker.shared.spaces.parked.contains(token.version, for: space)
+                let isParked = upstreams.shared.spaces.parked.contains(token.version, for: space)
                 guard isParked, refused != token.version else { return token.with(credential.persistence) }
                 refused = token.version
             case .wait(let waiter, let fetches):
                 if fetches { fetch(credential) }
-                let alarm = Alarm(on: worker.loop) { waiter.expire() }
+                let alarm = Alarm(on: upstreams.loop) { waiter.expire() }
                 alarm.set(after: policy.timeouts.connect * 2 + policy.timeouts.response)
                 defer { alarm.cancel() }
                 if case .expired = await waiter.outcome() {
@@ -47,9 +47,9 @@ struct TokenSupply {
     /// Goes on by itself, whatever becomes of the request that began it.
     private func fetch(_ credential: Credential) {
         guard let grant = credential.grant else { return }
-        let client = LoopBound(TokenClient(worker: worker, policy: policy), to: worker.loop)
-        let shared = worker.shared
-        worker.loop.spawn {
+        let client = LoopBound(TokenClient(upstreams: upstreams, policy: policy), to: upstreams.loop)
+        let shared = upstreams.shared
+        upstreams.loop.spawn {
             let result: Result<TokenResponse, TokenError>
             do throws(TokenError) { result = .success(try await client.value.fetch(grant)) } catch {
                 shared.report("credential \(credential.version.name) gets no token: \(error)")

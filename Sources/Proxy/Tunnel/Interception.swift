@@ -95,9 +95,10 @@ struct Interception {
     /// Connects to the origin, so that the leaf can be like its certificate; the first request finds the connection.
     private func callOrigin() async throws(Refusal) -> Certificate? {
         // Nothing can come of its handshake when it ends its side now.
-        session.leaves(by: .end, in: exchange)
-        defer { session.leaves(by: .none, in: exchange) }
-        let connector = OriginConnector(session: session, exchange: exchange, destination: opening.destination)
+        session.requester.leaves(by: .end, in: exchange)
+        defer { session.requester.leaves(by: .none, in: exchange) }
+        let connector = OriginConnector(
+            requester: session.requester, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.label

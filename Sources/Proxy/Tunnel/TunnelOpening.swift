@@ -14,7 +14,7 @@ struct TunnelOpening {
 
     /// - Returns: whether the session goes on, with the requests that come through the tunnel.
     func open() async throws(ExchangeFailure) -> Bool {
-        do throws(Refusal) { try session.confirm(destination, for: exchange) } catch { throw .refused(error) }
+        do throws(Refusal) { try session.requester.confirm(destination, for: exchange) } catch { throw .refused(error) }
         try checkRequest()
         if destination.route.action == .intercept { return try await Interception(opening: self).begin() }
         let upstream = try await connect()
@@ -51,7 +51,7 @@ struct TunnelOpening {
                 try await connect(by: way)
             }
         } catch { throw .refused(error) }
-        tunnel.stream.wakeup = session.wakeup
+        tunnel.stream.wakeup = session.requester.wakeup
         exchange.record.upstream = .opened
         exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
         return tunnel
@@ -60,11 +60,11 @@ struct TunnelOpening {
     private func connect(by way: Way) async throws(Refusal) -> OpenedTunnel {
         exchange.record.parent = way.parent?.label
         guard let parent = way.parent else {
-            let stream = try await session.dialer(for: exchange.policy)
+            let stream = try await session.requester.dialer(for: exchange.policy)
                 .connect(host: destination.origin.hostText, port: destination.origin.port)
             return OpenedTunnel(stream: stream, early: nil)
         }
-        let tunnel = try await ParentConnector(session: session, exchange: exchange, parent: parent)
+        let tunnel = try await ParentConnector(requester: session.requester, exchange: exchange, parent: parent)
             .openTunnel(to: destination.origin, resuming: true)
         return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
     }
@@ -80,7 +80,7 @@ struct TunnelOpening {
     /// Tells the client in one write.
     func greet() async throws(ExchangeFailure) {
         // From here on it may end its side, as in any tunnel, and of a handshake that it breaks off an alert may say why.
-        session.leaves(by: .none, in: exchange)
+        session.requester.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
@@ -92,17 +92,17 @@ struct TunnelOpening {
         }
         buffer.append("\r\n" as StaticString)
         exchange.record.status = Int(Status.ok.rawValue)
-        try await session.write(buffer)
+        try await session.requester.write(buffer)
     }
 
     /// Passes on what the client has sent already, and then everything that either side sends.
     func relay(with tunnel: OpenedTunnel) async throws(ExchangeFailure) {
         let (policy, upstream) = (exchange.policy, tunnel.stream)
-        session.leaves(by: .none, in: exchange)
+        session.requester.leaves(by: .none, in: exchange)
         exchange.record.bytesIn = exchange.inbound.count
         if let early = tunnel.early {
             exchange.record.bytesOut += early.count
-            try await session.write(early)
+            try await session.requester.write(early)
         }
         upstream.setDeadline(after: policy.timeouts.idle)
         do throws(IOError) { try await upstream.write(from: exchange.inbound) } catch { throw .clientLost }

@@ -7,7 +7,7 @@ import Transport
 /// Makes a connection for an exchange, by the way that it takes: to its origin, through a parent or not, or to the parent
 /// that makes the request itself; with TLS wherever it is spoken.
 struct OriginConnector {
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
     let destination: Destination
 
@@ -17,16 +17,17 @@ struct OriginConnector {
     var terms: ConnectionTerms {
         destination.terms(
             by: exchange.way,
-            for: Rules.ClientIdentity(address: session.address, user: exchange.record.user),
-            identities: session.worker.shared.identities.number)
+            for: requester.identity(in: exchange),
+            identities: requester.shared.identities.number)
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     func connect() async throws(Refusal) -> OriginConnection {
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
-            return try await GatewayConnector(session: session, exchange: exchange, destination: destination).connect()
+            return try await GatewayConnector(requester: requester, exchange: exchange, destination: destination)
+                .connect()
         }
-        let started = session.worker.loop.now
+        let started = requester.loop.now
         var connection = try await connect(resuming: true)
         // What a session carries on may have come to an end since it began.
         if !connection.isStillTrusted {
@@ -35,7 +36,7 @@ struct OriginConnector {
         }
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
-        exchange.record.connectMilliseconds = Int(clamping: session.worker.loop.now &- started)
+        exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
         return connection
     }
 
@@ -43,21 +44,21 @@ struct OriginConnector {
         switch exchange.way {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
-            let stream = try await session.dialer(for: exchange.policy).connect(
+            let stream = try await requester.dialer(for: exchange.policy).connect(
                 host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
-            stream.wakeup = session.wakeup
+            stream.wakeup = requester.wakeup
             if isForPractice, let peer = stream.peerAddress,
-                session.worker.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
+                requester.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
             {
                 // The next request could ask for another page there.
                 return OriginConnection(stream: stream, to: origin, under: terms, mayBeKept: false)
             }
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):
-            return try await ParentConnector(session: session, exchange: exchange, parent: parent)
+            return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
                 .connect(under: terms, resuming: resuming)
         case .tunnelled(let parent):
-            let tunnel = try await ParentConnector(session: session, exchange: exchange, parent: parent)
+            let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
                 .openTunnel(to: origin, resuming: resuming)
             guard tunnel.early == nil else {
                 tunnel.connection.stream.close()
@@ -78,7 +79,7 @@ struct OriginConnector {
             return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
         let security = try await OriginHandshake(
-            session: session, exchange: exchange, origin: origin, tls: destination.route.tls, terms: terms
+            requester: requester, exchange: exchange, origin: origin, tls: destination.route.tls, terms: terms
         ).secure(stream, resuming: resuming)
         return OriginConnection(
             stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity)

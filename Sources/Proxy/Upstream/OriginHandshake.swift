@@ -8,7 +8,7 @@ import Transport
 
 /// Puts TLS on a connection to an origin or a parent, whose trust is decided before anything but the greeting is sent.
 struct OriginHandshake {
-    let session: ClientSession
+    let requester: Requester
     let exchange: Exchange
     let origin: Origin
     /// How TLS is spoken; nil: nothing is said of it.
@@ -16,9 +16,9 @@ struct OriginHandshake {
     let terms: ConnectionTerms
 
     private var policy: Policy { exchange.policy }
-    private var shared: SharedState { session.worker.shared }
+    private var shared: SharedState { requester.shared }
     private var client: Rules.ClientIdentity {
-        Rules.ClientIdentity(address: session.address, user: exchange.record.user)
+        requester.identity(in: exchange)
     }
 
     /// - Parameter resuming: whether an earlier session may be taken up again.
@@ -31,7 +31,7 @@ struct OriginHandshake {
     }
 
     private func shake(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
-        let metrics = session.worker.metrics
+        let metrics = requester.metrics
         let choice = IdentityChoice(policy: policy, origin: origin.authority, client: client, metrics: metrics)
         let lists = try revocationLists()
         // A request of our own brings its certificate, and no other connection goes on in its name.

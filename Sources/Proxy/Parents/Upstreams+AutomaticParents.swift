@@ -6,7 +6,7 @@ import PAC
 import Rules
 
 /// Parents that a PAC file names.
-extension Worker {
+extension Upstreams {
     /// Milliseconds for which a loop goes by what a PAC file said.
     private static let keptFor: UInt64 = 30_000
 

@@ -3,7 +3,7 @@ import Rules
 import Transport
 
 /// A parent that failed is tried again without a request that waits for it.
-extension Worker {
+extension Upstreams {
     /// No connection to the parent could be made. That others fail which were under way says nothing new.
     func failed(_ parent: Parent) {
         guard parent.health == .working else { return }
@@ -17,8 +17,8 @@ extension Worker {
         let alarm =
             parent.probe
             ?? Alarm(on: loop) { [unowned self, unowned parent] in
-                let bound = LoopBound((worker: self, parent: parent), to: loop)
-                loop.spawn { await bound.value.worker.look(at: bound.value.parent) }
+                let bound = LoopBound((upstreams: self, parent: parent), to: loop)
+                loop.spawn { await bound.value.upstreams.look(at: bound.value.parent) }
             }
         parent.probe = alarm
         alarm.set(after: pause)

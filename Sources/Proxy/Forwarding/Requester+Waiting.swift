@@ -2,7 +2,7 @@ import HTTP
 import IO
 import Transport
 
-extension ClientSession {
+extension Requester {
     /// Whether nobody is there any more who could be answered. A client that has ended its side may still read, if it said
     /// that this is its last request: some tools end theirs with it.
     func hasLeft(during exchange: Exchange) -> Bool {
@@ -12,9 +12,9 @@ extension ClientSession {
         return !socket.isOpen || socket.isBroken || socket.hasPeerEnded && exchange.request.keepAlive
     }
 
-    /// This client, as it waits for slow work that the request in `exchange` needs. To be called by the session's task.
+    /// This client, as it waits for slow work that the request in `exchange` needs. To be called by the task that carries it out.
     func waiting(on exchange: Exchange) -> WaitingClient {
         stream.setDeadline(after: nil)
-        return WaitingClient(address: address, wakeup: wakeup, on: worker.loop) { self.hasLeft(during: exchange) }
+        return WaitingClient(address: address, wakeup: wakeup, on: loop) { self.hasLeft(during: exchange) }
     }
 }

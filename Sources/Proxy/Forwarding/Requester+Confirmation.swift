@@ -4,7 +4,7 @@ import Telemetry
 
 /// The last look before anything is sent: caches may be wrong, and a request that went to another server would take
 /// its credentials along.
-extension ClientSession {
+extension Requester {
     /// Confirms that the destination is that of the server which the request asks for: its scheme, its host and its
     /// port. To be called by whoever is about to send, each time.
     ///
@@ -29,7 +29,7 @@ extension ClientSession {
         let request = exchange.request
         guard let authority = request.target.authority else {
             // In origin-form it is for the server that its tunnel was opened to.
-            guard case .tunnel(let tunnel) = role else { return false }
+            guard let tunnel else { return false }
             let host = tunnel.host
             return destination.isFor(tunnel.scheme, host: host.span, port: tunnel.port, isUpgraded: isUpgraded)
         }
@@ -40,8 +40,8 @@ extension ClientSession {
     }
 
     private func stop(_ origin: Origin) -> Refusal {
-        worker.metrics.add(to: .requestsMisdirected)
-        worker.shared.report(
+        metrics.add(to: .requestsMisdirected)
+        shared.report(
             "a request was stopped that was about to go to \(origin.hostText) port \(origin.port), which it is not for: "
                 + "this is a fault of the proxy, please report it")
         return Refusal(

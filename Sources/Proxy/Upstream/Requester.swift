@@ -1,0 +1,120 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Whoever asks, as far as it matters to those who carry a request out: a client on its connection, or the proxy itself.
+///
+/// Belongs to its loop.
+final class Requester {
+    let upstreams: Upstreams
+    let address: IPAddress
+    /// Request bodies come from it, and responses go to it.
+    let stream: ByteStream
+    let presence = ClientPresence()
+    /// The connections that this client is logged in on.
+    let logins = HeldConnections()
+    /// The tunnel that the requests come through, which says whom they are for. Nil where each says so itself.
+    var tunnel: InterceptedTunnel?
+    /// How the client shows that it has left.
+    private var sign = Departure.reset
+    /// The user who asked last, where each request says so itself.
+    private var lastUser: String?
+
+    init(_ stream: ByteStream, at address: IPAddress, over upstreams: Upstreams) {
+        self.upstreams = upstreams
+        self.address = address
+        self.stream = stream
+    }
+
+    /// The proxy itself, for a request of its own: rules that speak of clients see one at 127.0.0.1. Its maker ends it by
+    /// `closeOwn`.
+    convenience init(ofOwn upstreams: Upstreams) throws(IOError) {
+        let stream = ByteStream(try BlockingSocket.pair(on: upstreams.loop).loop)
+        self.init(stream, at: IPAddress(v4: 0x7F00_0001), over: upstreams)
+    }
+
+    /// The client as rules see it, in that exchange.
+    func identity(in exchange: Exchange) -> ClientIdentity {
+        ClientIdentity(address: address, user: exchange.record.user)
+    }
+
+    func closeOwn() {
+        stream.close()
+        logins.closeAll()
+    }
+
+    var loop: EventLoop { upstreams.loop }
+    var shared: SharedState { upstreams.shared }
+    var metrics: Metrics { upstreams.metrics }
+    /// What the tasks wait on that carry the requests out.
+    var wakeup: Wakeup { presence.wakeup }
+
+    /// Whether the client knows that it speaks to a proxy.
+    var isProxy: Bool { tunnel == nil }
+
+    /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
+    /// this one, and none of them is to go out where another has logged in without a rule.
+    func isUsed(by user: String) {
+        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
+        lastUser = user
+    }
+
+    func dialer(for policy: Policy) -> Dialer {
+        Dialer(
+            resolver: upstreams.resolver, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup)
+    }
+
+    /// Writes all of `buffer` to the client.
+    func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
+        if stream.writeAtOnce(buffer) { return }
+        stream.setDeadline(after: upstreams.policy.timeouts.idle)
+        do throws(IOError) { try await stream.write(from: buffer) } catch { throw .clientLost }
+    }
+
+    // MARK: - A client that leaves
+
+    /// What shows that the client has left.
+    enum Departure {
+        /// Nothing: its bytes are a tunnel's, or its answer is complete.
+        case none
+        /// That its connection is gone. What it ends in order is found by reading.
+        case reset
+        /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
+        /// say that this is their last request.
+        case end
+    }
+
+    /// From now on that is the sign, without a look whether it is there.
+    func expect(_ sign: Departure) { self.sign = sign }
+
+    /// From now on that is the sign, also if it is there already.
+    func leaves(by sign: Departure, in exchange: Exchange) {
+        self.sign = sign
+        notice(exchange)
+    }
+
+    /// Looks whether the client of the task that carries the exchange out has left.
+    func notice(_ exchange: Exchange) {
+        guard stream.socket.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
+        presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
+    }
+
+    /// Whether the client has left, by the sign.
+    func hasLeft(_ exchange: Exchange) -> Bool {
+        switch sign {
+        case .none: return false
+        case .reset: return stream.socket.isBroken
+        case .end:
+            if stream.socket.isBroken { return true }
+            // A client that sends more requests behind this one may well have said so in the last.
+            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
+                return false
+            }
+            return stream.isAtEnd()
+        }
+    }
+}

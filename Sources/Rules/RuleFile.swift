@@ -8,15 +8,11 @@ public struct RuleFile: Sendable {
     public let sources: SourceMap
 
     /// Reads a rule file and all that it includes. Throws only when the file itself cannot be read.
-    ///
-    /// - Parameter features: what may be said; tests say more than this version can do.
-    public init(
-        _ path: String, from reader: some SourceReader, features: Set<Feature> = Feature.landed
-    ) throws(SourceError) {
+    public init(_ path: String, from reader: some SourceReader) throws(SourceError) {
         let log = DiagnosticLog()
         var syntax = SyntaxReader(reader: reader, log: log)
         let nodes = try syntax.read(path)
-        let parser = RuleParser(reader: reader, sources: syntax.sources, log: log, features: features)
+        let parser = RuleParser(reader: reader, sources: syntax.sources, log: log)
         let configuration = parser.parse(nodes)
         self.configuration = log.hasErrors ? nil : configuration
         diagnostics = log.diagnostics

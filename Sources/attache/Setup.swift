@@ -151,7 +151,7 @@ struct Setup {
 }
 
 extension ConfiguredCredential.Content {
-    /// Nil for a kind that has not landed, which no rule file gets past `Feature.landed` with.
+    /// Nil for a token endpoint that is no URL, which the rule file is not read with.
     fileprivate init?(_ content: Configuration.Credential.Content) {
         switch content {
         case .password(let user, let password): self = .password(user: .init(user), password: .init(password))

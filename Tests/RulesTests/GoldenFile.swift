@@ -5,14 +5,13 @@ import Rules
 ///
 ///     ---- file PATH              another file that can be included or read
 ///     ---- env NAME=VALUE         a variable
-///     ---- whole                  what this version cannot do may be said, too
 ///     ---- explain METHOD URL     a request to explain; lines `scheme "realm"` below are its challenges, a line
 ///                                 `finding WORD` or `issuer TEXT` is what its handshake brings
+///     ---- whole                  a heading that says nothing
 ///     ----                        what is expected: the report, the configuration's summary, the explanation
 struct GoldenFile {
     private(set) var reader = PlayedReader()
     private(set) var expected = ""
-    private var features = Feature.landed
     /// All that stands before the expectation, to write the file anew.
     private(set) var given = ""
     private var request: (method: String, url: String)?
@@ -45,7 +44,6 @@ struct GoldenFile {
         case "env":
             let pair = section.dropFirst(4).split(separator: "=", maxSplits: 1).map(String.init)
             reader.variables[pair[0]] = pair[1]
-        case "whole": features = Set(Feature.allCases)
         case "explain":
             request = (words[1], words[2])
             for line in content.split(separator: "\n") {
@@ -63,7 +61,7 @@ struct GoldenFile {
 
     /// What reading the file yields now.
     func actual() throws -> String {
-        let file = try RuleFile("proxy.conf", from: reader, features: features)
+        let file = try RuleFile("proxy.conf", from: reader)
         var text = file.report
         guard let configuration = file.configuration else { return text }
         guard let request else { return text + configuration.summary }

@@ -2,14 +2,8 @@ import Bytes
 import Rules
 import Testing
 
-/// What the grammar has for machinery that may not have landed yet, compiled.
+/// Rules about parents, forms, tickets and tokens, compiled.
 @Suite struct WholeGrammarTests {
-    private func whole(_ text: String) throws -> RuleSet {
-        let reader = PlayedReader(["proxy.conf": text])
-        let file = try RuleFile("proxy.conf", from: reader, features: Set(Feature.allCases))
-        return RuleSet(try #require(file.configuration, Comment(rawValue: file.report)))
-    }
-
     private func decide(_ rules: RuleSet, _ host: String, _ method: ChallengeMethod) -> Decision {
         rules.decide(
             ChallengeQuery(
@@ -17,16 +11,16 @@ import Testing
                 client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001))))
     }
 
-    @Test func `nothing that has not landed is accepted`() throws {
-        for text in ["store sqlite x", "parent a { http a:1 }", "challenge { host a; default; learn yes }"] {
-            let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]), features: [])
-            #expect(file.configuration == nil)
-            #expect(file.report.contains("is not supported yet"))
-        }
+    @Test(arguments: ["challenge { host a; ask }", "log combined", "log squid stdout"])
+    func `a word that is only planned is refused`(text: String) throws {
+        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
+        #expect(file.configuration == nil)
+        #expect(file.diagnostics.count == 1)
+        #expect(file.report.contains("is not supported yet"))
     }
 
     @Test func `a rule answers the methods that its credential can`() throws {
-        let rules = try whole(
+        let rules = try rules(
             """
             credential svc { kerberos svc; keytab k }
             credential api { token t }
@@ -55,7 +49,7 @@ import Testing
     }
 
     @Test func `a route goes through its parents, but not for their exceptions`() throws {
-        let rules = try whole(
+        let rules = try rules(
             """
             route a.example { via one two direct }
             parent one { http one.example:8080; except 10.0.0.0/8 *.local }

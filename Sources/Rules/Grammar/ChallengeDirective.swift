@@ -17,7 +17,6 @@ enum ChallengeDirective: String, DirectiveName {
     case reject
     case cancel
     case trust
-    case ask
     case form
     // Modifiers.
     case attempts
@@ -36,6 +35,7 @@ enum ChallengeDirective: String, DirectiveName {
     case until
 
     static let block: String? = "challenge"
+    static let planned = ["ask"]
 
     var grammar: DirectiveGrammar {
         switch self {
@@ -60,11 +60,10 @@ enum ChallengeDirective: String, DirectiveName {
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
         case .authorization: .one("'keep' or 'replace'")
-        case .ask: .none(repeats: true).later(.asking)
-        case .form: .block().later(.forms)
-        case .spn: .one("a service principal such as HTTP/www.example.com").later(.kerberos)
-        case .delegate, .canonicalise: .one("'yes' or 'no'").later(.kerberos)
-        case .learn: .one("'yes' or 'no'").later(.learning)
+        case .form: .block()
+        case .spn: .one("a service principal such as HTTP/www.example.com")
+        case .delegate, .canonicalise: .one("'yes' or 'no'")
+        case .learn: .one("'yes' or 'no'")
         }
     }
 }

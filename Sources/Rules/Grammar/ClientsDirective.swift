@@ -16,12 +16,11 @@ enum ClientsDirective: String, DirectiveName {
         case .authenticate: .some("'none', 'basic', 'digest', 'negotiate' or 'bearer'", .never)
         case .realm: .one("a text")
         case .users: .one("'file' and a path", .atUse)
-        case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse).later(.clientDigest)
-        case .keytab: .one("a path", .path).later(.clientNegotiate)
+        case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse)
+        case .keytab: .one("a path", .path)
         case .allowPrincipals:
-            .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true).later(
-                .clientNegotiate)
-        case .tokens: .one("'file' and a path", .atUse).later(.clientBearer)
+            .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true)
+        case .tokens: .one("'file' and a path", .atUse)
         }
     }
 }

@@ -32,8 +32,6 @@ struct DirectiveGrammar {
     var references = References.atLoad
     var repeats = false
     var block = Block.none
-    /// What it needs that may not have landed.
-    var feature: Feature?
 
     static func none(repeats: Bool = false) -> Self { .init(arguments: .none, expects: "nothing", repeats: repeats) }
 
@@ -51,17 +49,9 @@ struct DirectiveGrammar {
         .init(arguments: arguments, expects: expects, references: .never, repeats: repeats, block: .needed)
     }
 
-    func later(_ feature: Feature) -> Self {
-        var grammar = self
-        grammar.feature = feature
-        return grammar
-    }
-
     func withOptionalBlock() -> Self {
         var grammar = self
         grammar.block = .optional
         return grammar
     }
-
-    func isSupported(by features: Set<Feature>) -> Bool { feature.map(features.contains) ?? true }
 }

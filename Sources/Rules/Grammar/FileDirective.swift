@@ -35,8 +35,7 @@ enum FileDirective: String, DirectiveName {
         case .authority: .block()
         case .store:
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse).withOptionalBlock()
-                .later(.storage)
-        case .parent: .block(.one, "a name", repeats: true).later(.parents)
+        case .parent: .block(.one, "a name", repeats: true)
         }
     }
 }

@@ -12,9 +12,9 @@ enum ParentDirective: String, DirectiveName {
     var grammar: DirectiveGrammar {
         switch self {
         case .http, .https, .socks5, .socks4a: .some("hosts and ports such as proxy.example.com:8080", repeats: true)
-        case .pac: .one("a path").later(.automaticParents)
+        case .pac: .one("a path")
         case .credentials:
-            .some("hosts and ports such as proxy.example.com:8080", repeats: true).later(.automaticParents)
+            .some("hosts and ports such as proxy.example.com:8080", repeats: true)
         case .except: .some("host patterns, addresses or blocks", repeats: true)
         }
     }

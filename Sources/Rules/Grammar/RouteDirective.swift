@@ -14,7 +14,7 @@ enum RouteDirective: String, DirectiveName {
         case .tunnel, .deny, .intercept, .decode: .none()
         case .upgrade: .optional("a port")
         case .tls: .some("'minimum' and a version, or 'revocation' and paths", .path, repeats: true)
-        case .via: .some("the names of parents").later(.parents)
+        case .via: .some("the names of parents")
         }
     }
 }

@@ -8,8 +8,5 @@ enum TimeoutsDirective: String, DirectiveName {
 
     static let block: String? = "timeouts"
 
-    var grammar: DirectiveGrammar {
-        let duration = DirectiveGrammar.one("a duration such as 500ms, 10s, 5m or 1h")
-        return self == .session ? duration.later(.storage) : duration
-    }
+    var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
 }

@@ -30,12 +30,4 @@ public enum ChallengeMethod: UInt8, Sendable, CaseIterable, CustomStringConverti
         guard let method = Self.allCases.first(where: { $0.description == word }) else { return nil }
         self = method
     }
-
-    /// Whether this version can answer it.
-    public var isSupported: Bool {
-        switch self {
-        case .basic, .digest, .ntlm, .negotiate, .bearer, .htmlForm, .clientCertificate, .serverTrust: true
-        case .unknown: false
-        }
-    }
 }

@@ -36,7 +36,7 @@ extension RuleParser {
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let credential {
                     let sentence = "\(Token.shown(name)) is \(credential.content.words), which cannot answer this"
                     log.report(at: token.range, sentence)
-                } else if !supports(method) {
+                } else if method == .unknown {
                     log.report(at: token.range, "answering \(token.shown) is not supported yet")
                 }
             case .trust:

@@ -11,12 +11,7 @@ extension RuleParser {
         var trust = TrustWords()
         var login = LoginWords()
         var answer: SourceRange?
-        var isRefused = false
         for inner in directives(ChallengeDirective.self, in: directive.node) {
-            guard supports(inner.name.grammar) else {
-                isRefused = true
-                continue
-            }
             let isModifier =
                 modifier(inner, &rule) || trustModifier(inner, &trust) || loginModifier(inner, &login)
             if !isModifier, !predicate(inner, &rule) {
@@ -33,10 +28,10 @@ extension RuleParser {
             log.report(at: name.range, "a challenge \(name.shown) exists already")
         }
         guard let answer else {
-            // An answer that was refused, or a word that is no directive, was reported.
+            // A word that is no directive was reported.
             let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, .trust, nil]
             let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
-            if !isRefused, !names.contains(where: { answers.contains($0) }) {
+            if !names.contains(where: { answers.contains($0) }) {
                 let range = name?.range ?? directive.node.name.range
                 log.report(at: range, "this challenge has no answer: use, trust, default, reject or cancel")
             }
@@ -89,7 +84,7 @@ extension RuleParser {
                 if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
                 if MethodSet.tls.contains(method) {
                     refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
-                } else if !supports(method) {
+                } else if method == .unknown {
                     refuse(value, "answering \(value.shown) is not supported yet")
                 }
                 rule.order.append(method)

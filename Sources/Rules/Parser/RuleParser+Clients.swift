@@ -72,13 +72,8 @@ extension RuleParser {
 
     private func clientMethod(_ value: Value) -> Configuration.Clients.Method? {
         typealias Method = Configuration.Clients.Method
-        let known = Method.allCases.filter { $0.feature.map(features.contains) ?? true }
-        if let method = Method(rawValue: value.text) {
-            if known.contains(method) { return method }
-            refuse(value, "\(value.shown) is not supported yet")
-            return nil
-        }
-        let words = ["none"] + known.map(\.rawValue)
+        if let method = Method(rawValue: value.text) { return method }
+        let words = ["none"] + Method.allCases.map(\.rawValue)
         refuse(
             value, "\(value.shown) is none of \(words.joined(separator: ", "))",
             suggestion: Suggestion.nearest(to: value.text, among: words))
@@ -118,17 +113,6 @@ extension ClientsDirective {
         case .keytab, .allowPrincipals: [.negotiate]
         case .tokens: [.bearer]
         case .allow, .authenticate, .realm: []
-        }
-    }
-}
-
-extension Configuration.Clients.Method {
-    fileprivate var feature: Feature? {
-        switch self {
-        case .basic: nil
-        case .digest: .clientDigest
-        case .negotiate: .clientNegotiate
-        case .bearer: .clientBearer
         }
     }
 }

@@ -25,17 +25,15 @@ extension RuleParser {
         _ said: [Directive<CredentialDirective>], of name: Value, in node: SyntaxNode
     ) -> CredentialKind? {
         let words = node.block?.nodes.map { CredentialDirective(rawValue: $0.name.text) } ?? []
-        // A word that is no directive was reported, and is probably the one that is missing; so was one that is not
-        // supported yet.
-        let isDoubtful = words.contains { $0.map { !supports($0.grammar) } ?? true }
+        // A word that is no directive was reported, and is probably the one that is missing.
+        let isDoubtful = words.contains(nil)
         guard let kind = CredentialKind(words.compactMap { $0 }) else {
             let sentence = "the credential \(name.shown) has neither 'user' and 'password' nor 'certificate' and 'key'"
             if !isDoubtful { log.report(at: name.range, sentence) }
             return nil
         }
-        guard kind.needed.allSatisfy({ supports($0.grammar) }) else { return nil }
         var isSound = true
-        for directive in said where supports(directive.name.grammar) && !kind.allows(directive.name) {
+        for directive in said where !kind.allows(directive.name) {
             isSound = false
             log.report(
                 at: directive.node.name.range,

@@ -1,10 +1,4 @@
 extension RuleParser {
-    func supports(_ grammar: DirectiveGrammar) -> Bool { grammar.isSupported(by: features) }
-
-    func supports(_ method: ChallengeMethod) -> Bool {
-        method.isSupported || method.feature.map(features.contains) ?? false
-    }
-
     /// The directives of a block, each checked against its block's table.
     func directives<Name: DirectiveName>(_: Name.Type, in node: SyntaxNode) -> [Directive<Name>] {
         var seen: [Name: SourceRange] = [:]
@@ -22,12 +16,6 @@ extension RuleParser {
                 continue
             }
             let grammar = name.grammar
-            guard supports(grammar) else {
-                log.report(at: node.name.range, "'\(name.rawValue)' is not supported yet")
-                // Kept, so that a block can tell "not yet" from "said nothing".
-                directives.append(Directive(name: name, node: node, values: []))
-                continue
-            }
             if !grammar.repeats, let first = seen.updateValue(node.name.range, forKey: name) {
                 let line = sources.file(first.file)?.line(of: first.bytes.lowerBound) ?? 0
                 let place = first.file == node.name.range.file ? "line \(line)" : sources.place(of: first)
@@ -63,6 +51,10 @@ extension RuleParser {
             log.report(at: node.block?.brace ?? name.range, "'include' takes no block")
             return
         }
+        if name.kind == .word, Name.planned.contains(name.text) {
+            log.report(at: name.range, "'\(name.text)' is not supported yet")
+            return
+        }
         let place = Name.block.map { " of '\($0)'" } ?? ""
         if name.kind == .string, Name(rawValue: name.text) != nil {
             log.report(at: name.range, "a directive stands without quotes")
@@ -70,7 +62,7 @@ extension RuleParser {
         }
         var sentence = "\(name.shown) is no directive\(place)"
         if isTopLevel { sentence += "; it stands at the top of the file" }
-        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary(of: features))
+        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
         let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : homes(of: name.text)
         if let last = homes.last {
             let others = homes.dropLast().map { "'\($0)'" }.joined(separator: ", ")
@@ -86,7 +78,7 @@ extension RuleParser {
             CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
             FormDirective.self, ParentDirective.self, StoreDirective.self,
         ]
-        return tables.filter { $0.vocabulary(of: features).contains(name) }.compactMap { $0.block }
+        return tables.filter { $0.vocabulary.contains(name) }.compactMap { $0.block }
     }
 
     /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.

@@ -57,7 +57,7 @@ extension RuleParser {
             log.report(at: node.name.range, sentence)
         }
         let token = source.said(.method)?.arguments.first { $0.text == ChallengeMethod.htmlForm.description }
-        if let token, rule.isUse, source.said(.form) == nil, supports(.htmlForm) {
+        if let token, rule.isUse, source.said(.form) == nil {
             log.report(at: token.range, "'html-form' needs a 'form' beside it")
         }
         if let node = source.said(.learn), rule.learns || rule.answer != .performDefault {

@@ -62,7 +62,7 @@ extension RuleParser {
         let tls = routeTLS(inner.filter { $0.name == .tls })
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
-            let words = RouteDirective.vocabulary(of: features).map { "'\($0)'" }
+            let words = RouteDirective.vocabulary.map { "'\($0)'" }
             log.report(at: value.range, "this route says nothing; it may say \(words.joined(separator: ", "))")
         }
         if action == .deny {

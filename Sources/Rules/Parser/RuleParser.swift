@@ -8,8 +8,6 @@ final class RuleParser<Reader: SourceReader> {
     let reader: Reader
     let sources: SourceMap
     let log: DiagnosticLog
-    /// What may be said although this version may not do it; for tests.
-    let features: Set<Feature>
     var configuration = Configuration()
     /// Top-level directives found inside a block whose brace is missing.
     var strays: [SyntaxNode] = []
@@ -24,11 +22,10 @@ final class RuleParser<Reader: SourceReader> {
     var detours: [(route: Int, values: [Value])] = []
     var uses: [(name: String, range: SourceRange)] = []
 
-    init(reader: Reader, sources: SourceMap, log: DiagnosticLog, features: Set<Feature>) {
+    init(reader: Reader, sources: SourceMap, log: DiagnosticLog) {
         self.reader = reader
         self.sources = sources
         self.log = log
-        self.features = features
     }
 
     func parse(_ nodes: [SyntaxNode]) -> Configuration {

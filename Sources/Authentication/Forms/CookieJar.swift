@@ -151,3 +151,135 @@ extension CookieJar: CustomReflectable {
 extension CookieJar: CustomStringConvertible {
     public var description: String { "\(cookies.count) cookies of \(origin.host)" }
 }
+
+/// The value of a `Set-Cookie` field, taken apart (RFC 6265 section 5.2).
+struct SetCookie {
+    let name: [UInt8]
+    let value: [UInt8]
+    var domain: [UInt8]?
+    var path: [UInt8]?
+    var isSecure = false
+    /// Milliseconds since 1970 at which it ends; nil: with the session.
+    var endsAt: Int?
+
+    private static let sizeLimit = 4096
+    private static let attributeLimit = 1024
+
+    /// Nil for what a user agent has to ignore.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    init?(_ field: Span<UInt8>, at now: Int) {
+        let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
+        guard let equals = field.firstIndex(of: .equals, in: 0..<pairEnd) else { return nil }
+        name = field.extracting(field.trimmingBlanks(0..<equals)).array
+        value = field.extracting(field.trimmingBlanks(equals + 1..<pairEnd)).array
+        guard !name.isEmpty, name.count + value.count <= Self.sizeLimit,
+            (name + value).allSatisfy({ $0 >= .space && $0 != .delete })
+        else { return nil }
+        var hasMaxAge = false
+        var start = pairEnd + 1
+        while start < field.count {
+            let end = field.firstIndex(of: .semicolon, in: start..<field.count) ?? field.count
+            let equals = field.firstIndex(of: .equals, in: start..<end)
+            let name = field.extracting(field.trimmingBlanks(start..<(equals ?? end)))
+            let value = field.extracting(equals.map { field.trimmingBlanks($0 + 1..<end) } ?? end..<end)
+            start = end + 1
+            guard value.count <= Self.attributeLimit else { continue }
+            if name.equalsIgnoringCase("max-age") {
+                guard let seconds = Self.seconds(value) else { continue }
+                hasMaxAge = true
+                endsAt = seconds <= 0 ? .min : now + seconds * 1000
+            } else if name.equalsIgnoringCase("expires") {
+                if !hasMaxAge { endsAt = CookieDate.milliseconds(value) ?? endsAt }
+            } else if name.equalsIgnoringCase("domain") {
+                let isDotted = value.count > 0 && value[0] == UInt8(ascii: ".")
+                domain = value.extracting(isDotted ? 1..<value.count : 0..<value.count).array.map(\.asciiLowercased)
+            } else if name.equalsIgnoringCase("path") {
+                path = value.array
+            } else if name.equalsIgnoringCase("secure") {
+                isSecure = true
+            }
+        }
+    }
+
+    /// What comes before the first equals sign, as far as it names a cookie.
+    static func name(in field: Span<UInt8>) -> Range<Int> {
+        let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
+        return field.trimmingBlanks(0..<(field.firstIndex(of: .equals, in: 0..<pairEnd) ?? 0))
+    }
+
+    /// Of Max-Age; no longer than 400 days.
+    private static func seconds(_ value: Span<UInt8>) -> Int? {
+        let isNegative = value.count > 0 && value[0] == .hyphen
+        let digits = value.extracting(isNegative ? 1..<value.count : 0..<value.count)
+        guard digits.count > 0, digits.indices.allSatisfy({ digits[$0].isDigit }) else { return nil }
+        if isNegative { return 0 }
+        var seconds = 0
+        for index in digits.indices { seconds = min(seconds * 10 + Int(digits[index] - 0x30), 400 * 86_400) }
+        return seconds
+    }
+}
+
+/// The date of a cookie's `Expires`, by the algorithm of RFC 6265 section 5.1.1, which reads whatever servers write.
+enum CookieDate {
+    /// Milliseconds since 1970; nil for what is no date.
+    static func milliseconds(_ text: Span<UInt8>) -> Int? {
+        var time: (Int, Int, Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in tokens(of: text) {
+            if time == nil, let found = clock(token) {
+                time = found
+            } else if day == nil, let found = number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = months.firstIndex(of: Array(token.prefix(3).map(\.asciiLowercased))) {
+                month = found + 1
+            } else if year == nil, let found = number(token, digits: 2...4) {
+                year = found < 70 ? found + 2000 : found < 100 ? found + 1900 : found
+            }
+        }
+        guard let (hour, minute, second) = time, let day, let month, let year, year >= 1601, (1...31).contains(day),
+            hour < 24, minute < 60, second < 60
+        else { return nil }
+        return (daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000
+    }
+
+    private static func tokens(of text: Span<UInt8>) -> [[UInt8]] {
+        text.array.split { byte in
+            switch byte {
+            case .tab, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+            default: false
+            }
+        }.prefix(16).map { Array($0) }
+    }
+
+    private static func clock(_ token: [UInt8]) -> (Int, Int, Int)? {
+        let parts = token.split(separator: .colon, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let hour = number(Array(parts[0]), digits: 1...2, isWhole: true),
+            let minute = number(Array(parts[1]), digits: 1...2, isWhole: true),
+            let second = number(Array(parts[2]), digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    /// The number at the front, which more may follow that is no digit.
+    private static func number(_ token: [UInt8], digits: ClosedRange<Int>, isWhole: Bool = false) -> Int? {
+        let front = token.prefix(while: \.isDigit)
+        guard digits.contains(front.count), !isWhole || front.count == token.count else { return nil }
+        return front.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// Of the proleptic Gregorian calendar.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ].map { Array($0.utf8) }
+}

@@ -95,3 +95,10 @@ struct FormEncoding: ~Copyable {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }
+
+/// What a filled-in form is sent as.
+public struct FormContent: Sendable {
+    /// The value of `Content-Type`.
+    public let type: String
+    public let bytes: Secret
+}

@@ -32,3 +32,34 @@ public struct AuthenticationChallenge: Sendable {
         }
     }
 }
+
+/// The delegate's answer to a challenge.
+public struct Decision: Sendable {
+    public let disposition: Disposition
+    /// How many refusals of the delegate's credentials one request may cost; at least 1.
+    public let attempts: Int
+    /// How long what default handling answers with is kept; nil: as long as it says itself.
+    public let persistence: Credential.Persistence?
+    /// The rule's name and line, or "no rule"; of a cancellation, a clause that says why. Fit for the client to read.
+    public let reason: String
+
+    public init(
+        _ disposition: Disposition, attempts: Int = 1, persistence: Credential.Persistence? = nil, reason: String
+    ) {
+        self.persistence = persistence
+        self.disposition = disposition
+        self.attempts = max(1, attempts)
+        self.reason = reason
+    }
+}
+
+/// What the delegate wants done with a challenge.
+public enum Disposition: Sendable {
+    case useCredential(Credential)
+    /// Answer with the proposed credential if it has not failed, else let the client have the response.
+    case performDefaultHandling
+    /// Go on to the response's next challenge.
+    case rejectProtectionSpace
+    /// Fail the request, and say why.
+    case cancelAuthenticationChallenge
+}

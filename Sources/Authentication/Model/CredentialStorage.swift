@@ -24,3 +24,33 @@ public protocol CredentialStorage: Sendable {
     /// Every change from now on, in order. Ends when the consumer stops.
     func changes() -> AsyncStream<CredentialChange>
 }
+
+/// One change of a credential storage.
+public struct CredentialChange: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable { case set, removed, madeDefault }
+
+    public let kind: Kind
+    public let space: ProtectionSpace
+    public let user: String
+
+    public init(_ kind: Kind, space: ProtectionSpace, user: String) {
+        self.kind = kind
+        self.space = space
+        self.user = user
+    }
+}
+
+/// What a store could not do.
+public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A store keeps credentials by user name; this one has none.
+    case noUser(credential: String)
+    /// The store cannot be reached or refused the operation; the text is fit for logs.
+    case unavailable(String)
+
+    public var description: String {
+        switch self {
+        case .noUser(let credential): "credential \(credential) has no user name to store it under"
+        case .unavailable(let cause): "the credential store is unavailable: \(cause)"
+        }
+    }
+}

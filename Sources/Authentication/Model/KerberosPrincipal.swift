@@ -10,3 +10,63 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     /// - Parameter channel: what the connection's TLS is known by; nil without TLS.
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin
 }
+
+/// Whom a ticket is for, and what it may be used for.
+public struct KerberosService: Sendable, Hashable {
+    /// As a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
+    public let name: String
+    /// Whether the name that the DNS has for the host takes its place.
+    public let canonicalises: Bool
+    /// Whether the server may act in the principal's name elsewhere.
+    public let delegates: Bool
+    /// Milliseconds that a request waits for a KDC; nil: as long as it takes.
+    public let patience: Int?
+
+    /// - Parameter host: that was asked for; whose `HTTP` service it is, unless the terms name another.
+    public init(host: String, under terms: LoginTerms) {
+        name = terms.servicePrincipal ?? "HTTP/\(host)"
+        canonicalises = terms.canonicalises
+        delegates = terms.delegates
+        patience = terms.patience
+    }
+}
+
+/// The tokens of one login, as the side that begins it makes and reads them (RFC 4178 section 4).
+public protocol KerberosLogin: AnyObject {
+    /// The first token. May take as long as a KDC.
+    func begin() async throws(TicketError) -> [UInt8]
+
+    /// What the server's token comes to. Waits for nobody.
+    func answer(_ token: [UInt8]) -> KerberosStep
+
+    /// Forgets the ticket if it is not a new one: the service may have another key by now.
+    ///
+    /// - Returns: whether another ticket could do better.
+    func renounceTicket() -> Bool
+}
+
+/// What a token of the server comes to.
+public enum KerberosStep: Sendable, Equatable {
+    /// The server wants this too.
+    case `continue`([UInt8])
+    /// The server has proved itself, and nothing is left to say.
+    case established
+    /// It proves nothing: the server is not the one that the ticket is for, or did not take it.
+    case failed
+    /// The server's clock differs from the one here by more than Kerberos puts up with: of the ticket nothing is said.
+    case clockSkew
+}
+
+/// Why there is no ticket.
+public enum TicketError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The KDC refused the password or the key: it is not asked again before that changes.
+    case refused(String)
+    /// Nothing was said about the password or the key. It may go well the next time.
+    case unavailable(String)
+
+    public var description: String {
+        switch self {
+        case .refused(let sentence), .unavailable(let sentence): sentence
+        }
+    }
+}

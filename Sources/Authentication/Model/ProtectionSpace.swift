@@ -32,3 +32,38 @@ public struct ProtectionSpace: Sendable, Hashable {
         }
     }
 }
+
+extension ProtectionSpace {
+    /// What logs and rules call a credential that is kept for this space.
+    public func credentialName(of user: String) -> String { "\(user)@\(host):\(port)" }
+
+    /// The user of such a name, or nil for a name that is another's.
+    public func user(ofCredentialNamed name: String) -> String? {
+        let suffix = credentialName(of: "")
+        return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
+    }
+}
+
+/// Who challenges: one server at one port, as an origin or as a proxy on the way.
+public struct Origin: Sendable, Hashable {
+    /// Lower case, without brackets.
+    public let host: String
+    public let port: UInt16
+    public let `protocol`: NetworkProtocol
+    public let isProxy: Bool
+
+    public init(host: String, port: UInt16, protocol: NetworkProtocol, isProxy: Bool = false) {
+        self.host = host.lowercased()
+        self.port = port
+        self.protocol = `protocol`
+        self.isProxy = isProxy
+    }
+}
+
+/// What is spoken with the server of a protection space; for a proxy its type.
+public enum NetworkProtocol: String, Sendable, Hashable {
+    case http
+    case https
+    case ftp
+    case socks
+}

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Synchronization
 
 /// Digest (RFC 7616), and its ancestor without `qop` (RFC 2069), which devices still speak.
 public struct DigestScheme: AuthenticationScheme {
@@ -32,5 +33,206 @@ public struct DigestScheme: AuthenticationScheme {
         return try DigestAuthenticator(
             digest, user: user, password: password,
             extent: .domain(challenge["domain"], of: space, challengedAt: target), clientNonce: makeClientNonce)
+    }
+}
+
+/// Answers Digest challenges of one realm and algorithm with one credential.
+///
+/// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
+/// believed only if it came for the current session and that session never worked before: a server may replace nonces
+/// at any time and some do not call that `stale`.
+final class DigestAuthenticator: RequestAuthenticator {
+    let extent: Extent
+    private let user: String
+    private let password: Secret
+    private let realm: [UInt8]
+    private let algorithm: DigestAlgorithm
+    private let makeClientNonce: @Sendable () throws(CryptoError) -> [UInt8]
+    private let state: Mutex<State>
+
+    private struct State {
+        var current: DigestSession
+        /// The sessions before, newest last: their requests may still be on the way, and a server that returns to an
+        /// old nonce must not see its counts again.
+        var former: [DigestSession] = []
+        var generations: UInt32 = 1
+    }
+
+    init(
+        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent,
+        clientNonce: @escaping @Sendable () throws(CryptoError) -> [UInt8]
+    ) throws(AuthenticationError) {
+        self.user = user
+        self.password = password
+        self.extent = extent
+        realm = challenge.realm
+        algorithm = challenge.algorithm
+        makeClientNonce = clientNonce
+        guard let nonce = try? clientNonce() else { throw .noRandomness }
+        let key = DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+        state = Mutex(
+            State(
+                current: DigestSession(
+                    challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
+                    clientNonce: nonce)))
+    }
+
+    var bodyDigest: DigestAlgorithm? {
+        current.challenge.protection == .authInt ? algorithm : nil
+    }
+
+    func answers(_ challenge: HeaderChallenge) -> Bool {
+        DigestChallenge(challenge).map(isOurs) ?? false
+    }
+
+    func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) throws(AuthenticationError) -> AuthorizationTicket {
+        let session = current
+        if session.challenge.protection == .authInt, bodyDigest == nil { throw .bodyDigestNeeded }
+        guard let count = session.nextCount() else { throw .nonceExhausted }
+        session.append(method: method, target: target, bodyDigest: bodyDigest, count: count, to: value)
+        return AuthorizationTicket(generation: session.generation, count: count)
+    }
+
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
+        let ours = challenges.lazy.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
+        guard let challenge = ours else { return .unrelated }
+        return state.withLock { state in
+            if ticket.generation != state.current.generation { return .retry }
+            let isNewNonce = challenge.nonce != state.current.challenge.nonce
+            guard challenge.isStale || (isNewNonce && state.current.isProven) else { return .refused }
+            if isNewNonce { adopt(challenge, key: nil, in: &state) }
+            return .retry
+        }
+    }
+
+    func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance {
+        guard let session = session(of: ticket) else { return .unverified }
+        guard let info, info.count > 0 else {
+            session.prove()
+            return .unverified
+        }
+        guard let parameters = AuthenticationInfo(info) else { return .unverified }
+        let verdict = verdict(
+            on: parameters, session: session, ticket: ticket, target: target, bodyDigest: bodyDigest)
+        switch verdict {
+        case .mismatch, .needsBody: return verdict
+        case .verified, .unverified, .ignored: break
+        }
+        session.prove()
+        if let nonce = parameters["nextnonce"] { adopt(nextNonce: nonce, after: session) }
+        return verdict
+    }
+
+    private func isOurs(_ challenge: DigestChallenge) -> Bool {
+        challenge.realm == realm && challenge.algorithm == algorithm
+    }
+
+    private var current: DigestSession {
+        state.withLock { $0.current }
+    }
+
+    private func session(of ticket: AuthorizationTicket) -> DigestSession? {
+        state.withLock { state in
+            if state.current.generation == ticket.generation { return state.current }
+            return state.former.last { $0.generation == ticket.generation }
+        }
+    }
+
+    /// Section 3.5. The server chooses the protection of its response; only the one that was asked for can be told from
+    /// a response that somebody stripped of it.
+    private func verdict(
+        on parameters: AuthenticationInfo, session: DigestSession, ticket: AuthorizationTicket, target: Span<UInt8>,
+        bodyDigest: [UInt8]?
+    ) -> Acceptance {
+        guard let proof = parameters["rspauth"], session.answers(qop: parameters["qop"]) else { return .unverified }
+        if session.challenge.protection == .authInt, bodyDigest == nil { return .needsBody(algorithm) }
+        let none: [UInt8] = []
+        let expected = session.response(
+            method: none.span, target: target, bodyDigest: bodyDigest, count: ticket.count)
+        let lowercased = proof.map(\.asciiLowercased)
+        return expected.withHexadecimal { ConstantTime.equal($0, lowercased.span) } ? .verified : .mismatch
+    }
+
+    private func adopt(nextNonce: [UInt8], after session: DigestSession) {
+        guard nextNonce != session.challenge.nonce, !nextNonce.isEmpty else { return }
+        let challenge = session.challenge.with(nonce: nextNonce)
+        state.withLock { state in
+            guard state.current === session else { return }
+            adopt(challenge, key: session.key, in: &state)
+            state.current.prove()
+        }
+    }
+
+    /// Begins a session for the challenge's nonce, or returns to the one that has it.
+    private func adopt(_ challenge: DigestChallenge, key: Secret?, in state: inout State) {
+        let previous = state.current
+        if let known = state.former.firstIndex(where: { $0.challenge.nonce == challenge.nonce }) {
+            state.current = state.former.remove(at: known)
+        } else {
+            guard let nonce = try? makeClientNonce() else { return }
+            state.generations &+= 1
+            state.current = DigestSession(
+                challenge, generation: state.generations,
+                key: key
+                    ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce),
+                user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+        }
+        state.former.append(previous)
+        if state.former.count > 4 { state.former.removeFirst() }
+    }
+
+    /// `username` as RFC 7616 section 3.4 wants it: hashed where the server asks for that, `username*` where it reads
+    /// UTF-8 and the name is not ASCII, else the quoted name. What knows none of these reads raw bytes.
+    private static func userParameter(_ challenge: DigestChallenge, user: String) -> [UInt8] {
+        if challenge.hashesUser {
+            var digest = MessageDigest(challenge.algorithm)
+            digest.update(utf8: user)
+            digest.update(":")
+            digest.update(challenge.realm)
+            return DigestSession.quoted("username=", digest.finish().withHexadecimal { $0.array })
+        }
+        if challenge.isUTF8, user.utf8.contains(where: { $0 >= 0x80 }) {
+            return Array("username*=UTF-8''\(extendedValue(user))".utf8)
+        }
+        return DigestSession.quoted("username=", Array(user.utf8))
+    }
+
+    /// `value-chars` of RFC 8187 section 3.2.1 (RFC 5987).
+    private static func extendedValue(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: String(UnicodeScalar(byte))
+            case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "+"),
+                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"),
+                UInt8(ascii: "|"), UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default: "%\(Hex.encode([byte]).uppercased())"
+            }
+        }.joined()
+    }
+}
+
+/// The parameters of an `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7615).
+struct AuthenticationInfo {
+    private var parameters: [HeaderChallenge.Parameter] = []
+
+    /// Nil when the field is broken, names something twice, or is larger than any real one.
+    init?(_ field: Span<UInt8>) {
+        guard field.count <= 4096 else { return nil }
+        var reader = ParameterReader(field)
+        reader.skipCommasAndBlanks()
+        while !reader.isAtEnd {
+            guard let name = reader.token(), let value = reader.value(), self[name] == nil else { return nil }
+            parameters.append(HeaderChallenge.Parameter(name: name, value: value))
+            reader.skipCommasAndBlanks()
+        }
+    }
+
+    subscript(name: String) -> [UInt8]? {
+        parameters.first { $0.name == name }?.value
     }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import Crypto
 
 /// The client's answer ([MS-NLMP] section 2.2.1.3), with the code that covers all three messages (section 3.1.5.1.2).
@@ -38,5 +39,89 @@ enum NTLMAuthenticateMessage {
 
     private static func integrityCode(of messages: [UInt8], _ response: NTLMResponse) -> [UInt8] {
         MessageAuthenticationCode(.md5, key: response.sessionKey).code(of: messages.span).array
+    }
+}
+
+/// NTLMv2's answer to a challenge ([MS-NLMP] section 3.3.2). There is no other here: LM and NTLMv1 give the password away.
+struct NTLMResponse {
+    let nt: [UInt8]
+    let lm: [UInt8]
+    /// What the integrity code is made with.
+    let sessionKey: DigestValue
+
+    /// - Parameters:
+    ///   - key: the user's, from `key(for:password:)`.
+    ///   - time: in 100 nanoseconds since 1601, as eight bytes.
+    ///   - sendsLM: whether the older of the two responses is made; else it is zero, as it is where the server knows
+    ///     the time.
+    init(
+        key: Secret, serverChallenge: [UInt8], clientChallenge: [UInt8], time: [UInt8], targetInformation: [UInt8],
+        sendsLM: Bool
+    ) {
+        let code = MessageAuthenticationCode(.md5, key: key)
+        let blob =
+            [1, 1, 0, 0, 0, 0, 0, 0] + time + clientChallenge + [0, 0, 0, 0] + targetInformation + [0, 0, 0, 0]
+        let proof = code.code(of: (serverChallenge + blob).span)
+        nt = proof.array + blob
+        lm =
+            sendsLM
+            ? code.code(of: (serverChallenge + clientChallenge).span).array + clientChallenge
+            : Array(repeating: 0, count: 24)
+        sessionKey = code.code(of: proof.array.span)
+    }
+
+    /// The account's key (`NTOWFv2`).
+    static func key(for account: NTLMAccount, password: Secret) throws(CryptoError) -> Secret {
+        let hash = try passwordHash(of: password)
+        var key = MessageAuthenticationCode(.md5, key: hash).code(of: account.identity.span).array
+        return Secret(wiping: &key)
+    }
+
+    /// MD4 of the password in UTF-16 (`NTOWFv1`). No string is made of it on the way, since nothing wipes strings.
+    static func passwordHash(of password: Secret) throws(CryptoError) -> DigestValue {
+        var bytes = password.withBytes { $0.array }
+        var units: [UInt8] = []
+        units.reserveCapacity(bytes.count * 2)
+        _ = transcode(bytes.makeIterator(), from: UTF8.self, to: UTF16.self, stoppingOnError: false) {
+            units.append(littleEndian: $0)
+        }
+        _ = Secret(wiping: &bytes)
+        let text = Secret(wiping: &units)
+        return try text.withBytes { units throws(CryptoError) in try MD4.digest(of: units) }
+    }
+}
+
+/// A user as NTLM names one: the domain may be left to the server.
+struct NTLMAccount: Sendable, Equatable {
+    let domain: String
+    let user: String
+
+    /// `DOMAIN\user`, `user@domain.example` (which goes whole, and without a domain), or a user alone. Nil without a
+    /// user's name: the server would take the client for anonymous.
+    init?(_ name: String) {
+        if let backslash = name.firstIndex(of: "\\") {
+            domain = String(name[..<backslash])
+            user = String(name[name.index(after: backslash)...])
+        } else {
+            domain = ""
+            user = name
+        }
+        if user.isEmpty { return nil }
+    }
+
+    /// What the password's hash is keyed over: the user in capitals, and the domain as it stands
+    /// ([MS-NLMP] section 3.3.2).
+    var identity: [UInt8] { Array(utf16: Self.uppercased(user) + domain) }
+
+    /// Character by character, as Windows does it: what would become two characters, or a character of ASCII that was
+    /// none, stays.
+    private static func uppercased(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            let upper = scalar.properties.uppercaseMapping.unicodeScalars
+            let isSimple = upper.count == 1 && upper.first?.isASCII == scalar.isASCII && scalar.value < 0x1_0000
+            result.unicodeScalars.append(isSimple ? upper.first ?? scalar : scalar)
+        }
+        return result
     }
 }

@@ -38,3 +38,75 @@ struct NTLMChallengeMessage: Sendable, Equatable {
     /// Whether texts go back in UTF-16; else in the server's own eight-bit characters, of which ASCII is certain.
     var isUnicode: Bool { flags.contains(.unicode) || !flags.contains(.oem) }
 }
+
+/// What the server says of itself and its time, and the client of the connection: a list of attributes
+/// ([MS-NLMP] section 2.2.2.1).
+struct NTLMTargetInformation: Sendable, Equatable {
+    struct Attribute: Sendable, Equatable {
+        let identifier: UInt16
+        var value: [UInt8]
+    }
+
+    static let flags: UInt16 = 6
+    static let timestamp: UInt16 = 7
+    static let targetName: UInt16 = 9
+    static let channelBindings: UInt16 = 10
+
+    /// Of `flags`: the message has an integrity code.
+    private static let hasCode: UInt8 = 2
+
+    /// Without the one that ends the list.
+    private(set) var attributes: [Attribute] = []
+
+    init() {}
+
+    /// Reads the attributes that stand whole; there are servers that send none, and not even the end of the list.
+    init(_ bytes: Span<UInt8>) {
+        var offset = 0
+        while let identifier = bytes.littleEndian16(at: offset), identifier != 0,
+            let length = bytes.littleEndian16(at: offset + 2), length <= bytes.count - offset - 4
+        {
+            let value = bytes.extracting(offset + 4..<offset + 4 + length).array
+            attributes.append(Attribute(identifier: UInt16(truncatingIfNeeded: identifier), value: value))
+            offset += 4 + length
+        }
+    }
+
+    /// The first value of that attribute.
+    subscript(identifier: UInt16) -> [UInt8]? {
+        attributes.first { $0.identifier == identifier }?.value
+    }
+
+    /// The server's time in its own eight bytes, if it gave one.
+    var time: [UInt8]? {
+        self[Self.timestamp].flatMap { $0.count == 8 ? $0 : nil }
+    }
+
+    /// As the client answers it (section 3.1.5.1.2): that the answer has an integrity code, for which service it is
+    /// meant, and on which channel it is sent; without one, sixteen zero bytes.
+    func answered(target: String, channel: [UInt8]?) -> NTLMTargetInformation {
+        var answered = self
+        var flags = self[Self.flags].flatMap { $0.count == 4 ? $0 : nil } ?? [0, 0, 0, 0]
+        flags[0] |= Self.hasCode
+        answered.set(Self.flags, flags)
+        answered.set(Self.channelBindings, channel ?? Array(repeating: 0, count: 16))
+        answered.set(Self.targetName, Array(utf16: target))
+        return answered
+    }
+
+    /// With the end of the list.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for attribute in attributes {
+            bytes.append(littleEndian: attribute.identifier)
+            bytes.append(littleEndian: UInt16(truncatingIfNeeded: attribute.value.count))
+            bytes.append(contentsOf: attribute.value)
+        }
+        return bytes + [0, 0, 0, 0]
+    }
+
+    private mutating func set(_ identifier: UInt16, _ value: [UInt8]) {
+        attributes.removeAll { $0.identifier == identifier }
+        attributes.append(Attribute(identifier: identifier, value: value))
+    }
+}

@@ -1,3 +1,5 @@
+import Bytes
+
 /// What NTLM's messages have in common ([MS-NLMP] section 2.2.1).
 enum NTLMMessage {
     static let signature = Array("NTLMSSP\0".utf8)
@@ -18,5 +20,55 @@ enum NTLMMessage {
         var bytes = signature
         bytes.append(littleEndian: type)
         return bytes
+    }
+}
+
+/// What the two sides agree on ([MS-NLMP] section 2.2.2.5).
+struct NTLMFlags: OptionSet, Sendable {
+    let rawValue: UInt32
+
+    static let unicode = NTLMFlags(rawValue: 1 << 0)
+    static let oem = NTLMFlags(rawValue: 1 << 1)
+    static let requestTarget = NTLMFlags(rawValue: 1 << 2)
+    static let ntlm = NTLMFlags(rawValue: 1 << 9)
+    static let alwaysSign = NTLMFlags(rawValue: 1 << 15)
+    static let extendedSessionSecurity = NTLMFlags(rawValue: 1 << 19)
+    static let targetInformation = NTLMFlags(rawValue: 1 << 23)
+    static let version = NTLMFlags(rawValue: 1 << 25)
+    static let key128 = NTLMFlags(rawValue: 1 << 29)
+    static let key56 = NTLMFlags(rawValue: 1 << 31)
+
+    /// What we ask for. Nothing is signed or sealed over HTTP, so no session key is exchanged either.
+    static let offered: NTLMFlags = [
+        .unicode, .oem, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInformation, .version,
+        .key128, .key56,
+    ]
+}
+
+// NTLM's messages are read and written by offset, all numbers little-endian ([MS-NLMP] section 2.2).
+
+extension Span<UInt8> {
+    /// Two bytes as a number; nil beyond the end.
+    func littleEndian16(at offset: Int) -> Int? {
+        guard offset >= 0, offset <= count - 2 else { return nil }
+        return Int(self[offset]) | Int(self[offset + 1]) << 8
+    }
+
+    /// Four bytes as a number; nil beyond the end.
+    func littleEndian32(at offset: Int) -> UInt32? {
+        guard offset >= 0, offset <= count - 4 else { return nil }
+        return (0..<4).reduce(0) { $0 | UInt32(self[offset + $1]) << UInt32($1 * 8) }
+    }
+}
+
+extension [UInt8] {
+    mutating func append(littleEndian number: some FixedWidthInteger & UnsignedInteger) {
+        for place in 0..<number.bitWidth / 8 { append(UInt8(truncatingIfNeeded: number >> (place * 8))) }
+    }
+
+    /// The text in UTF-16.
+    init(utf16 text: String) {
+        self = []
+        for unit in text.utf16 { append(littleEndian: unit) }
     }
 }

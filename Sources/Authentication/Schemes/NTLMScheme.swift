@@ -30,3 +30,189 @@ public struct NTLMScheme: AuthenticationScheme {
         } catch { throw .unavailable(method: method, error) }
     }
 }
+
+/// Logs connections to one host in, as one account.
+final class NTLMAuthenticator: ConnectionAuthenticator {
+    /// NTLM has no realm: its space is the host.
+    let extent = Extent.origin
+    private let account: NTLMAccount
+    private let key: Secret
+    /// The service that the answers are meant for.
+    private let target: String
+    private let makeChallenge: @Sendable () throws(CryptoError) -> [UInt8]
+
+    init(
+        account: NTLMAccount, password: Secret, target: String,
+        clientChallenge: @escaping @Sendable () throws(CryptoError) -> [UInt8]
+    ) throws(CryptoError) {
+        self.account = account
+        self.target = target
+        key = try NTLMResponse.key(for: account, password: password)
+        makeChallenge = clientChallenge
+    }
+
+    func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "ntlm" }
+
+    func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
+        NTLMContext(self, over: channel)
+    }
+
+    /// The third message.
+    ///
+    /// - Parameter time: milliseconds since 1970; used where the server gives no time.
+    func answer(
+        to challenge: NTLMChallengeMessage, at time: Int, over channel: ChannelBinding?
+    ) throws(AuthenticationError) -> [UInt8] {
+        guard let clientChallenge = try? makeChallenge() else { throw .noRandomness }
+        let information = challenge.targetInformation
+        let response = NTLMResponse(
+            key: key, serverChallenge: challenge.serverChallenge, clientChallenge: clientChallenge,
+            time: information.time ?? Self.fileTime(time),
+            targetInformation: information.answered(target: target, channel: channel.map(Self.hash)).bytes,
+            sendsLM: information.time == nil)
+        let message = NTLMAuthenticateMessage.bytes(
+            answering: challenge, negotiate: NTLMMessage.negotiate, account: account, response: response)
+        guard let message else { throw .unusableChallenge(method: .ntlm) }
+        return message
+    }
+
+    /// The MD5 of `gss_channel_bindings_struct` with empty addresses ([MS-NLMP] section 2.2.2.1, RFC 2744 section 3.11).
+    static func hash(_ channel: ChannelBinding) -> [UInt8] {
+        var digest = MessageDigest(.md5)
+        digest.update(Array(repeating: 0, count: 16))
+        var length: [UInt8] = []
+        length.append(littleEndian: UInt32(truncatingIfNeeded: channel.applicationData.count))
+        digest.update(length)
+        digest.update(channel.applicationData)
+        return digest.finish().array
+    }
+
+    /// In 100 nanoseconds since 1601-01-01 ([MS-DTYP] section 2.3.3).
+    private static func fileTime(_ epochMilliseconds: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: UInt64(clamping: epochMilliseconds &+ 11_644_473_600_000) &* 10_000)
+        return bytes
+    }
+}
+
+/// One connection's NTLM login: says what `NTLMHandshake` finds due.
+final class NTLMContext: SecurityContext {
+    private let authenticator: NTLMAuthenticator
+    private let channel: ChannelBinding?
+    private var handshake = NTLMHandshake.unbegun
+
+    init(_ authenticator: NTLMAuthenticator, over channel: ChannelBinding?) {
+        self.authenticator = authenticator
+        self.channel = channel
+    }
+
+    var isEstablished: Bool {
+        if case .established = handshake { true } else { false }
+    }
+
+    var isOpening: Bool {
+        if case .unbegun = handshake { true } else { false }
+    }
+
+    func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+        let message: [UInt8]
+        switch handshake.requestSent() {
+        case .negotiate: message = NTLMMessage.negotiate
+        case .authenticate(let challenge):
+            message = try authenticator.answer(to: challenge, at: time, over: channel)
+        case .none: throw .unusableChallenge(method: .ntlm)
+        }
+        value.append("NTLM " as StaticString)
+        value.append(Base64.encode(message))
+    }
+
+    func refused(by challenges: [HeaderChallenge]) -> Refusal {
+        handshake.refused(
+            isOffered: challenges.contains { $0.scheme == "ntlm" },
+            challenge: NTLMChallengeMessage(in: challenges))
+    }
+
+    func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
+        handshake.accepted(persists: persists)
+    }
+}
+
+/// The order in which NTLM's three messages go over a connection. A machine without I/O and without cryptography.
+///
+///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established
+///        ▲                                                 │                │
+///        └──────────── the login holds no longer ──────────┴────────────────┘
+enum NTLMHandshake {
+    /// Nothing was sent. Becomes `.awaitingChallenge`.
+    case unbegun
+    /// The first message is out. Becomes `.challenged`, or `.failed` when the server does not go along.
+    case awaitingChallenge
+    /// The server's challenge is there. Becomes `.awaitingVerdict`.
+    case challenged(NTLMChallengeMessage)
+    /// The answer is out. Becomes `.established`, `.unbegun` when it was accepted for one request, or `.failed`.
+    case awaitingVerdict
+    /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
+    case established
+    /// It came to nothing, and the connection is of no more use. Stays.
+    case failed
+
+    /// The message that is due.
+    enum Message {
+        case negotiate
+        case authenticate(NTLMChallengeMessage)
+        /// No message is due: the connection is logged in, waits for the server, or is of no use.
+        case none
+    }
+
+    /// A request goes out.
+    mutating func requestSent() -> Message {
+        switch self {
+        case .unbegun:
+            self = .awaitingChallenge
+            return .negotiate
+        case .challenged(let challenge):
+            self = .awaitingVerdict
+            return .authenticate(challenge)
+        case .awaitingChallenge, .awaitingVerdict, .established, .failed: return .none
+        }
+    }
+
+    /// A `401` or `407` came.
+    ///
+    /// - Parameters:
+    ///   - isOffered: whether one of its challenges is NTLM's.
+    ///   - challenge: the message in it.
+    mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> Refusal {
+        switch self {
+        case .awaitingChallenge:
+            guard let challenge else {
+                self = .failed
+                return .aborted
+            }
+            self = .challenged(challenge)
+            return .proceed
+        case .awaitingVerdict:
+            // Whatever the server asks for now, it has seen the answer.
+            self = .failed
+            return .refused
+        case .established:
+            guard isOffered else { return .unrelated }
+            self = .unbegun
+            return .retry
+        case .unbegun, .challenged, .failed: return .unrelated
+        }
+    }
+
+    /// A response came that is no challenge.
+    mutating func accepted(persists: Bool) -> Acceptance {
+        switch self {
+        case .awaitingVerdict:
+            self = persists ? .established : .unbegun
+            return .unverified
+        case .established: return .unverified
+        case .unbegun, .awaitingChallenge, .challenged, .failed:
+            self = .failed
+            return .ignored
+        }
+    }
+}

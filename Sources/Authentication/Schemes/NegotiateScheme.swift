@@ -1,4 +1,5 @@
 import Bytes
+import Synchronization
 
 /// Negotiate (RFC 4559): SPNEGO over HTTP, with Kerberos and nothing else in it. It logs a connection in; many servers
 /// take the login for one request only, though.
@@ -18,5 +19,203 @@ public struct NegotiateScheme: AuthenticationScheme {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
         return NegotiateAuthenticator(principal, of: credential.version.name, at: space.host)
+    }
+}
+
+/// Logs connections to one host in, as one principal.
+final class NegotiateAuthenticator: ConnectionAuthenticator {
+    /// Negotiate has no realm: its space is the host.
+    let extent = Extent.origin
+    private let principal: any KerberosPrincipal
+    private let credential: String
+    private let host: String
+    private let forgetsLogins = Atomic(false)
+
+    init(_ principal: any KerberosPrincipal, of credential: String, at host: String) {
+        self.principal = principal
+        self.credential = credential
+        self.host = host
+    }
+
+    func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "negotiate" }
+
+    func prepare(under terms: LoginTerms) async throws(AuthenticationError) {
+        let service = KerberosService(host: host, under: terms)
+        do throws(TicketError) { try await principal.prepare(for: service) } catch {
+            throw .noTicket(credential: credential, service: service.name, error)
+        }
+    }
+
+    func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
+        NegotiateContext(self, at: KerberosService(host: host, under: terms), over: channel)
+    }
+
+    func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
+        principal.login(at: service, over: channel)
+    }
+
+    func begin(
+        _ login: any KerberosLogin, at service: KerberosService
+    ) async throws(AuthenticationError) -> [UInt8] {
+        do throws(TicketError) { return try await login.begin() } catch {
+            throw .noTicket(credential: credential, service: service.name, error)
+        }
+    }
+
+    func clockSkew(at service: KerberosService) -> AuthenticationError {
+        .clockSkew(credential: credential, service: service.name)
+    }
+
+    /// Whether the server takes a login for one request only, and says so by asking for the next: it is told again with
+    /// every request from then on, on all connections.
+    var serverForgetsLogins: Bool {
+        get { forgetsLogins.load(ordering: .relaxed) }
+        set { forgetsLogins.store(newValue, ordering: .relaxed) }
+    }
+}
+
+/// One connection's Negotiate login: makes the tokens that `NegotiateHandshake` finds due.
+final class NegotiateContext: SecurityContext {
+    private let authenticator: NegotiateAuthenticator
+    private let service: KerberosService
+    private let channel: ChannelBinding?
+    private var handshake = NegotiateHandshake.unbegun
+    /// The login under way.
+    private var login: (any KerberosLogin)?
+    private(set) var trouble: AuthenticationError?
+
+    init(_ authenticator: NegotiateAuthenticator, at service: KerberosService, over channel: ChannelBinding?) {
+        self.authenticator = authenticator
+        self.service = service
+        self.channel = channel
+    }
+
+    var isEstablished: Bool { handshake == .established }
+
+    var isAtRest: Bool { handshake == .established || handshake == .unbegun }
+
+    /// Kerberos comes to its end with the first token: the body goes along.
+    var isOpening: Bool { false }
+
+    func prepare() async throws(AuthenticationError) {
+        guard case .unbegun = handshake else { return }
+        let login = authenticator.login(at: service, over: channel)
+        self.login = login
+        handshake.begun(with: try await authenticator.begin(login, at: service))
+    }
+
+    func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
+        guard let token = handshake.requestSent() else { throw .unusableChallenge(method: .negotiate) }
+        value.append("Negotiate " as StaticString)
+        value.append(Base64.encode(token))
+    }
+
+    func refused(by challenges: [HeaderChallenge]) -> Refusal {
+        if isEstablished {
+            let isOffered = challenges.contains { authenticator.answers($0) }
+            if isOffered { authenticator.serverForgetsLogins = true }
+            return handshake.lost(isOffered: isOffered)
+        }
+        guard let login else { return .unrelated }
+        let step = token(in: challenges).map { login.answer($0) }
+        if step == .clockSkew { trouble = authenticator.clockSkew(at: service) }
+        let isRefused = step == nil || step == .failed
+        return handshake.refused(
+            step: step, mayRetry: isRefused && handshake.isAwaitingVerdict && login.renounceTicket())
+    }
+
+    func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
+        let step = token(in: challenges).flatMap { login?.answer($0) }
+        // It holds on to tickets.
+        login = nil
+        return handshake.accepted(step: step, persists: persists && !authenticator.serverForgetsLogins)
+    }
+
+    private func token(in challenges: [HeaderChallenge]) -> [UInt8]? {
+        challenges.lazy.filter { self.authenticator.answers($0) }.compactMap(\.token68).first
+            .flatMap { Base64.decode($0) }
+    }
+}
+
+/// The order in which the tokens of a Negotiate login go over a connection. A machine without I/O and without Kerberos.
+///
+///     unbegun ─▶ ready ─▶ awaitingVerdict ─▶ established
+///        ▲         ▲─────────────┘ │               │
+///        └─────── for one request only ────────────┘
+enum NegotiateHandshake: Equatable {
+    /// Nothing was sent. Becomes `.ready`.
+    case unbegun
+    /// A token is there to be sent. Becomes `.awaitingVerdict`.
+    case ready([UInt8])
+    /// A token is out. Becomes `.ready` when the server wants another, `.established`, `.unbegun` when it was accepted for
+    /// one request, or `.failed`.
+    case awaitingVerdict
+    /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
+    case established
+    /// It came to nothing, and the connection is of no more use. Stays.
+    case failed
+
+    var isAwaitingVerdict: Bool { self == .awaitingVerdict }
+
+    /// The first token was made.
+    mutating func begun(with token: [UInt8]) {
+        if case .unbegun = self { self = .ready(token) }
+    }
+
+    /// A request goes out. Nil when no token is due, or none was made.
+    mutating func requestSent() -> [UInt8]? {
+        guard case .ready(let token) = self else { return nil }
+        self = .awaitingVerdict
+        return token
+    }
+
+    /// A `401` or `407` came to a request with a token.
+    ///
+    /// - Parameters:
+    ///   - step: what the token in it came to; nil without one.
+    ///   - mayRetry: whether another ticket could do better.
+    mutating func refused(step: KerberosStep?, mayRetry: Bool) -> Refusal {
+        guard case .awaitingVerdict = self else { return .unrelated }
+        switch step {
+        case .continue(let token)?:
+            self = .ready(token)
+            return .proceed
+        case .established?:
+            // The server knows who asks, and refuses. Another token would only say the same.
+            self = .failed
+            return .denied
+        case .clockSkew?:
+            self = .failed
+            return .aborted
+        case .failed?, nil:
+            self = mayRetry ? .unbegun : .failed
+            return mayRetry ? .retry : .denied
+        }
+    }
+
+    /// A `401` or `407` came on a connection that was logged in.
+    mutating func lost(isOffered: Bool) -> Refusal {
+        guard isOffered else { return .unrelated }
+        self = .unbegun
+        return .retry
+    }
+
+    /// A response came that is no challenge.
+    ///
+    /// - Parameter step: what the token in it came to; nil without one.
+    mutating func accepted(step: KerberosStep?, persists: Bool) -> Acceptance {
+        switch self {
+        case .awaitingVerdict:
+            if step == .failed || step == .clockSkew {
+                self = .failed
+                return .mismatch
+            }
+            self = persists ? .established : .unbegun
+            return step == .established ? .verified : .unverified
+        case .established: return .unverified
+        case .unbegun, .ready, .failed:
+            self = .failed
+            return .ignored
+        }
     }
 }

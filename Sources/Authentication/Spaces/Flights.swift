@@ -95,3 +95,22 @@ extension [Waiter] {
         append(waiter)
     }
 }
+
+/// What only one request at a time is challenged for.
+enum FlightKey: Sendable, Hashable {
+    /// Before the realm is known; with the credential that the client would get, since clients differ.
+    case origin(Origin, CredentialVersion?)
+    case space(ProtectionSpace, CredentialVersion)
+}
+
+/// How a request goes about what is not known yet.
+public enum Admission: Sendable {
+    /// Send it as it is: nothing here was seen to ask for a credential.
+    case proceed
+    /// Send it, and tell the others.
+    case lead(Lease)
+    /// Somebody else is asking, and for too long: send it, and tell the others.
+    case overtake
+    /// Somebody else is asking: await the outcome.
+    case wait(Waiter)
+}

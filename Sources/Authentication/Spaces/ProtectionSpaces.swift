@@ -177,3 +177,24 @@ public final class ProtectionSpaces: Sendable {
         SpanHash.of(host, seed: UInt64(port))
     }
 }
+
+/// What is worth knowing of a space beyond the process: where it reaches, and which credentials it has accepted. Nothing
+/// in it is secret.
+public struct LearnedSpace: Sendable, Hashable {
+    public let space: ProtectionSpace
+    public let extents: [Extent]
+    public let accepted: [CredentialVersion]
+
+    public init(space: ProtectionSpace, extents: [Extent], accepted: [CredentialVersion]) {
+        self.space = space
+        self.extents = extents
+        self.accepted = accepted
+    }
+}
+
+/// Keeps what is learned of spaces for other processes and for later ones. Its calls return at once; what they say may be
+/// written a little later.
+public protocol SpaceJournal: Sendable {
+    /// All that is known of the space, of which something is new.
+    func learned(_ space: LearnedSpace)
+}

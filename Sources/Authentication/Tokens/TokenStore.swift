@@ -1,3 +1,4 @@
+import Crypto
 import Synchronization
 
 /// The tokens there are, by the grant they were given for: each is fetched by one request for all, renewed before it
@@ -129,4 +130,28 @@ public final class TokenStore: Sendable {
         }
         return held?.credential
     }
+}
+
+/// A token that was given for a grant.
+public struct FetchedToken: Sendable {
+    /// The grant it was given for.
+    public let grant: CredentialVersion
+    public let token: Secret
+    /// When it is not to be used any more, in milliseconds since 1970.
+    public let endsAt: Int
+    /// When it is time for the next, likewise.
+    public let renewsAt: Int
+
+    public init(grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int) {
+        self.grant = grant
+        self.token = token
+        self.endsAt = endsAt
+        self.renewsAt = renewsAt
+    }
+}
+
+/// Keeps fetched tokens for other processes and for later ones. Its calls return at once; what they say may be written a
+/// little later.
+public protocol TokenJournal: Sendable {
+    func fetched(_ token: FetchedToken)
 }

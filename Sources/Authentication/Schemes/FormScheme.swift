@@ -1,6 +1,31 @@
 import Bytes
 import Synchronization
 
+/// HTML forms, as a scheme: a page that a rule recognises is the challenge, the cookies that a login brings the answer.
+public struct FormScheme: AuthenticationScheme {
+    public let method = AuthenticationMethod.htmlForm
+
+    public init() {}
+
+    public func strength(of challenge: HeaderChallenge) -> Int? {
+        challenge == .loginPage ? Strength.form : nil
+    }
+
+    public func authenticator(
+        for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
+    ) throws(AuthenticationError) -> any Authenticator {
+        guard credential.user != nil, credential.password != nil else {
+            throw .unsuitableCredential(credential: credential.version.name, method: method)
+        }
+        return SessionAuthenticator()
+    }
+}
+
+extension HeaderChallenge {
+    /// What stands for a page that asks for a login. No field can say it: its name is no token.
+    public static let loginPage = HeaderChallenge(scheme: "login page")
+}
+
 /// Answers with the cookies of a session that the server keeps for one credential. A session is begun by requests of its
 /// own, which its users see to: one of them at a time, for all.
 public final class SessionAuthenticator: Authenticator {

@@ -153,7 +153,7 @@ extension CookieJar: CustomStringConvertible {
 }
 
 /// The value of a `Set-Cookie` field, taken apart (RFC 6265 section 5.2).
-struct SetCookie {
+private struct SetCookie {
     let name: [UInt8]
     let value: [UInt8]
     var domain: [UInt8]?

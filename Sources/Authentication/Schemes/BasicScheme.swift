@@ -42,7 +42,7 @@ public struct BasicScheme: AuthenticationScheme {
 }
 
 /// The one field value that answers a Basic space.
-final class BasicAuthenticator: RequestAuthenticator {
+private final class BasicAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let value: Secret
     private let realm: [UInt8]?

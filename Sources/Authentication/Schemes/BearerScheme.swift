@@ -25,7 +25,7 @@ public struct BearerScheme: AuthenticationScheme {
 }
 
 /// Answers for a resource server with one token.
-final class BearerAuthenticator: RequestAuthenticator {
+private final class BearerAuthenticator: RequestAuthenticator {
     /// A token is for a server (RFC 6750 section 5.2), not for a part of it.
     let extent = Extent.origin
     private let token: Secret

@@ -41,7 +41,7 @@ public struct DigestScheme: AuthenticationScheme {
 /// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
 /// believed only if it came for the current session and that session never worked before: a server may replace nonces
 /// at any time and some do not call that `stale`.
-final class DigestAuthenticator: RequestAuthenticator {
+private final class DigestAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let user: String
     private let password: Secret
@@ -217,7 +217,7 @@ final class DigestAuthenticator: RequestAuthenticator {
 }
 
 /// The parameters of an `Authentication-Info` or `Proxy-Authentication-Info` field (RFC 7615).
-struct AuthenticationInfo {
+private struct AuthenticationInfo {
     private var parameters: [HeaderChallenge.Parameter] = []
 
     /// Nil when the field is broken, names something twice, or is larger than any real one.

@@ -96,7 +96,7 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
 }
 
 /// One connection's NTLM login: says what `NTLMHandshake` finds due.
-final class NTLMContext: SecurityContext {
+private final class NTLMContext: SecurityContext {
     private let authenticator: NTLMAuthenticator
     private let channel: ChannelBinding?
     private var handshake = NTLMHandshake.unbegun
@@ -142,7 +142,7 @@ final class NTLMContext: SecurityContext {
 ///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established
 ///        ▲                                                 │                │
 ///        └──────────── the login holds no longer ──────────┴────────────────┘
-enum NTLMHandshake {
+private enum NTLMHandshake {
     /// Nothing was sent. Becomes `.awaitingChallenge`.
     case unbegun
     /// The first message is out. Becomes `.challenged`, or `.failed` when the server does not go along.

@@ -23,7 +23,7 @@ public struct NegotiateScheme: AuthenticationScheme {
 }
 
 /// Logs connections to one host in, as one principal.
-final class NegotiateAuthenticator: ConnectionAuthenticator {
+private final class NegotiateAuthenticator: ConnectionAuthenticator {
     /// Negotiate has no realm: its space is the host.
     let extent = Extent.origin
     private let principal: any KerberosPrincipal
@@ -75,7 +75,7 @@ final class NegotiateAuthenticator: ConnectionAuthenticator {
 }
 
 /// One connection's Negotiate login: makes the tokens that `NegotiateHandshake` finds due.
-final class NegotiateContext: SecurityContext {
+private final class NegotiateContext: SecurityContext {
     private let authenticator: NegotiateAuthenticator
     private let service: KerberosService
     private let channel: ChannelBinding?

@@ -83,7 +83,7 @@ public final class AnswerSightings<Client: Hashable & Sendable>: Sendable {
 }
 
 /// The values that were put last, as many as there is room for.
-struct Recent<Key: Hashable & Sendable, Value> {
+private struct Recent<Key: Hashable & Sendable, Value> {
     private var values: [Key: Value] = [:]
     /// Oldest first; some may be gone.
     private var order: [Key] = []

@@ -6,7 +6,9 @@ public enum PrometheusText {
     /// - Parameters:
     ///   - storeIsUp: whether the credential store can be reached; nil where there is none.
     ///   - reportLinesDropped: lines for the operator that standard error did not take.
-    public static func render(_ loops: [Metrics], storeIsUp: Bool? = nil, reportLinesDropped: Int = 0) -> String {
+    public static func render(
+        _ loops: [Metrics], replayDisk: ReplayDiskUse, storeIsUp: Bool? = nil, reportLinesDropped: Int = 0
+    ) -> String {
         var text = ""
         let sum = { (counter: Counter) in loops.reduce(0) { $0 &+ $1.value(of: counter) } }
 
@@ -78,6 +80,8 @@ public enum PrometheusText {
         family("attache_clients_open", "gauge", "Client connections open now.", in: &text)
         text += "attache_clients_open \(max(sum(.clientsAccepted) &- sum(.clientsClosed), 0))\n"
 
+        appendReplayDisk(replayDisk, to: &text)
+
         if let storeIsUp {
             family("attache_store_up", "gauge", "Whether the credential store can be reached.", in: &text)
             text += "attache_store_up \(storeIsUp ? 1 : 0)\n"
@@ -89,6 +93,14 @@ public enum PrometheusText {
             text += "attache_errors_total{type=\"\(error.rawValue)\"} \(count)\n"
         }
         return text
+    }
+
+    private static func appendReplayDisk(_ use: ReplayDiskUse, to text: inout String) {
+        let (taken, refused) = ("attache_replay_disk_bytes", "attache_replay_disk_refused_total")
+        family(taken, "gauge", "Bytes of replay-disk-total taken by bodies kept for sending again.", in: &text)
+        text += "\(taken) \(use.bytes)\n"
+        family(refused, "counter", "Bodies not kept because replay-disk-total was taken.", in: &text)
+        text += "\(refused) \(use.refused)\n"
     }
 
     private static func appendHandshakes(_ loops: [Metrics], to text: inout String) {

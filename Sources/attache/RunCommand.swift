@@ -43,7 +43,7 @@ struct RunCommand {
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
-        let admin = try startAdmin(setup, server: server, store: store)
+        let admin = try startAdmin(setup, server: server, shared: shared, store: store)
         let adminAddress = admin?.unstarted.address
         shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
         Self.served.withLock { $0 = [server, shared, admin] }
@@ -65,7 +65,7 @@ struct RunCommand {
     /// The administrator's listener lives on the first loop, and as long as the process.
     /// - Returns: nil where the rule file wants none.
     private func startAdmin(
-        _ setup: Setup, server: ProxyServer, store: RunningStore?
+        _ setup: Setup, server: ProxyServer, shared: SharedState, store: RunningStore?
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
@@ -76,7 +76,8 @@ struct RunCommand {
             },
             metrics: {
                 PrometheusText.render(
-                    server.metrics, storeIsUp: store.map { $0.follower.problem == nil },
+                    server.metrics, replayDisk: shared.replayDisk,
+                    storeIsUp: store.map { $0.follower.problem == nil },
                     reportLinesDropped: Console.linesDropped)
             })
         do throws(IOError) {

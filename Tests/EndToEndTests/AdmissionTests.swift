@@ -7,17 +7,11 @@ struct AdmissionTests {
         "GET \(origin.url(path)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n"
     }
 
-    private static func metric(_ name: String, at proxy: AttacheProcess) throws -> Int {
-        let text = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text
-        let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
-        return try #require(line?.split(separator: " ").last.flatMap { Int($0) }, "\(name)")
-    }
-
     /// Waits until so many connections were accepted or refused: who comes behind them is not displaced for their sake.
     private static func haveArrived(_ count: Int, at proxy: AttacheProcess) throws -> Bool {
         try Wait.until {
-            let refused = try metric("attache_clients_refused_total{reason=\"limit\"}", at: proxy)
-            return try refused + metric("attache_clients_total", at: proxy) >= count
+            let refused = try proxy.metric("attache_clients_refused_total{reason=\"limit\"}")
+            return try refused + proxy.metric("attache_clients_total") >= count
         }
     }
 
@@ -52,8 +46,8 @@ struct AdmissionTests {
                 try wire.send(Self.request(origin))
                 #expect(try wire.readResponse().status == 200)
             }
-            #expect(try Self.metric("attache_clients_displaced_total", at: proxy) == 3)
-            #expect(try Self.metric("attache_clients_open", at: proxy) == 4)
+            #expect(try proxy.metric("attache_clients_displaced_total") == 3)
+            #expect(try proxy.metric("attache_clients_open") == 4)
             #expect(proxy.errorOutput.components(separatedBy: "the limit of 4 clients is met").count == 2)
         }
     }
@@ -79,7 +73,7 @@ struct AdmissionTests {
             gate.open()
             for wire in served { #expect(try wire.readResponse().status == 200) }
             #expect(try proxy.get(origin.url()).status == 200)
-            #expect(try Self.metric("attache_clients_refused_total{reason=\"limit\"}", at: proxy) == 1)
+            #expect(try proxy.metric("attache_clients_refused_total{reason=\"limit\"}") == 1)
             #expect(try proxy.records(atLeast: 4).map(\.status).sorted() == [200, 200, 200, 503])
         }
     }
@@ -110,7 +104,7 @@ struct AdmissionTests {
             let silent = try (1...400).map { _ in try proxy.connect() }
             #expect(try Self.haveArrived(400, at: proxy))
             for _ in 1...40 { #expect(try proxy.get(origin.url()).status == 200) }
-            #expect(try Self.metric("attache_clients_open", at: proxy) <= 20)
+            #expect(try proxy.metric("attache_clients_open") <= 20)
             #expect(silent.count == 400)
         }
     }
@@ -140,8 +134,8 @@ struct AdmissionTests {
             #expect(try proxy.exchange(Self.request(origin)).status == 403)
             #expect(origin.connections == 0)
             #expect(try proxy.records(atLeast: 3).allSatisfy { $0["client"] == "127.0.0.1" && $0.status == 403 })
-            #expect(try Self.metric("attache_clients_refused_total{reason=\"address\"}", at: proxy) >= 104)
-            #expect(try Self.metric("attache_clients_total", at: proxy) == 0)
+            #expect(try proxy.metric("attache_clients_refused_total{reason=\"address\"}") >= 104)
+            #expect(try proxy.metric("attache_clients_total") == 0)
             #expect(proxy.errorOutput.components(separatedBy: "would let it in").count == 2)
         }
     }
@@ -174,7 +168,7 @@ struct AdmissionTests {
                 #expect(try Curl.fetch(origin.url(), options).status == 200)
             }
             #expect(try wires[0].isEnded())
-            #expect(try Self.metric("attache_clients_open", at: proxy) <= 6)
+            #expect(try proxy.metric("attache_clients_open") <= 6)
         }
     }
 
@@ -185,9 +179,9 @@ struct AdmissionTests {
             let idle = try (1...8).map { _ in try Self.idle(origin, at: proxy) }
             try proxy.reload("limits { clients 3 }\ntimeouts { idle 300s }")
             #expect(proxy.awaitErrorOutput("the rule file was reloaded"))
-            #expect(try Self.metric("attache_clients_open", at: proxy) == 8)
+            #expect(try proxy.metric("attache_clients_open") == 8)
             let last = try Self.idle(origin, at: proxy)
-            #expect(try Self.metric("attache_clients_open", at: proxy) == 3)
+            #expect(try proxy.metric("attache_clients_open") == 3)
             for wire in idle.prefix(6) { #expect(try wire.isEnded()) }
             for wire in idle.suffix(2) + [last] {
                 try wire.send(Self.request(origin))

@@ -62,11 +62,13 @@ struct ReplayTests {
             let fields = "Host: 127.0.0.1:\(origin.port)\r\nContent-Length: 80000\r\n\r\n"
             try held.send("POST \(origin.url("/held")) HTTP/1.1\r\n\(fields)")
             #expect(Wait.until { origin.messages.contains { $0.target == "/held" } })
+            #expect(try proxy.metric("attache_replay_disk_bytes") == 78_976)
             let refused = try upload(proxy, origin, bytes: 80_000)
             #expect(refused.status == 401)
             #expect(refused["Proxy-Status"]?.contains("replay-disk-total") == true)
             #expect(origin.contents.last?["Expect"] == "100-continue")
             #expect(try upload(proxy, origin, bytes: 900).status == 200)
+            #expect(try proxy.metric("attache_replay_disk_refused_total") == 1)
             switch end {
             case .answered:
                 gate.open()
@@ -77,6 +79,7 @@ struct ReplayTests {
             case .clientEnds: held.finishSending()
             }
             #expect(try Wait.until { try upload(proxy, origin, bytes: 80_000).status == 200 }, "\(proxy.accessLog)")
+            #expect(try Wait.until { try proxy.metric("attache_replay_disk_bytes") == 0 })
             gate.open()
         }
     }

@@ -10,9 +10,11 @@ struct MetricsTests {
         return record
     }
 
+    private static let replayDisk = ReplayDiskUse(bytes: 1, refused: 1)
+
     static func values(_ loops: [Metrics]) -> [Substring: Substring] {
         var values: [Substring: Substring] = [:]
-        for line in PrometheusText.render(loops, reportLinesDropped: 1).split(separator: "\n")
+        for line in PrometheusText.render(loops, replayDisk: replayDisk, reportLinesDropped: 1).split(separator: "\n")
         where !line.hasPrefix("#") {
             let parts = line.split(separator: " ")
             values[parts[0]] = parts[1]
@@ -52,7 +54,7 @@ struct MetricsTests {
         loops[0].addTrustException(by: "lab")
         loops[1].addTrustException(by: "lab")
         loops[1].addTrustException(by: "a\"b\\c\nd")
-        let text = PrometheusText.render(loops)
+        let text = PrometheusText.render(loops, replayDisk: Self.replayDisk)
         #expect(text.contains("\nattache_trust_exceptions_total{rule=\"lab\"} 2\n"))
         #expect(text.contains("\nattache_trust_exceptions_total{rule=\"a\\\"b\\\\c\\nd\"} 1\n"))
     }
@@ -96,7 +98,9 @@ struct MetricsTests {
     func `a duration counts from the smallest bound that holds it`(milliseconds: Int, bound: String) {
         let metrics = Metrics()
         metrics.add(Self.exchange { $0.milliseconds = milliseconds })
-        let buckets = PrometheusText.render([metrics]).split(separator: "\n").filter { $0.contains("_bucket{") }
+        let buckets = PrometheusText.render([metrics], replayDisk: Self.replayDisk).split(separator: "\n").filter {
+            $0.contains("_bucket{")
+        }
         #expect(buckets.count == 18)
         #expect(buckets.first { $0.hasSuffix(" 1") }?.contains("le=\"\(bound)\"") == true)
         #expect(buckets.last?.hasSuffix("le=\"+Inf\"} 1") == true)
@@ -112,7 +116,7 @@ struct MetricsTests {
     }
 
     @Test func `the text is what Prometheus parses`() {
-        let text = PrometheusText.render([Metrics()])
+        let text = PrometheusText.render([Metrics()], replayDisk: Self.replayDisk)
         #expect(text.hasSuffix("\n"))
         var family = ""
         for line in text.split(separator: "\n") {
@@ -133,7 +137,7 @@ struct MetricsTests {
         let metrics = Metrics()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for _ in 0..<20_000 { metrics.add(to: .tunnelsOpened) } }
-            group.addTask { for _ in 0..<20 { _ = PrometheusText.render([metrics]) } }
+            group.addTask { for _ in 0..<20 { _ = PrometheusText.render([metrics], replayDisk: Self.replayDisk) } }
         }
         #expect(Self.values([metrics])["attache_tunnels_total"] == "20000")
     }

@@ -39,6 +39,8 @@ final class ReplayCopy {
         let missing = count + added - room.free - taken
         if missing <= 0 { return true }
         guard room.spool.take(missing, of: room.total) else {
+            // Who asks again in smaller pieces is still one.
+            if !wasCrowdedOut { room.spool.noteRefusal() }
             wasCrowdedOut = true
             return false
         }

@@ -1,9 +1,11 @@
 import Synchronization
+import Telemetry
 
 /// What all copies of bodies take up together, in the requests of every loop, beyond what each may keep in memory. It
 /// outlives a reload.
 final class ReplaySpool: Sendable {
     private let used = Atomic(0)
+    private let refused = Atomic(0)
 
     /// - Returns: whether there were so many bytes left below `total`; they are taken until they are given back.
     func take(_ count: Int, of total: Int) -> Bool {
@@ -18,4 +20,11 @@ final class ReplaySpool: Sendable {
     }
 
     func give(_ count: Int) { used.subtract(count, ordering: .relaxed) }
+
+    /// A body is not kept, since others have the room.
+    func noteRefusal() { refused.add(1, ordering: .relaxed) }
+
+    var use: ReplayDiskUse {
+        ReplayDiskUse(bytes: used.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed))
+    }
 }

@@ -3,6 +3,7 @@ import Credentials
 import IO
 import Synchronization
 import TLS
+import Telemetry
 
 /// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
 public final class SharedState: Sendable {
@@ -39,6 +40,9 @@ public final class SharedState: Sendable {
         self.tokens = tokens
         self.report = report
     }
+
+    /// What copies of bodies take up on disk.
+    public var replayDisk: ReplayDiskUse { spool.use }
 
     /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was
     /// parked of the old one is forgotten.

@@ -147,6 +147,14 @@ final class AttacheProcess: Sendable {
     var identifier: pid_t { child.identifier }
     var accessLog: String { Scratch.read(folder + "/access.log") }
 
+    /// The value of one line of its metrics.
+    /// - Parameter name: with the labels, if it has any.
+    func metric(_ name: String) throws -> Int {
+        let text = try Curl.fetch("http://127.0.0.1:\(adminPort)/metrics").text
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return try #require(line?.split(separator: " ").last.flatMap { Int($0) }, "\(name)")
+    }
+
     /// Entries of the access log, which is written behind the responses: waits until there are so many.
     func records(atLeast count: Int = 1) throws -> [AccessRecord] {
         _ = Wait.until { accessLogLines.count >= count }

@@ -12,7 +12,7 @@ public struct RuleFile: Sendable {
         let log = DiagnosticLog()
         var syntax = SyntaxReader(reader: reader, log: log)
         let nodes = try syntax.read(path)
-        let parser = RuleParser(reader: reader, sources: syntax.sources, log: log)
+        var parser = RuleParser(reader: reader, sources: syntax.sources, log: log)
         let configuration = parser.parse(nodes)
         self.configuration = log.hasErrors ? nil : configuration
         diagnostics = log.diagnostics

@@ -1,116 +1,98 @@
+/// The top of the file. `include` is no directive of it: it may stand in any block and is gone before the parser looks.
+enum FileDirective: String, DirectiveName {
+    case listen
+    case admin
+    case threads
+    case state
+    case log
+    case limits
+    case timeouts
+    case clients
+    case egress
+    case credential
+    case route
+    case challenge
+    case authority
+    case store
+    case parent
+
+    static let block: String? = nil
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .listen: .some("an address and a port", .path, repeats: true)
+        case .admin: .one("an address and a port")
+        case .threads: .one("'auto' or a number of threads")
+        case .state: .one("a directory")
+        case .log: .some("a format, then 'stdout', 'stderr' or 'file' and a path", .never)
+        case .limits: .block()
+        case .timeouts: .block()
+        case .clients: .block()
+        case .egress: .block()
+        case .credential: .block(.one, "a name", repeats: true)
+        case .route: .block(.one, "a host pattern", repeats: true)
+        case .challenge: .block(.optional, "a name", repeats: true)
+        case .authority: .block()
+        case .store:
+            .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
+        case .parent: .block(.one, "a name", repeats: true)
+        }
+    }
+}
+
 /// Directives to a `Configuration`. It goes on after an error, so that one run shows them all; what it built is
 /// thrown away if there was any.
 ///
-/// One extension for each kind of block; `RuleParser+Directives` holds what is true of every directive,
-/// `RuleParser+Values` what a size, a duration or an address looks like, `RuleParser+Checks` what only the whole
-/// file can show.
-final class RuleParser<Reader: SourceReader> {
-    let reader: Reader
-    let sources: SourceMap
-    let log: DiagnosticLog
-    var configuration = Configuration()
-    /// Top-level directives found inside a block whose brace is missing.
-    var strays: [SyntaxNode] = []
-    /// Where things were said that a later check may have to point at.
-    var listenerRanges: [SourceRange] = []
-    var credentialRanges: [String: SourceRange] = [:]
-    var challengeSources: [ChallengeSource] = []
-    var challengeNames: Set<String> = []
-    var routeRanges: [SourceRange] = []
-    var parentRanges: [String: SourceRange] = [:]
-    /// The words of `via`, with the number of the route.
-    var detours: [(route: Int, values: [Value])] = []
-    var uses: [(name: String, range: SourceRange)] = []
+/// Each kind of block has a reader of its own, with the directives that may stand in it. `RuleChecks` is what only the
+/// whole file can show.
+struct RuleParser {
+    private let context: ReadingContext
+    private var draft = RuleDraft()
 
-    init(reader: Reader, sources: SourceMap, log: DiagnosticLog) {
-        self.reader = reader
-        self.sources = sources
-        self.log = log
+    init(reader: any SourceReader, sources: SourceMap, log: DiagnosticLog) {
+        context = ReadingContext(
+            reader: reader, sources: sources, log: log, top: FileDirective.self,
+            blocks: [
+                LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
+                CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
+                FormDirective.self, ParentDirective.self, StoreDirective.self,
+            ])
     }
 
-    func parse(_ nodes: [SyntaxNode]) -> Configuration {
+    mutating func parse(_ nodes: [SyntaxNode]) -> Configuration {
         var isFirst = true
         var rest = nodes
         var seen: [FileDirective: SourceRange] = [:]
         while !rest.isEmpty {
-            let directives = directives(FileDirective.self, in: rest, isClosed: true, seen: &seen)
-            if isFirst, directives.contains(where: { $0.name == .listen }) { configuration.listeners = [] }
+            let directives = context.directives(FileDirective.self, in: rest, isClosed: true, seen: &seen)
+            if isFirst, directives.contains(where: { $0.name == .listen }) { draft.configuration.listeners = [] }
             isFirst = false
             for directive in directives { accept(directive) }
-            rest = strays
-            strays = []
+            rest = context.takeStrays()
         }
-        check()
-        return configuration
+        draft.configuration.secretVariables = context.secretVariables
+        RuleChecks(context: context).check(&draft)
+        return draft.configuration
     }
 
-    private func accept(_ directive: Directive<FileDirective>) {
+    private mutating func accept(_ directive: Directive<FileDirective>) {
+        let settings = SettingsReader(context: context)
         switch directive.name {
-        case .listen: listen(directive)
-        case .admin: configuration.admin = directive.values.first.flatMap(endpoint)
-        case .threads: threads(directive)
-        case .state: configuration.state = directive.values.first.map(path)
-        case .log: accessLog(directive)
-        case .limits: limits(directive.node)
-        case .timeouts: timeouts(directive.node)
-        case .clients: clients(directive.node)
-        case .egress: egress(directive.node)
-        case .credential: credential(directive)
-        case .route: route(directive)
-        case .challenge: challenge(directive)
-        case .authority: authority(directive)
-        case .store: store(directive)
-        case .parent: parent(directive)
-        }
-    }
-
-    private func listen(_ directive: Directive<FileDirective>) {
-        guard let value = directive.values.first else { return }
-        let tls = listenerTLS(directive.values.dropFirst())
-        guard let endpoint = endpoint(value) else { return }
-        if configuration.listeners.contains(where: { $0.endpoint == endpoint }), endpoint.port != 0 {
-            log.report(at: value.range, "\(value.shown) is listened on already")
-        }
-        configuration.listeners.append(.init(endpoint, tls: tls))
-        listenerRanges.append(value.range)
-    }
-
-    private func threads(_ directive: Directive<FileDirective>) {
-        guard let value = directive.values.first else { return }
-        if value.text == "auto" {
-            configuration.threads = .automatic
-        } else if let count = number(value, 1...1024, or: ["auto"]) {
-            configuration.threads = .count(count)
-        }
-    }
-
-    private func accessLog(_ directive: Directive<FileDirective>) {
-        typealias Format = Configuration.Log.Format
-        guard let first = directive.values.first,
-            let format = keyword(first, Format.self, later: ["combined", "squid"])
-        else { return }
-        configuration.log.format = format
-        guard directive.values.count > 1 else { return }
-        let destination = directive.values[1]
-        if format == .off {
-            log.report(at: destination.range, "'log off' takes nothing more")
-            return
-        }
-        switch (destination.text, directive.values.count) {
-        case ("stdout", 2): configuration.log.destination = .standardOutput
-        case ("stderr", 2): configuration.log.destination = .standardError
-        case ("file", 3): configuration.log.destination = .file(path(directive.values[2]))
-        case ("file", 2): log.report(at: destination.range, "'log \(format.rawValue) file' needs a path")
-        default:
-            let words = ["stdout", "stderr", "file"]
-            if words.contains(destination.text) {
-                let extra = directive.values[destination.text == "file" ? 3 : 2]
-                log.report(at: extra.range, "nothing more may follow here")
-            } else {
-                log.report(
-                    at: destination.range, "a log goes to 'stdout', 'stderr' or 'file' and a path",
-                    suggestion: Suggestion.nearest(to: destination.text, among: words))
-            }
+        case .listen: ListenerReader(context: context).read(directive, into: &draft)
+        case .admin: draft.configuration.admin = directive.values.first.flatMap(context.parse.endpoint)
+        case .threads: settings.threads(directive).map { draft.configuration.threads = $0 }
+        case .state: draft.configuration.state = directive.values.first.map(context.parse.path)
+        case .log: settings.accessLog(directive, into: &draft.configuration.log)
+        case .limits: settings.limits(directive.node, into: &draft.configuration.limits)
+        case .timeouts: settings.timeouts(directive.node, into: &draft.configuration.timeouts)
+        case .clients: ClientsReader(context: context).read(directive.node, into: &draft.configuration.clients)
+        case .egress: EgressReader(context: context).read(directive.node, into: &draft.configuration.egress)
+        case .credential: CredentialReader(context: context).read(directive, into: &draft)
+        case .route: RouteReader(context: context).read(directive, into: &draft)
+        case .challenge: ChallengeReader(context: context).read(directive, into: &draft)
+        case .authority: AuthorityReader(context: context).read(directive.node, into: &draft.configuration.authority)
+        case .store: StoreReader(context: context).read(directive).map { draft.configuration.store = $0 }
+        case .parent: ParentReader(context: context).read(directive, into: &draft)
         }
     }
 }

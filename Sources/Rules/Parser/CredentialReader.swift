@@ -1,22 +1,28 @@
-extension RuleParser {
-    func credential(_ directive: Directive<FileDirective>) {
+import Bytes
+
+/// `credential`.
+struct CredentialReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
         guard let value = directive.values.first else { return }
-        let said = directives(CredentialDirective.self, in: directive.node)
-        nameCredential(value)
+        let said = context.directives(CredentialDirective.self, in: directive.node)
+        name(value, in: &draft.credentials)
         guard let kind = credentialKind(said, of: value, in: directive.node),
             let content = content(kind, CredentialBlock(said), of: value), !value.text.isEmpty
         else { return }
-        configuration.credentials.append(
-            .init(name: value.text, content: content, rule: reference(value.text, directive.node)))
+        draft.configuration.credentials.append(
+            .init(name: value.text, content: content, rule: context.reference(value.text, directive.node)))
     }
 
-    private func nameCredential(_ value: Value) {
+    private func name(_ value: Value, in names: inout [String: SourceRange]) {
         if value.text.isEmpty {
             refuse(value, "a credential needs a name")
-        } else if let first = credentialRanges[value.text] {
-            log.report(at: value.range, "a credential \(value.shown) exists already, at \(sources.place(of: first))")
+        } else if let first = names[value.text] {
+            let place = context.sources.place(of: first)
+            log.report(at: value.range, "a credential \(value.shown) exists already, at \(place)")
         } else {
-            credentialRanges[value.text] = value.range
+            names[value.text] = value.range
         }
     }
 
@@ -50,7 +56,8 @@ extension RuleParser {
     private func content(
         _ kind: CredentialKind, _ block: CredentialBlock, of name: Value
     ) -> Configuration.Credential.Content? {
-        let secret = { (word: CredentialDirective) in block.value(word).flatMap(self.secret) }
+        let tokens = TokenReader(context: context)
+        let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
         switch kind {
         case .password:
             guard let user = secret(.user), let password = secret(.password) else { return nil }
@@ -58,17 +65,19 @@ extension RuleParser {
         case .pem:
             guard let certificate = block.value(.certificate), let key = block.value(.key) else { return nil }
             return .identity(
-                .pem(certificate: path(certificate), key: path(key), passphrase: secret(.passphrase)))
+                .pem(certificate: parse.path(certificate), key: parse.path(key), passphrase: secret(.passphrase)))
         case .pkcs12:
-            return block.value(.pkcs12).map { .identity(.pkcs12(path($0), passphrase: secret(.passphrase))) }
+            return block.value(.pkcs12).map {
+                .identity(.pkcs12(parse.path($0), passphrase: secret(.passphrase)))
+            }
         case .pkcs11:
             return block.value(.pkcs11).flatMap(tokenURI).map {
                 .identity(.pkcs11($0, passphrase: secret(.passphrase)))
             }
-        case .kerberos: return kerberos(block, of: name).map { .kerberos($0) }
+        case .kerberos: return tokens.kerberos(block, of: name).map { .kerberos($0) }
         case .token: return secret(.token).map { .token($0) }
-        case .oauth: return oauth(block).map { .oauth($0) }
-        case .signature: return signature(block).map { .signature($0) }
+        case .oauth: return tokens.oauth(block).map { .oauth($0) }
+        case .signature: return tokens.signature(block).map { .signature($0) }
         }
     }
 
@@ -86,17 +95,4 @@ extension RuleParser {
         return value.text
     }
 
-    func secret(_ value: Value) -> ValueSource? {
-        switch value.origin {
-        case .environment(let name): return .environment(name)
-        case .file(let path): return .file(path)
-        case .written:
-            // RFC 7617 section 2: neither user nor password may hold a control character.
-            if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-                refuse(value, "a control character cannot be sent in a credential")
-                return nil
-            }
-            return .literal(RedactedText(value.text))
-        }
-    }
 }

@@ -1,7 +1,10 @@
 import Bytes
 
-/// What each kind of value looks like. A function that returns nil has reported why.
-extension RuleParser {
+/// The kinds of values, each with the sentence that refuses what is none. A function that returns nil has reported why.
+struct ValueParser {
+    let log: DiagnosticLog
+    let sources: SourceMap
+
     /// Reports a value. What came from the environment or another file is not quoted, not even as a suggestion.
     func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
         let mayShow = value.origin == .written && !value.isSecret
@@ -187,5 +190,65 @@ extension RuleParser {
             return "\(bytes >> shift)\(unit)"
         }
         return "\(bytes)"
+    }
+
+    func secret(_ value: Value) -> ValueSource? {
+        switch value.origin {
+        case .environment(let name): return .environment(name)
+        case .file(let path): return .file(path)
+        case .written:
+            // RFC 7617 section 2: neither user nor password may hold a control character.
+            if value.text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+                refuse(value, "a control character cannot be sent in a credential")
+                return nil
+            }
+            return .literal(RedactedText(value.text))
+        }
+    }
+
+    /// A key that stands in the rule file would be no secret to who may read the rules.
+    func sealingKey(_ value: Value) -> ValueSource? {
+        switch value.origin {
+        case .environment(let name): return .environment(name)
+        case .file(let path): return .file(path)
+        case .written:
+            refuse(value, "a key does not stand in the rule file: say 'file' and a path, or 'env' and a name")
+            return nil
+        }
+    }
+
+    /// A word of a line, with the values behind it.
+    struct Option<Word> {
+        let word: Word
+        let keyword: Value
+        var values: [Value] = []
+    }
+
+    /// `WORD VALUE … WORD VALUE …`. A value that is one of the words stands in quotes.
+    func options<Word: RawRepresentable<String> & CaseIterable>(
+        _: Word.Type, in values: ArraySlice<Value>, isSound: inout Bool
+    ) -> [Option<Word>] {
+        var options: [Option<Word>] = []
+        for value in values {
+            if let word = Word(rawValue: value.text), !value.isQuoted {
+                options.append(Option(word: word, keyword: value))
+            } else if options.isEmpty {
+                // What follows a word that is none belongs to it.
+                if isSound { _ = keyword(value, Word.self) }
+                isSound = false
+            } else {
+                options[options.count - 1].values.append(value)
+            }
+        }
+        return options
+    }
+
+    func onePath<Word>(_ option: Option<Word>) -> String? {
+        guard let first = option.values.first else {
+            log.report(at: option.keyword.range, "\(option.keyword.shown) needs a path")
+            return nil
+        }
+        if option.values.count > 1 { refuse(option.values[1], "\(option.keyword.shown) takes one path") }
+        return path(first)
     }
 }

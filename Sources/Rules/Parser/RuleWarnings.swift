@@ -1,18 +1,48 @@
 import Bytes
 
-/// What is no error and yet probably not meant. Looked for only in a file without errors.
-extension RuleParser {
+/// The parts of a file without errors that are probably not meant.
+struct RuleWarnings: BlockReader {
+    let context: ReadingContext
+    let draft: RuleDraft
+
+    private var configuration: Configuration { draft.configuration }
+
+    /// Where rules are held against rules, only the first are, lest many of them take quadratic time.
+    private static let compared = 1024
+
     func warn() {
+        warnOfReach()
         for (index, rule) in configuration.challenges.enumerated() {
-            let source = challengeSources[index]
+            let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
-            if index < 1024 { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
+            if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLesson(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
             warnOfEnd(terms, source)
         }
         warnOfNamesBeyondAuthority()
+    }
+
+    /// A rule behind one that takes everything it could take.
+    private func warnOfReach() {
+        let challenges = configuration.challenges
+        for (index, rule) in challenges.enumerated() where index < Self.compared {
+            guard let earlier = challenges[..<index].first(where: { $0.covers(rule) }) else { continue }
+            log.report(
+                .warning, at: draft.challenges[index].node.name.range,
+                "this challenge is never reached: \(earlier.rule) takes all that it could match")
+        }
+        let routes = configuration.routes
+        for (index, route) in routes.enumerated() where index < Self.compared {
+            let earlier = routes[..<index].first {
+                $0.host.covers(route.host) && ($0.port == nil || $0.port == route.port)
+            }
+            guard let earlier else { continue }
+            log.report(
+                .warning, at: draft.routes[index],
+                "this route is never reached: \(earlier.rule) takes all that it could match")
+        }
     }
 
     private func warnOfWideAnswer(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
@@ -67,7 +97,9 @@ extension RuleParser {
     private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {
         !rule.hosts.isEmpty
             && rule.hosts.allSatisfy { host in
-                configuration.routes.first { $0.host.covers(host) }.map { $0.upgrade != nil && $0.port == nil } ?? false
+                configuration.routes.prefix(Self.compared).first { $0.host.covers(host) }.map {
+                    $0.upgrade != nil && $0.port == nil
+                } ?? false
             }
     }
 
@@ -91,7 +123,7 @@ extension RuleParser {
     }
 
     private func warnOfEnd(_ terms: TrustTerms, _ source: ChallengeSource) {
-        guard let until = terms.until, let today = reader.today, let node = source.said(.until) else { return }
+        guard let until = terms.until, let today = context.reader.today, let node = source.said(.until) else { return }
         let left = until.number - today.number
         if left < 0 {
             log.report(.warning, at: node.range, "this day is past: the challenge does not apply any more")
@@ -105,7 +137,7 @@ extension RuleParser {
     private func warnOfNamesBeyondAuthority() {
         let authority = configuration.authority
         guard !authority.names.isEmpty else { return }
-        for (route, range) in zip(configuration.routes, routeRanges)
+        for (route, range) in zip(configuration.routes, draft.routes)
         where route.action == .intercept && !authority.mayPermit(route.host) {
             log.report(
                 .warning, at: range, "none of these hosts can be intercepted: the authority's 'names' leave them out")
@@ -128,5 +160,30 @@ extension Configuration.Challenge {
                 case .any, .suffix, .glob: false
                 }
             }
+    }
+}
+
+extension Configuration.Challenge {
+    /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
+    func covers(_ other: Self) -> Bool {
+        // A rule that ends leaves what it took to the others.
+        trustTerms?.until == nil
+            && (isProxy == nil || isProxy == other.isProxy)
+            && (isSecure == nil || isSecure == other.isSecure)
+            && effectiveMethods.isSuperset(of: other.effectiveMethods)
+            && covers(hosts, other.hosts) { $0.covers($1) }
+            && (ports.map { mine in other.ports.map { mine.covers($0) } ?? false } ?? true)
+            && covers(protocols, other.protocols, by: ==)
+            && covers(realms, other.realms) { $0.isAny || $0 == $1 }
+            && covers(clients, other.clients, by: ==)
+            && covers(issuers, other.issuers) { $0.isAny || $0 == $1 }
+            && covers(findings, other.findings, by: ==)
+            && (failures.map { mine in
+                other.failures.map { mine.lowerBound <= $0.lowerBound && mine.upperBound >= $0.upperBound } ?? false
+            } ?? true)
+    }
+
+    private func covers<Pattern>(_ mine: [Pattern], _ theirs: [Pattern], by test: (Pattern, Pattern) -> Bool) -> Bool {
+        mine.isEmpty || !theirs.isEmpty && theirs.allSatisfy { inner in mine.contains { test($0, inner) } }
     }
 }

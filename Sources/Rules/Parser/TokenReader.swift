@@ -1,7 +1,9 @@
 import Bytes
 
-/// Credentials that are no password: tickets, tokens and signatures.
-extension RuleParser {
+/// The parts of a `credential` that is no password: a ticket, a token or a signature.
+struct TokenReader: BlockReader {
+    let context: ReadingContext
+
     func kerberos(_ block: CredentialBlock, of name: Value) -> KerberosSource? {
         let proofs = block.said([.keytab, .ccache, .password])
         guard let principal = block.value(.kerberos) else { return nil }
@@ -16,9 +18,9 @@ extension RuleParser {
         }
         refuseOthers(proofs, "a principal is proved in one way")
         switch proof.name {
-        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(path(value)))
-        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(path(value)))
-        default: return secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
+        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(parse.path(value)))
+        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(parse.path(value)))
+        default: return parse.secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
         }
     }
 
@@ -30,7 +32,7 @@ extension RuleParser {
         else { return nil }
         var grant = OAuthSource.Grant.clientCredentials
         if let said = grants.first {
-            guard let token = said.values.first.flatMap(secret) else { return nil }
+            guard let token = said.values.first.flatMap(parse.secret) else { return nil }
             grant = said.name == .refreshToken ? .refreshToken(token) : .assertion(token)
         } else if proof == .none, let directive = block.directive(.clientID) {
             log.report(
@@ -46,22 +48,22 @@ extension RuleParser {
     }
 
     private func proof(_ block: CredentialBlock) -> OAuthSource.Proof? {
-        let passphrase = block.value(.passphrase).flatMap(secret)
+        let passphrase = block.value(.passphrase).flatMap(parse.secret)
         var companions: [CredentialDirective] = [.clientAuthentication, .keyID, .passphrase]
         var proof = OAuthSource.Proof.none
         if let value = block.value(.clientSecret) {
-            guard let secret = secret(value) else { return nil }
+            guard let secret = parse.secret(value) else { return nil }
             refuseOthers(block.said([.clientSecret, .key, .certificate]), "a client proves itself in one way")
             companions.removeFirst()
-            let way = block.value(.clientAuthentication).flatMap { keyword($0, SecretPlace.self) }
+            let way = block.value(.clientAuthentication).flatMap { parse.keyword($0, SecretPlace.self) }
             proof = .secret(secret, inBody: way == .post)
         } else if let key = block.value(.key) {
             companions = [.clientAuthentication]
             if let certificate = block.value(.certificate) {
                 companions.append(.keyID)
-                proof = .certificate(path: path(certificate), key: path(key), passphrase: passphrase)
+                proof = .certificate(path: parse.path(certificate), key: parse.path(key), passphrase: passphrase)
             } else {
-                proof = .key(path: path(key), passphrase: passphrase, id: block.value(.keyID)?.text)
+                proof = .key(path: parse.path(key), passphrase: passphrase, id: block.value(.keyID)?.text)
             }
         } else {
             companions.append(.certificate)
@@ -112,8 +114,8 @@ extension RuleParser {
             }
             return nil
         }
-        let secret = { (word: CredentialDirective) in block.value(word).flatMap(self.secret) }
-        let payload = block.value(.payload).flatMap { keyword($0, Payload.self) }
+        let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
+        let payload = block.value(.payload).flatMap { parse.keyword($0, Payload.self) }
         guard let accessKey = secret(.accessKey), let secretKey = secret(.secretKey) else { return nil }
         return SignatureSource(
             region: place[0].text, service: place[1].text, accessKey: accessKey, secretKey: secretKey,

@@ -1,4 +1,41 @@
-extension RuleParser {
+/// All that the blocks of a rule file are read with: the outside, the files with their places, the diagnostics.
+final class ReadingContext {
+    let reader: any SourceReader
+    let sources: SourceMap
+    let log: DiagnosticLog
+    /// The directives at the top of a file, and those of every block.
+    private let top: any DirectiveName.Type
+    private let blocks: [any DirectiveName.Type]
+    /// Top-level directives found inside a block whose brace is missing.
+    private(set) var strays: [SyntaxNode] = []
+    /// Environment variables that are named where a secret may stand.
+    private(set) var secretVariables: Set<String> = []
+
+    init(
+        reader: any SourceReader, sources: SourceMap, log: DiagnosticLog, top: any DirectiveName.Type,
+        blocks: [any DirectiveName.Type]
+    ) {
+        self.reader = reader
+        self.sources = sources
+        self.log = log
+        self.top = top
+        self.blocks = blocks
+    }
+
+    var parse: ValueParser { ValueParser(log: log, sources: sources) }
+
+    /// The strays found since the last call.
+    func takeStrays() -> [SyntaxNode] {
+        defer { strays = [] }
+        return strays
+    }
+
+    func reference(_ name: String?, _ node: SyntaxNode) -> RuleReference {
+        let file = sources.file(node.name.range.file)
+        let line = file?.line(of: node.name.range.bytes.lowerBound) ?? 0
+        return RuleReference(name: name, file: file?.path ?? "", line: line)
+    }
+
     /// The directives of a block, each checked against its block's table.
     func directives<Name: DirectiveName>(_: Name.Type, in node: SyntaxNode) -> [Directive<Name>] {
         var seen: [Name: SourceRange] = [:]
@@ -42,7 +79,7 @@ extension RuleParser {
 
     private func reportUnknown<Name: DirectiveName>(_ node: SyntaxNode, _: Name.Type, isClosed: Bool) {
         let name = node.name
-        let isTopLevel = Name.block != nil && name.kind == .word && FileDirective(rawValue: name.text) != nil
+        let isTopLevel = Name.block != nil && name.kind == .word && top.vocabulary.contains(name.text)
         if isTopLevel, !isClosed {
             strays.append(node)
             return
@@ -73,12 +110,7 @@ extension RuleParser {
 
     /// The blocks that have a directive of that name.
     private func homes(of name: String) -> [String] {
-        let tables: [any DirectiveName.Type] = [
-            LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
-            CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
-            FormDirective.self, ParentDirective.self, StoreDirective.self,
-        ]
-        return tables.filter { $0.vocabulary.contains(name) }.compactMap { $0.block }
+        blocks.filter { $0.vocabulary.contains(name) }.compactMap { $0.block }
     }
 
     /// The arguments with `env` and `file` resolved or kept, or nil when their number is wrong.
@@ -150,7 +182,7 @@ extension RuleParser {
         if kind.text == "env" {
             let origin = Value.Origin.environment(target.text)
             if when == .atUse {
-                configuration.secretVariables.insert(target.text)
+                secretVariables.insert(target.text)
                 return Value(text: "", isQuoted: true, range: range, origin: origin)
             }
             guard let text = reader.environment(target.text) else {
@@ -171,5 +203,19 @@ extension RuleParser {
             log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
             return nil
         }
+    }
+}
+
+/// Reads the directives of one kind of block.
+protocol BlockReader {
+    var context: ReadingContext { get }
+}
+
+extension BlockReader {
+    var log: DiagnosticLog { context.log }
+    var parse: ValueParser { context.parse }
+
+    func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
+        parse.refuse(value, sentence, suggestion: suggestion)
     }
 }

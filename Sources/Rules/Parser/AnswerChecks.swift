@@ -1,16 +1,20 @@
 /// Whether what a `challenge` says fits together: its method, its answer, and the kind of credential that the answer
 /// names, which may stand anywhere in the file.
-extension RuleParser {
-    func checkAnswers() {
-        for (index, source) in challengeSources.enumerated() {
+struct AnswerChecks: BlockReader {
+    let context: ReadingContext
+
+    /// Reports what does not fit together, and tells each rule what its credential can answer.
+    func check(_ draft: inout RuleDraft) {
+        let credentials = Dictionary(draft.configuration.credentials.map { ($0.name, $0) }) { first, _ in first }
+        for (index, source) in draft.challenges.enumerated() {
             var credential: Configuration.Credential?
-            if case .use(let name) = configuration.challenges[index].answer {
-                credential = configuration.credential(named: name)
+            if case .use(let name) = draft.configuration.challenges[index].answer {
+                credential = credentials[name]
                 // A credential that does not exist, or has an error, was reported.
                 guard let credential else { continue }
-                configuration.challenges[index].answerable = credential.content.methods
+                draft.configuration.challenges[index].answerable = credential.content.methods
             }
-            let rule = configuration.challenges[index]
+            let rule = draft.configuration.challenges[index]
             checkMethods(of: rule, credential, source)
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
@@ -85,6 +89,47 @@ extension RuleParser {
         for modifier in [ChallengeDirective.attempts, .persistence, .preempt, .order, .authorization] {
             guard let node = source.said(modifier) else { continue }
             log.report(at: node.name.range, "'\(modifier.rawValue)' means nothing to a challenge of TLS")
+        }
+    }
+
+    /// What is said for a method that the challenge does not answer would be ignored in silence.
+    private func checkLogin(of rule: Configuration.Challenge, _ source: ChallengeSource) {
+        let methods =
+            switch rule.answer {
+            case .use: rule.effectiveMethods
+            // With what is stored only a rule that says so has a password taken to a KDC.
+            case .performDefault: (rule.methods ?? []).intersection(MethodSet(.negotiate))
+            case .reject, .cancel, .trust: MethodSet()
+            }
+        let words: [(ChallengeDirective, ChallengeMethod)] = [
+            (.spn, .negotiate), (.delegate, .negotiate), (.canonicalise, .negotiate), (.form, .htmlForm),
+        ]
+        for (word, method) in words {
+            guard let node = source.said(word), !methods.contains(method) else { continue }
+            let sentence = "'\(word.rawValue)' goes with '\(method)', which this challenge does not answer"
+            log.report(at: node.name.range, sentence)
+        }
+        let token = source.said(.method)?.arguments.first { $0.text == ChallengeMethod.htmlForm.description }
+        if let token, rule.isUse, source.said(.form) == nil {
+            log.report(at: token.range, "'html-form' needs a 'form' beside it")
+        }
+        if let node = source.said(.learn), rule.learns || rule.answer != .performDefault {
+            checkLearning(rule, node)
+        }
+    }
+
+    private func checkLearning(_ rule: Configuration.Challenge, _ node: SyntaxNode) {
+        let report = { (sentence: String) in self.log.report(at: node.name.range, sentence) }
+        if rule.answer != .performDefault {
+            report("'learn' goes with 'default': it is the client's own answer that is kept")
+        } else if !rule.effectiveMethods.contains(.basic) {
+            report("'learn' goes with 'basic': a client's answer to other methods does not have the password in it")
+        } else if rule.persistence == .none {
+            report("'persistence none' keeps nothing of what is learned: say 'session' or 'permanent'")
+        } else if rule.authorization == .replace {
+            report("'authorization replace' lets no answer of a client's through from which something could be learned")
+        } else if rule.isProxy == true {
+            report("'learn' goes with origins: a client does not answer a parent proxy")
         }
     }
 }

@@ -1,30 +1,59 @@
 import Bytes
 
+enum ClientsDirective: String, DirectiveName {
+    case allow
+    case authenticate
+    case realm
+    case users
+    case nonceKey = "nonce-key"
+    case keytab
+    case allowPrincipals = "allow-principals"
+    case tokens
+
+    static let block: String? = "clients"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .allow: .some("addresses or blocks such as 10.0.0.0/8", repeats: true)
+        case .authenticate: .some("'none', 'basic', 'digest', 'negotiate' or 'bearer'", .never)
+        case .realm: .one("a text")
+        case .users: .one("'file' and a path", .atUse)
+        case .nonceKey: .one("'file' and a path, or 'env' and a name", .atUse)
+        case .keytab: .one("a path", .path)
+        case .allowPrincipals:
+            .some("principals such as alice@EXAMPLE.COM or *@EXAMPLE.COM", .never, repeats: true)
+        case .tokens: .one("'file' and a path", .atUse)
+        }
+    }
+}
+
 /// `clients`.
-extension RuleParser {
-    func clients(_ node: SyntaxNode) {
+struct ClientsReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ node: SyntaxNode, into clients: inout Configuration.Clients) {
         typealias Method = Configuration.Clients.Method
         var allow: [AddressPrefix] = []
         var principals: [PrincipalPattern] = []
         var methods: [(method: Method, range: SourceRange)] = []
         var ranges: [ClientsDirective: SourceRange] = [:]
-        for directive in directives(ClientsDirective.self, in: node) {
+        for directive in context.directives(ClientsDirective.self, in: node) {
             guard let value = directive.values.first else { continue }
             ranges[directive.name] = value.range
             switch directive.name {
-            case .allow: allow += directive.values.compactMap(prefix)
+            case .allow: allow += directive.values.compactMap(parse.prefix)
             case .authenticate: methods = clientMethods(directive.values)
-            case .realm: realm(value).map { configuration.clients.realm = $0 }
-            case .users: configuration.clients.users = listFile(value, "users")
-            case .nonceKey: configuration.clients.nonceKey = sealingKey(value)
-            case .keytab: configuration.clients.keytab = path(value)
+            case .realm: realm(value).map { clients.realm = $0 }
+            case .users: clients.users = listFile(value, "users")
+            case .nonceKey: clients.nonceKey = parse.sealingKey(value)
+            case .keytab: clients.keytab = parse.path(value)
             case .allowPrincipals: principals += directive.values.compactMap(principal)
-            case .tokens: configuration.clients.tokens = listFile(value, "tokens")
+            case .tokens: clients.tokens = listFile(value, "tokens")
             }
         }
-        if !allow.isEmpty { configuration.clients.allow = allow }
-        if !principals.isEmpty { configuration.clients.principals = principals }
-        configuration.clients.methods = methods.map(\.method)
+        if !allow.isEmpty { clients.allow = allow }
+        if !principals.isEmpty { clients.principals = principals }
+        clients.methods = methods.map(\.method)
         let words = node.block?.nodes.map(\.name.text) ?? []
         for (method, range) in methods {
             let list = ClientsDirective.allCases.first { $0.methods.contains(method) && $0 != .nonceKey }
@@ -34,14 +63,14 @@ extension RuleParser {
             log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path beside it")
         }
         if let digest = methods.first(where: { $0.method == .digest }),
-            !configuration.clients.realm.utf8.allSatisfy({ $0 < 0x80 })
+            !clients.realm.utf8.allSatisfy({ $0 < 0x80 })
         {
             log.report(
                 .warning, at: ranges[.realm] ?? digest.range,
-                "some clients cannot do Digest for a realm that is not ASCII, as \"\(configuration.clients.realm)\"")
+                "some clients cannot do Digest for a realm that is not ASCII, as \"\(clients.realm)\"")
         }
         for (name, range) in ranges.sorted(by: { $0.value.bytes.lowerBound < $1.value.bytes.lowerBound })
-        where !name.methods.isEmpty && !name.methods.contains(where: configuration.clients.methods.contains) {
+        where !name.methods.isEmpty && !name.methods.contains(where: clients.methods.contains) {
             let sentence =
                 name == .users
                 ? "no one is asked for a password: 'authenticate basic' is not said"

@@ -1,12 +1,32 @@
 import Bytes
 
-/// `form` in a `challenge`.
-extension RuleParser {
-    func form(_ node: SyntaxNode) -> LoginForm? {
+/// The block of `form`, in a `challenge`.
+enum FormDirective: String, DirectiveName {
+    case recognise
+    case login
+    case fields
+
+    static let block: String? = "form"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .recognise:
+            .some("'status' and a number, 'location' and a pattern, or 'contains' and a text", repeats: true)
+        case .login: .one("a path")
+        case .fields: .some("fields such as user={user} pass={password}", repeats: true)
+        }
+    }
+}
+
+/// `form`, in a `challenge`.
+struct FormReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ node: SyntaxNode) -> LoginForm? {
         var signs: [LoginForm.Sign] = []
         var action: String?
         var fields: [LoginForm.Field] = []
-        for directive in directives(FormDirective.self, in: node) {
+        for directive in context.directives(FormDirective.self, in: node) {
             switch directive.name {
             case .recognise: sign(directive.values).map { signs.append($0) }
             case .login: action = directive.values.first.flatMap(formAction)
@@ -31,7 +51,7 @@ extension RuleParser {
         var status: Int?
         var location: TextPattern?
         var text: String?
-        let options = options(SignWord.self, in: values[...], isSound: &isSound)
+        let options = parse.options(SignWord.self, in: values[...], isSound: &isSound)
         for (index, option) in options.enumerated() {
             if options[..<index].contains(where: { $0.word == option.word }) {
                 refuse(option.keyword, "\(option.keyword.shown) is said already; another line is an alternative")
@@ -44,7 +64,7 @@ extension RuleParser {
                 refuse(option.values[1], "\(option.keyword.shown) takes one value; a text with blanks stands in quotes")
             }
             switch option.word {
-            case .status: status = number(value, 100...599)
+            case .status: status = parse.number(value, 100...599)
             case .location: location = TextPattern(value.text)
             case .contains:
                 if value.text.isEmpty { refuse(value, "every page contains this") }

@@ -1,0 +1,107 @@
+/// A directive that its block's table knows, with as many arguments as it takes.
+struct Directive<Name: DirectiveName> {
+    let name: Name
+    let node: SyntaxNode
+    let values: [Value]
+
+    /// The arguments, or the name when there are none.
+    var range: SourceRange {
+        guard let first = values.first, let last = values.last else { return node.name.range }
+        return first.range.through(last.range)
+    }
+}
+
+/// The directives of one kind of block, with the grammar of each.
+protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
+    /// The directive that has the block; nil at the top of the file.
+    static var block: String? { get }
+    /// Words of the rule language that no version can do yet: a file that says one is told so.
+    static var planned: [String] { get }
+    var grammar: DirectiveGrammar { get }
+}
+
+extension DirectiveName {
+    static var planned: [String] { [] }
+
+    /// The words to suggest.
+    static var vocabulary: [String] { allCases.map(\.rawValue) }
+}
+
+/// One argument, with what stood for it in the file.
+struct Value {
+    enum Origin: Equatable {
+        case written
+        /// `env NAME` or `file PATH`. The text came from outside, so no diagnostic may quote it.
+        case environment(String)
+        case file(String)
+    }
+
+    let text: String
+    let isQuoted: Bool
+    let range: SourceRange
+    var origin = Origin.written
+    var isSecret = false
+
+    /// As a diagnostic's sentence may show it.
+    var shown: String {
+        switch origin {
+        case .written: isSecret ? "this value" : Token.shown(text)
+        case .environment(let name): "the value of 'env \(name)'"
+        case .file: "the content of this file"
+        }
+    }
+}
+
+/// What may be said about one directive before its values are looked at. The directives of a block are the cases
+/// of one enum, beside the block's reader; the parser knows no directive that is not there.
+struct DirectiveGrammar {
+    enum Arguments {
+        case none
+        case optional
+        case one
+        case some
+    }
+
+    /// Where `env NAME` and `file PATH` may stand in a value's place.
+    enum References {
+        /// Nowhere: the words are words.
+        case never
+        /// Read once, when the rules are.
+        case atLoad
+        /// Kept as a reference and read when the value is needed.
+        case atUse
+        /// A path is wanted: `env NAME` may name it, and is read when the rules are; `file` has no meaning.
+        case path
+    }
+
+    enum Block {
+        case none
+        case optional
+        case needed
+    }
+
+    let arguments: Arguments
+    /// What an argument is, after "needs": "an address and a port".
+    let expects: String
+    var references = References.atLoad
+    var repeats = false
+    var block = Block.none
+
+    static func none(repeats: Bool = false) -> Self { .init(arguments: .none, expects: "nothing", repeats: repeats) }
+
+    static func optional(_ expects: String) -> Self { .init(arguments: .optional, expects: expects) }
+
+    static func one(_ expects: String, _ references: References = .atLoad, repeats: Bool = false) -> Self {
+        .init(arguments: .one, expects: expects, references: references, repeats: repeats)
+    }
+
+    static func some(
+        _ expects: String, _ references: References = .atLoad, repeats: Bool = false, block: Block = .none
+    ) -> Self {
+        .init(arguments: .some, expects: expects, references: references, repeats: repeats, block: block)
+    }
+
+    static func block(_ arguments: Arguments = .none, _ expects: String = "nothing", repeats: Bool = false) -> Self {
+        .init(arguments: arguments, expects: expects, references: .never, repeats: repeats, block: .needed)
+    }
+}

@@ -1,0 +1,113 @@
+import Bytes
+
+/// The modifiers of an answer, in a `challenge`: those of `trust`, and those of `use` that belong to one method. They are
+/// kept until the answer is known that they belong to.
+struct AnswerReader: BlockReader {
+    let context: ReadingContext
+    private var allow: TrustFindings = []
+    private var pins: [KeyPin] = []
+    private var anchors: [String] = []
+    private var hasOnlyItsAnchors = false
+    private var name: String?
+    private var until: Day?
+    private var servicePrincipal: String?
+    private var delegates = false
+    private var canonicalises = false
+    private var form: LoginForm?
+
+    init(context: ReadingContext) {
+        self.context = context
+    }
+
+    var trust: TrustTerms {
+        TrustTerms(
+            allow: allow, pins: pins, anchors: anchors, hasOnlyItsAnchors: hasOnlyItsAnchors, name: name, until: until)
+    }
+
+    /// Nil when nothing is out of the ordinary.
+    var login: AnswerTerms? {
+        let terms = AnswerTerms(
+            servicePrincipal: servicePrincipal, delegates: delegates, canonicalises: canonicalises, form: form)
+        return terms == AnswerTerms() ? nil : terms
+    }
+
+    /// Whether the directive is such a modifier.
+    mutating func read(_ directive: Directive<ChallengeDirective>) -> Bool {
+        let first = directive.values.first
+        switch directive.name {
+        case .allow: for value in directive.values { allow(value) }
+        case .pin: for value in directive.values { pin(value) }
+        case .anchor: anchors(directive.values)
+        case .name: name = first.flatMap(verifiedName)
+        case .until: until = first.flatMap(day)
+        case .form: form = FormReader(context: context).read(directive.node)
+        case .spn: servicePrincipal = first.flatMap(servicePrincipal)
+        case .delegate: delegates = first.flatMap(parse.yesOrNo) ?? false
+        case .canonicalise: canonicalises = first.flatMap(parse.yesOrNo) ?? false
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func allow(_ value: Value) {
+        guard let finding = parse.keyword(value, TrustFinding.self).map({ TrustFindings($0) }) else { return }
+        if allow.isSuperset(of: finding) { refuse(value, "\(value.shown) is said already") }
+        allow.formUnion(finding)
+    }
+
+    private mutating func pin(_ value: Value) {
+        guard let pin = keyPin(value) else { return }
+        if pins.contains(pin) { refuse(value, "this pin is said already") }
+        pins.append(pin)
+    }
+
+    private func keyPin(_ value: Value) -> KeyPin? {
+        if let pin = KeyPin(value.text) { return pin }
+        let text = value.text
+        var suggestion: String?
+        if text.hasPrefix("sha256//") { suggestion = KeyPin.prefix + text.dropFirst(8) }
+        if KeyPin(KeyPin.prefix + text) != nil { suggestion = KeyPin.prefix + text }
+        refuse(
+            value, "\(value.shown) is no pin: 'sha256/' and the 44 characters of a key's SHA-256 in Base64",
+            suggestion: suggestion.flatMap { KeyPin($0) }?.description)
+        return nil
+    }
+
+    private mutating func anchors(_ values: [Value]) {
+        var values = values
+        if let last = values.last, last.text == "only", !last.isQuoted {
+            hasOnlyItsAnchors = true
+            values.removeLast()
+            if values.isEmpty { refuse(last, "'only' stands behind the paths of the anchors") }
+        }
+        for value in values {
+            if value.text == "only", !value.isQuoted { refuse(value, "'only' stands behind the last path") }
+            anchors.append(parse.path(value))
+        }
+    }
+
+    private func verifiedName(_ value: Value) -> String? {
+        guard let pattern = parse.hostPattern(value, value.text) else { return nil }
+        if let name = pattern.singleHost { return name }
+        refuse(value, "\(value.shown) stands for many names; a certificate is held against one")
+        return nil
+    }
+
+    private func day(_ value: Value) -> Day? {
+        if let day = Day(value.text) { return day }
+        refuse(value, "\(value.shown) is not a day such as 2027-01-31")
+        return nil
+    }
+
+    /// `SERVICE/HOST` or `SERVICE/HOST@REALM`, or `SERVICE@HOST` as GSSAPI writes it.
+    private func servicePrincipal(_ value: Value) -> String? {
+        let isText = !value.text.isEmpty && value.text.utf8.allSatisfy { $0 > .space && $0 < .delete }
+        guard isText, value.text.utf8.contains(where: { $0 == .slash || $0 == UInt8(ascii: "@") }) else {
+            refuse(
+                value, "\(value.shown) is no service principal such as HTTP/www.example.com",
+                suggestion: isText ? "HTTP/" + value.text : nil)
+            return nil
+        }
+        return value.text
+    }
+}

@@ -1,0 +1,65 @@
+import Bytes
+
+enum AuthorityDirective: String, DirectiveName {
+    case certificate
+    case key
+    case passphrase
+    case names
+
+    static let block: String? = "authority"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .certificate, .key: .one("a path", .path)
+        case .passphrase: .one("a value, 'env' and a name, or 'file' and a path", .atUse)
+        case .names: .some("names such as *.example.com, addresses or blocks", repeats: true)
+        }
+    }
+}
+
+/// `authority`.
+struct AuthorityReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ node: SyntaxNode, into authority: inout Configuration.Authority) {
+        var certificate: String?
+        var key: String?
+        var passphrase: ValueSource?
+        for inner in context.directives(AuthorityDirective.self, in: node) {
+            guard let value = inner.values.first else { continue }
+            switch inner.name {
+            case .certificate: certificate = parse.path(value)
+            case .key: key = parse.path(value)
+            case .passphrase: passphrase = parse.secret(value)
+            case .names: authority.names += inner.values.compactMap(authorityName)
+            }
+        }
+        if let certificate, let key {
+            authority.files = .init(certificate: certificate, key: key, passphrase: passphrase)
+        }
+        let said = Set(node.block?.nodes.map(\.name.text) ?? [])
+        let files: [AuthorityDirective] = [.certificate, .key]
+        guard (files + [.passphrase]).contains(where: { said.contains($0.rawValue) }) else { return }
+        for needed in files where !said.contains(needed.rawValue) {
+            log.report(
+                at: node.name.range,
+                "the authority has no '\(needed.rawValue)'; without 'certificate' and 'key' it is made in 'state'")
+        }
+    }
+
+    /// A name constraint says "this and all below it"; `*.` before a name leaves the name itself out.
+    private func authorityName(_ value: Value) -> Configuration.Authority.Name? {
+        guard let pattern = parse.hostPattern(value, value.text) else { return nil }
+        switch pattern.form {
+        case .exact:
+            // One IPv4 address is a name to a pattern.
+            let address = IPAddress(pattern.description).flatMap { AddressPrefix(holding: $0, length: 32) }
+            return address.map { .addresses($0) } ?? .domain(pattern.description, withItself: true)
+        case .suffix(let end): return .domain(String(decoding: end.dropFirst(), as: UTF8.self), withItself: false)
+        case .addresses(let prefix): return .addresses(prefix)
+        case .any, .glob:
+            refuse(value, "\(value.shown) cannot stand in a certificate: '*' stands alone, before the first dot")
+            return nil
+        }
+    }
+}

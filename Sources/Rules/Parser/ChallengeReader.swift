@@ -1,0 +1,228 @@
+import Bytes
+
+enum ChallengeDirective: String, DirectiveName {
+    // Predicates.
+    case host
+    case port
+    case `protocol`
+    case realm
+    case method
+    case proxy
+    case secure
+    case client
+    case issuer
+    case finding
+    case failures
+    // Answers.
+    case use
+    case `default`
+    case reject
+    case cancel
+    case trust
+    case form
+    // Modifiers.
+    case attempts
+    case persistence
+    case preempt
+    case order
+    case authorization
+    case spn
+    case delegate
+    case canonicalise
+    case learn
+    case allow
+    case pin
+    case anchor
+    case name
+    case until
+
+    static let block: String? = "challenge"
+    static let planned = ["ask"]
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .host: .some("host patterns", repeats: true)
+        case .port: .some("ports", repeats: true)
+        case .protocol: .some("'http', 'https', 'ftp' or 'socks'")
+        case .realm: .some("realms, '*' for any run of characters", repeats: true)
+        case .method: .some("authentication methods")
+        case .proxy, .secure, .preempt: .one("'yes' or 'no'")
+        case .client: .some("user names, addresses or blocks", repeats: true)
+        case .issuer: .some("distinguished names, '*' for any run of characters", repeats: true)
+        case .finding: .some("findings about a certificate")
+        case .failures: .one("a number, or a range such as 1.. or 0..1")
+        case .use: .one("the name of a credential", repeats: true)
+        case .default, .reject, .cancel, .trust: .none(repeats: true)
+        case .allow: .some("findings about a certificate", repeats: true)
+        case .pin: .some("pins such as sha256/BASE64", repeats: true)
+        case .anchor: .some("paths, and perhaps 'only'", .path)
+        case .name: .one("a host name or an address")
+        case .until: .one("a day such as 2027-01-31")
+        case .attempts: .one("a number")
+        case .persistence: .one("'none', 'session' or 'permanent'")
+        case .order: .some("authentication methods")
+        case .authorization: .one("'keep' or 'replace'")
+        case .form: .block()
+        case .spn: .one("a service principal such as HTTP/www.example.com")
+        case .delegate, .canonicalise: .one("'yes' or 'no'")
+        case .learn: .one("'yes' or 'no'")
+        }
+    }
+}
+
+/// `challenge`.
+struct ChallengeReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
+        if draft.challenges.count >= SyntaxLimits.challenges {
+            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.challenges) challenges")
+            return
+        }
+        let name = directive.values.first
+        var rule = Configuration.Challenge(rule: context.reference(name?.text, directive.node))
+        var terms = AnswerReader(context: context)
+        var answer: SourceRange?
+        for inner in context.directives(ChallengeDirective.self, in: directive.node) {
+            let isModifier = modifier(inner, &rule) || terms.read(inner)
+            if !isModifier, !predicate(inner, &rule) {
+                if let answer {
+                    let line = context.sources.file(answer.file)?.line(of: answer.bytes.lowerBound) ?? 0
+                    log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
+                } else {
+                    answer = inner.node.range
+                    rule.answer = self.answer(inner)
+                    if inner.name == .use, let value = inner.values.first {
+                        draft.uses.append((value.text, value.range))
+                    }
+                }
+            }
+        }
+        if let name, !draft.challengeNames.insert(name.text).inserted {
+            log.report(at: name.range, "a challenge \(name.shown) exists already")
+        }
+        guard let answer else {
+            // A word that is no directive was reported.
+            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, .trust, nil]
+            let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
+            if !names.contains(where: { answers.contains($0) }) {
+                let range = name?.range ?? directive.node.name.range
+                log.report(at: range, "this challenge has no answer: use, trust, default, reject or cancel")
+            }
+            return
+        }
+        if case .trust = rule.answer { rule.answer = .trust(terms.trust) }
+        rule.answerTerms = terms.login
+        draft.configuration.challenges.append(rule)
+        draft.challenges.append(ChallengeSource(node: directive.node, answer: answer))
+    }
+
+    private func predicate(
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+    ) -> Bool {
+        let values = directive.values
+        switch directive.name {
+        case .host: rule.hosts += values.compactMap { host($0) }
+        case .port:
+            if let ports = parse.ports(values, mayBeAny: false) {
+                rule.ports = PortSet((rule.ports?.ranges ?? []) + ports.ranges)
+            }
+        case .protocol: rule.protocols = values.compactMap { parse.keyword($0, ChallengeProtocol.self) }
+        case .realm: rule.realms += values.map { TextPattern($0.text) }
+        case .method: rule.methods = MethodSet(values.compactMap { method($0) })
+        case .proxy: rule.isProxy = values.first.flatMap(parse.yesOrNo)
+        case .secure: rule.isSecure = values.first.flatMap(parse.yesOrNo)
+        case .client: rule.clients += values.compactMap(client)
+        case .issuer: rule.issuers += values.map { TextPattern($0.text) }
+        case .finding: rule.findings = values.compactMap { parse.keyword($0, TrustFinding.self) }
+        case .failures: rule.failures = values.first.flatMap(failures)
+        default: return false
+        }
+        return true
+    }
+
+    private func modifier(
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+    ) -> Bool {
+        typealias Challenge = Configuration.Challenge
+        guard let value = directive.values.first else { return false }
+        switch directive.name {
+        case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
+        case .persistence: parse.keyword(value, Challenge.Persistence.self).map { rule.persistence = $0 }
+        case .preempt: parse.yesOrNo(value).map { rule.isPreemptive = $0 }
+        case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
+        case .authorization: parse.keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
+        case .order:
+            for value in directive.values {
+                guard let method = method(value) else { continue }
+                if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
+                if MethodSet.tls.contains(method) {
+                    refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
+                } else if method == .unknown {
+                    refuse(value, "answering \(value.shown) is not supported yet")
+                }
+                rule.order.append(method)
+            }
+        default: return false
+        }
+        return true
+    }
+
+    private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.Challenge.Answer {
+        switch directive.name {
+        case .use: directive.values.first.map { .use($0.text) } ?? .performDefault
+        case .trust: .trust(TrustTerms())
+        case .reject: .reject
+        case .cancel: .cancel
+        default: .performDefault
+        }
+    }
+
+    private func host(_ value: Value) -> HostPattern? {
+        let parts = value.text.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count == 2, let port = ValueParser.port(String(parts[1])) {
+            let hint = value.origin == .written ? "port \(port)" : "port"
+            refuse(value, "a host stands without its port; say '\(hint)' beside it", suggestion: String(parts[0]))
+            return nil
+        }
+        return parse.hostPattern(value, value.text)
+    }
+
+    private func method(_ value: Value) -> ChallengeMethod? {
+        if let method = ChallengeMethod(value.text) { return method }
+        let words = ChallengeMethod.allCases.map(\.description)
+        refuse(
+            value, "\(value.shown) is no authentication method",
+            suggestion: Suggestion.nearest(to: value.text, among: words))
+        return nil
+    }
+
+    /// A text in quotes is a user's name, whatever it looks like.
+    private func client(_ value: Value) -> ClientPattern? {
+        if value.isQuoted, value.origin == .written { return .user(TextPattern(value.text)) }
+        do throws(AddressPrefix.Fault) {
+            return .addresses(try AddressPrefix(value.text))
+        } catch {
+            guard case .notAnAddress = error else {
+                parse.refuse(value, error, of: value.text)
+                return nil
+            }
+            return .user(TextPattern(value.text))
+        }
+    }
+
+    /// `N`, `N..` or `N..M`: how many answers of this task were refused before.
+    private func failures(_ value: Value) -> ClosedRange<Int>? {
+        let text = Array(value.text.utf8)
+        if let dots = text.firstIndex(ofWord: "..") {
+            let low = ValueParser.decimal(String(decoding: text[..<dots], as: UTF8.self))
+            let rest = String(decoding: text[(dots + 2)...], as: UTF8.self)
+            let high = rest.isEmpty ? Int.max : ValueParser.decimal(rest)
+            if let low, let high, low <= high { return low...high }
+        } else if let number = ValueParser.decimal(value.text) {
+            return number...number
+        }
+        refuse(value, "\(value.shown) is not a number of failures or a range such as 1.. or 0..1")
+        return nil
+    }
+}

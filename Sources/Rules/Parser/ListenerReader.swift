@@ -1,0 +1,70 @@
+import Bytes
+
+/// `listen`.
+struct ListenerReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
+        guard let value = directive.values.first else { return }
+        let tls = self.tls(directive.values.dropFirst())
+        guard let endpoint = parse.endpoint(value) else { return }
+        if draft.configuration.listeners.contains(where: { $0.endpoint == endpoint }), endpoint.port != 0 {
+            log.report(at: value.range, "\(value.shown) is listened on already")
+        }
+        draft.configuration.listeners.append(.init(endpoint, tls: tls))
+        draft.listeners.append(value.range)
+    }
+
+    /// What stands behind `listen ADDRESS:PORT`.
+    private func tls(_ values: ArraySlice<Value>) -> Configuration.Listener.TLS? {
+        guard let head = values.first else { return nil }
+        guard head.text == "tls", !head.isQuoted else {
+            refuse(
+                head, "'listen' takes one address, and perhaps 'tls'",
+                suggestion: Suggestion.nearest(to: head.text, among: ["tls"]))
+            return nil
+        }
+        var certificate: String?
+        var key: String?
+        var clients: Configuration.Listener.TLS.Clients?
+        var isSound = true
+        let options = parse.options(ListenerWord.self, in: values.dropFirst(), isSound: &isSound)
+        for (index, option) in options.enumerated() {
+            if options[..<index].contains(where: { $0.word == option.word }) {
+                refuse(option.keyword, "\(option.keyword.shown) is said already")
+            }
+            switch option.word {
+            case .certificate: certificate = parse.onePath(option)
+            case .key: key = parse.onePath(option)
+            case .clients: clients = self.clients(option)
+            }
+        }
+        for needed in [ListenerWord.certificate, .key] where isSound && !options.contains(where: { $0.word == needed })
+        {
+            log.report(at: head.range, "'tls' needs '\(needed.rawValue)' and a path")
+        }
+        guard let certificate, let key else { return nil }
+        return .init(certificate: certificate, key: key, clients: clients)
+    }
+
+    /// `clients PATH [required]`.
+    private func clients(_ option: ValueParser.Option<ListenerWord>) -> Configuration.Listener.TLS.Clients? {
+        var option = option
+        let last = option.values.count > 1 ? option.values.last : nil
+        let isRequired = last.map { $0.text == "required" && !$0.isQuoted } ?? false
+        if isRequired { option.values.removeLast() }
+        if option.values.count > 1 {
+            refuse(
+                option.values[1], "behind the path of 'clients' may stand 'required'",
+                suggestion: Suggestion.nearest(to: option.values[1].text, among: ["required"]))
+        }
+        option.values = Array(option.values.prefix(1))
+        return parse.onePath(option).map { .init(authorities: $0, isRequired: isRequired) }
+    }
+}
+
+private enum ListenerWord: String, CaseIterable {
+    case certificate
+    case key
+    case clients
+}

@@ -1,0 +1,142 @@
+import Bytes
+
+enum RouteDirective: String, DirectiveName {
+    case tunnel
+    case deny
+    case decode
+    case upgrade
+    case intercept
+    case via
+    case tls
+
+    static let block: String? = "route"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .tunnel, .deny, .intercept, .decode: .none()
+        case .upgrade: .optional("a port")
+        case .tls: .some("'minimum' and a version, or 'revocation' and paths", .path, repeats: true)
+        case .via: .some("the names of parents")
+        }
+    }
+}
+
+/// `route`.
+struct RouteReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
+        var action: Configuration.Route.Action?
+        let inner = context.directives(RouteDirective.self, in: directive.node)
+        for directive in inner {
+            guard let next = Configuration.Route.Action(rawValue: directive.name.rawValue) else { continue }
+            if let action { log.report(at: directive.range, "this route says '\(action.rawValue)' already") }
+            action = action ?? next
+        }
+        let upgrade = inner.first { $0.name == .upgrade }
+        let tls = terms(inner.filter { $0.name == .tls })
+        guard let value = directive.values.first else { return }
+        if directive.node.block?.nodes.isEmpty ?? true {
+            let words = RouteDirective.vocabulary.map { "'\($0)'" }
+            log.report(at: value.range, "this route says nothing; it may say \(words.joined(separator: ", "))")
+        }
+        if action == .deny {
+            for word in inner where Configuration.Route.Action(rawValue: word.name.rawValue) == nil {
+                log.report(at: word.node.name.range, "a denied route has no use for '\(word.name.rawValue)'")
+            }
+        }
+        guard let (host, port) = parse.splitPort(value), let pattern = parse.hostPattern(value, host) else { return }
+        if draft.routes.count >= SyntaxLimits.routes {
+            log.report(at: value.range, "more than \(SyntaxLimits.routes) routes")
+            return
+        }
+        if let via = inner.first(where: { $0.name == .via }), !via.values.isEmpty {
+            draft.detours.append((draft.routes.count, via.values))
+        }
+        draft.configuration.routes.append(
+            .init(
+                host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
+                decodesContent: inner.contains { $0.name == .decode }, tls: tls, detour: nil,
+                rule: context.reference(value.text, directive.node)))
+        draft.routes.append(value.range)
+    }
+
+    private func upgradedPort(_ directive: Directive<RouteDirective>) -> Configuration.Route.Upgrade? {
+        guard let value = directive.values.first else { return .standard }
+        if let port = ValueParser.port(value.text), port > 0 { return .port(port) }
+        refuse(value, "\(value.shown) is not a port from 1 to 65535")
+        return nil
+    }
+
+    /// The `tls` lines of a route, together.
+    private func terms(_ directives: [Directive<RouteDirective>]) -> TLSTerms? {
+        var minimum: TLSVersion?
+        var revocation: [String] = []
+        let said = directives.flatMap { directive in
+            var isSound = true
+            return parse.options(TLSWord.self, in: directive.values[...], isSound: &isSound)
+        }
+        for option in said {
+            switch option.word {
+            case .minimum:
+                if minimum != nil { refuse(option.keyword, "'minimum' is said already") }
+                if option.values.isEmpty {
+                    log.report(at: option.keyword.range, "'minimum' needs a version: 1.0, 1.1, 1.2 or 1.3")
+                }
+                if option.values.count > 1 { refuse(option.values[1], "'minimum' takes one version") }
+                minimum = option.values.first.flatMap(version)
+            case .revocation:
+                if option.values.isEmpty { log.report(at: option.keyword.range, "'revocation' needs paths") }
+                revocation += option.values.map(parse.path)
+            }
+        }
+        return directives.isEmpty ? nil : TLSTerms(minimum: minimum, revocation: revocation)
+    }
+
+    private func version(_ value: Value) -> TLSVersion? {
+        if let version = TLSVersion(rawValue: value.text) { return version }
+        let digits = String(value.text.drop { !$0.isNumber })
+        refuse(
+            value, "\(value.shown) is no version of TLS: 1.0, 1.1, 1.2 or 1.3",
+            suggestion: TLSVersion(rawValue: digits)?.rawValue ?? TLSVersion(rawValue: "1." + digits)?.rawValue)
+        return nil
+    }
+
+    /// Sets the ways of the routes; the parents of `via` may stand below the route.
+    func resolveDetours(_ draft: inout RuleDraft) {
+        let parents = Dictionary(draft.configuration.parents.map { ($0.name, $0) }) { first, _ in first }
+        var used: Set<String> = []
+        for (index, values) in draft.detours where !log.isFull {
+            var hops: [Detour.Hop] = []
+            var names: Set<String> = []
+            for value in values {
+                if names.contains(value.text) {
+                    refuse(value, "\(value.shown) is said already")
+                } else if value.text == "direct", !value.isQuoted {
+                    names.insert(value.text)
+                    hops.append(.direct)
+                    if value.range != values.last?.range { refuse(value, "'direct' always works: it stands last") }
+                } else if let parent = parents[value.text] {
+                    names.insert(value.text)
+                    used.insert(parent.name)
+                    hops.append(.parent(parent))
+                } else if draft.parents[value.text] == nil {
+                    refuse(
+                        value, "there is no parent \(value.shown)",
+                        suggestion: Suggestion.nearest(to: value.text, among: draft.parents.keys.sorted()))
+                }
+            }
+            if !hops.isEmpty { draft.configuration.routes[index].detour = Detour(hops) }
+        }
+        guard !log.hasErrors else { return }
+        for parent in draft.configuration.parents where !used.contains(parent.name) {
+            guard let range = draft.parents[parent.name] else { continue }
+            log.report(.warning, at: range, "no route goes through the parent \(Token.shown(parent.name))")
+        }
+    }
+}
+
+private enum TLSWord: String, CaseIterable {
+    case minimum
+    case revocation
+}

@@ -1,0 +1,55 @@
+/// The checks that need the whole file.
+struct RuleChecks: BlockReader {
+    let context: ReadingContext
+
+    func check(_ draft: inout RuleDraft) {
+        checkUses(draft)
+        AnswerChecks(context: context).check(&draft)
+        RouteReader(context: context).resolveDetours(&draft)
+        checkListeners(draft)
+        // A rule that lost a predicate to an error seems wider than it is.
+        guard !log.hasErrors else { return }
+        checkUnused(draft)
+        checkOpenProxy(draft)
+        RuleWarnings(context: context, draft: draft).warn()
+    }
+
+    private func checkUses(_ draft: RuleDraft) {
+        let names = draft.credentials.keys.sorted()
+        for use in draft.uses where !log.isFull && draft.credentials[use.name] == nil {
+            log.report(
+                at: use.range, "there is no credential \(Token.shown(use.name))",
+                suggestion: Suggestion.nearest(to: use.name, among: names))
+        }
+    }
+
+    private func checkUnused(_ draft: RuleDraft) {
+        let used = Set(draft.uses.map(\.name))
+        for credential in draft.configuration.credentials where !used.contains(credential.name) {
+            guard let range = draft.credentials[credential.name] else { continue }
+            log.report(.warning, at: range, "no challenge uses the credential \(Token.shown(credential.name))")
+        }
+    }
+
+    private func checkListeners(_ draft: RuleDraft) {
+        if let admin = draft.configuration.admin, admin.port != 0,
+            draft.configuration.listeners.contains(where: { $0.endpoint == admin })
+        {
+            let range = draft.listeners.first
+            if let range { log.report(at: range, "'listen' and 'admin' name the same address and port") }
+        }
+    }
+
+    private func checkOpenProxy(_ draft: RuleDraft) {
+        guard draft.configuration.clients.methods.isEmpty,
+            draft.configuration.clients.allow.contains(where: { $0.length == 0 })
+        else { return }
+        let loopback = AddressClass.loopback.prefixes
+        for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
+        where !(listener.tls?.clients?.isRequired ?? false)
+            && !loopback.contains(where: { $0.contains(listener.endpoint.address) })
+        {
+            log.report(.warning, at: range, "anyone who reaches this address may use the proxy and its credentials")
+        }
+    }
+}

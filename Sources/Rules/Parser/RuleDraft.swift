@@ -1,0 +1,29 @@
+/// A rule file as far as it was read: its configuration, and the places that a later check may have to point at.
+struct RuleDraft {
+    var configuration = Configuration()
+    /// One for each listener that is written.
+    var listeners: [SourceRange] = []
+    var credentials: [String: SourceRange] = [:]
+    /// The words of `use`.
+    var uses: [(name: String, range: SourceRange)] = []
+    var parents: [String: SourceRange] = [:]
+    /// One for each route.
+    var routes: [SourceRange] = []
+    /// The words of `via`, with the number of the route.
+    var detours: [(route: Int, values: [Value])] = []
+    /// One for each challenge.
+    var challenges: [ChallengeSource] = []
+    var challengeNames: Set<String> = []
+}
+
+/// A `challenge` as it was written.
+struct ChallengeSource {
+    let node: SyntaxNode
+    /// Where its answer stands.
+    let answer: SourceRange
+
+    /// The first directive of that name.
+    func said(_ name: ChallengeDirective) -> SyntaxNode? {
+        node.block?.nodes.first { $0.name.kind == .word && $0.name.text == name.rawValue }
+    }
+}

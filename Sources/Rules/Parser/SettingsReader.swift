@@ -1,0 +1,113 @@
+enum LimitsDirective: String, DirectiveName {
+    case replayMemory = "replay-memory"
+    case replayDisk = "replay-disk"
+    case replayDiskTotal = "replay-disk-total"
+    case startLine = "start-line"
+    case head
+    case upstreamHead = "upstream-head"
+    case fields
+    case clients
+    case clientsPerAddress = "clients-per-address"
+    case decodeRatio = "decode-ratio"
+
+    static let block: String? = "limits"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
+            .one("a size such as 64k, 64m or 1g")
+        case .fields, .clients, .clientsPerAddress, .decodeRatio: .one("a number")
+        }
+    }
+}
+
+enum TimeoutsDirective: String, DirectiveName {
+    case head
+    case idle
+    case connect
+    case response
+    case drain
+    case session
+
+    static let block: String? = "timeouts"
+
+    var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
+}
+
+/// `threads`, `log`, `limits` and `timeouts`.
+struct SettingsReader: BlockReader {
+    let context: ReadingContext
+
+    func threads(_ directive: Directive<FileDirective>) -> Configuration.Threads? {
+        guard let value = directive.values.first else { return nil }
+        if value.text == "auto" { return .automatic }
+        return parse.number(value, 1...1024, or: ["auto"]).map { .count($0) }
+    }
+
+    func accessLog(_ directive: Directive<FileDirective>, into settings: inout Configuration.Log) {
+        typealias Format = Configuration.Log.Format
+        guard let first = directive.values.first,
+            let format = parse.keyword(first, Format.self, later: ["combined", "squid"])
+        else { return }
+        settings.format = format
+        guard directive.values.count > 1 else { return }
+        let destination = directive.values[1]
+        if format == .off {
+            log.report(at: destination.range, "'log off' takes nothing more")
+            return
+        }
+        switch (destination.text, directive.values.count) {
+        case ("stdout", 2): settings.destination = .standardOutput
+        case ("stderr", 2): settings.destination = .standardError
+        case ("file", 3): settings.destination = .file(parse.path(directive.values[2]))
+        case ("file", 2): log.report(at: destination.range, "'log \(format.rawValue) file' needs a path")
+        default:
+            let words = ["stdout", "stderr", "file"]
+            if words.contains(destination.text) {
+                let extra = directive.values[destination.text == "file" ? 3 : 2]
+                log.report(at: extra.range, "nothing more may follow here")
+            } else {
+                log.report(
+                    at: destination.range, "a log goes to 'stdout', 'stderr' or 'file' and a path",
+                    suggestion: Suggestion.nearest(to: destination.text, among: words))
+            }
+        }
+    }
+
+    func limits(_ node: SyntaxNode, into limits: inout Configuration.Limits) {
+        for directive in context.directives(LimitsDirective.self, in: node) {
+            guard let value = directive.values.first else { continue }
+            let path: WritableKeyPath<Configuration.Limits, Int>
+            let number: Int?
+            switch directive.name {
+            case .replayMemory: (path, number) = (\.replayMemory, parse.size(value, 0...1 << 30))
+            case .replayDisk: (path, number) = (\.replayDisk, parse.size(value, 0...1 << 40))
+            case .replayDiskTotal: (path, number) = (\.replayDiskTotal, parse.size(value, 0...1 << 40))
+            case .startLine: (path, number) = (\.startLine, parse.size(value, 256...1 << 20))
+            case .head: (path, number) = (\.head, parse.size(value, 1 << 10...1 << 20))
+            case .upstreamHead: (path, number) = (\.upstreamHead, parse.size(value, 1 << 10...1 << 24))
+            case .fields: (path, number) = (\.fields, parse.number(value, 8...1024))
+            case .clientsPerAddress:
+                limits.clientsPerAddress = parse.number(value, 1...1_000_000)
+                continue
+            case .clients: (path, number) = (\.clients, parse.number(value, 1...1_000_000))
+            case .decodeRatio: (path, number) = (\.decodeRatio, parse.number(value, 1...1_000_000))
+            }
+            if let number { limits[keyPath: path] = number }
+        }
+    }
+
+    func timeouts(_ node: SyntaxNode, into timeouts: inout Configuration.Timeouts) {
+        for directive in context.directives(TimeoutsDirective.self, in: node) {
+            guard let value = directive.values.first, let duration = parse.duration(value) else { continue }
+            switch directive.name {
+            case .head: timeouts.head = duration
+            case .idle: timeouts.idle = duration
+            case .connect: timeouts.connect = duration
+            case .response: timeouts.response = duration
+            case .drain: timeouts.drain = duration
+            case .session: timeouts.session = duration
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+enum StoreDirective: String, DirectiveName {
+    case key
+
+    static let block: String? = "store"
+
+    var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+}
+
+/// `store`.
+struct StoreReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>) -> Configuration.Store? {
+        guard let head = directive.values.first else { return nil }
+        let kind = parse.keyword(head, StoreKind.self)
+        var key: ValueSource?
+        for inner in context.directives(StoreDirective.self, in: directive.node) {
+            key = inner.values.first.flatMap { parse.sealingKey($0) }
+        }
+        guard let kind else { return nil }
+        guard directive.values.count == 2 else {
+            let what = kind == .sqlite ? "one path" : "one connection string in quotes"
+            let range = directive.values.count > 2 ? directive.values[2].range : head.range
+            log.report(at: range, "'store \(kind.rawValue)' takes \(what)")
+            return nil
+        }
+        let value = directive.values[1]
+        switch kind {
+        case .sqlite:
+            if case .file = value.origin {
+                refuse(value, "'file' has no meaning here: a path stands alone")
+                return nil
+            }
+            return .init(place: .sqlite(storePath(value)), key: key)
+        case .postgresql:
+            let words = directive.node.block?.nodes.map(\.name.text) ?? []
+            if !words.contains(StoreDirective.key.rawValue) {
+                log.report(at: head.range, "'store postgresql' needs a block with 'key', which all of its users share")
+            }
+            guard let connection = parse.secret(value) else { return nil }
+            return .init(place: .postgresql(connection), key: key)
+        }
+    }
+
+    private func storePath(_ value: Value) -> String {
+        guard case .environment(let name) = value.origin else { return parse.path(value) }
+        guard let text = context.reader.environment(name) else {
+            log.report(at: value.range, "the environment has no variable '\(name)'")
+            return ""
+        }
+        return text
+    }
+
+}
+
+private enum StoreKind: String, CaseIterable {
+    case sqlite
+    case postgresql
+}

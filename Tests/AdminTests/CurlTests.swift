@@ -25,7 +25,7 @@ import Testing
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
         process.arguments =
-            ["-q", "-sS", "-i", "--noproxy", "*", "--max-time", "10"] + arguments + ["http://\(address)\(path)"]
+            ["-q", "-sS", "-i", "--noproxy", "*", "--max-time", "60"] + arguments + ["http://\(address)\(path)"]
         process.standardOutput = output
         process.standardError = output
         try process.run()

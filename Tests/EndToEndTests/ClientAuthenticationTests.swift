@@ -140,6 +140,49 @@ struct ClientAuthenticationTests {
         }
     }
 
+    /// How a client ends its side behind a request whose password is being checked.
+    enum Ending: CaseIterable {
+        /// It said nothing that would let it do so.
+        case leaving
+        case afterClose
+        /// It speaks HTTP/1.0, and would keep the connection.
+        case byOldVersion
+        /// Its next request is there already.
+        case pipelined
+
+        /// The paths, in the order of the requests; all of them are answered, unless the client has left.
+        var requests: [(path: String, version: String, field: String)] {
+            switch self {
+            case .leaving: [("/a", "1.1", "Accept: */*")]
+            case .afterClose: [("/a", "1.1", "Connection: close")]
+            case .byOldVersion: [("/a", "1.0", "Connection: keep-alive")]
+            case .pipelined: [("/a", "1.1", "Accept: */*"), ("/b", "1.1", "Connection: close")]
+            }
+        }
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `a client that ends its side during the check has left by the same signs as later`(ending: Ending) throws {
+        let origin = try RecordingOrigin.answering { try $1.reply(body: $0.target) }
+        let pair = Data("alice:\(Account.clientPassword)".utf8).base64EncodedString()
+        try runningSlowly { proxy throws in
+            let wire = try proxy.connect()
+            let heads = ending.requests.map { path, version, field in
+                "GET \(origin.url(path)) HTTP/\(version)\r\nHost: 127.0.0.1:\(origin.port)\r\n"
+                    + "Proxy-Authorization: Basic \(pair)\r\n\(field)\r\n\r\n"
+            }
+            try wire.send(heads.joined())
+            wire.finishSending()
+            if ending == .leaving {
+                #expect(try wire.isEnded())
+                #expect(try proxy.records().map { $0["details"] } == ["the client left"])
+                #expect(origin.messages.isEmpty)
+            } else {
+                for request in ending.requests { #expect(try wire.readResponse().text == request.path) }
+            }
+        }
+    }
+
     @Test func `one password too many is answered with 503, and who comes back later gets in`() throws {
         let origin = try RecordingOrigin.answering()
         try runningSlowly { proxy throws in

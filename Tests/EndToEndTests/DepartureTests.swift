@@ -150,17 +150,23 @@ struct DepartureTests {
 
     @Test(arguments: ["1.0", "1.1"])
     func `a client that ends its side with its last request is answered`(version: String) throws {
+        let (gates, other) = ([Gate(), Gate()], try RecordingOrigin.answering())
         let origin = try RecordingOrigin.answering { request, connection in
-            if request.target == "/held" { usleep(200_000) }
+            gates[request.target == "/new" ? 0 : 1].wait()
             try connection.reply(body: request.target)
         }
-        try AttacheProcess.running(Self.slow) { proxy throws in
-            for path in ["/held", "/held"] {
+        try AttacheProcess.running(Self.slow, setting: .init(threads: 1)) { proxy throws in
+            for (path, gate) in zip(["/new", "/kept"], gates) {
                 let client = try proxy.connect()
                 try client.send(Self.get(origin.url(path), "Connection: close", version: version))
+                #expect(Wait.until { origin.messages.last?.target == path })
                 client.finishSending()
+                // The loop has seen that the client ended its side when it has answered this.
+                #expect(try proxy.exchange(Self.get(other.url())).status == 200)
+                gate.open()
                 #expect(try client.readResponse().text == path)
             }
+            #expect(origin.connections == 1)
         }
     }
 

@@ -119,7 +119,7 @@ struct ForwardingTests {
 
     @Test func `a request for the proxy itself ends`() throws {
         try AttacheProcess.running { proxy throws in
-            let answered = try proxy.get(proxy.address + "/", "-m", "20")
+            let answered = try proxy.get(proxy.address + "/")
             #expect([400, 403, 404, 421, 502, 508].contains(answered.status), "\(answered)")
         }
     }

@@ -68,7 +68,7 @@ struct RuleFileTests {
             try connection.reply(body: "ok")
         }
         try AttacheProcess.running { proxy throws in
-            let held = try Subprocess("curl", ["-q", "-sS", "-m", "30", "-x", proxy.address, origin.url("/held")])
+            let held = try Subprocess("curl", ["-q", "-sS", "-m", "120", "-x", proxy.address, origin.url("/held")])
             let isHeld = Wait.until { origin.messages.contains { $0.target == "/held" } }
             #expect(isHeld)
             try proxy.reload("route 127.0.0.1 { deny }")
@@ -105,7 +105,7 @@ struct RuleFileTests {
         let child = try Subprocess(AttacheBinary.path, ["run", "--config", folder + "/proxy.conf"])
         let isNamed = try Wait.until {
             if child.isRunning {
-                let answered = try Curl.fetch(apache.url("/basic/"), ["-x", "http://127.0.0.1:\(port)", "-m", "10"])
+                let answered = try Curl.fetch(apache.url("/basic/"), ["-x", "http://127.0.0.1:\(port)"])
                 #expect([0, 401, 502].contains(answered.status), "\(answered)")
             }
             return child.errorOutput.contains("builder") && child.errorOutput.contains("\(folder)/gone")

@@ -50,10 +50,10 @@ struct SingleFlightTests {
         }
         try AttacheProcess.answering(origin.port) { proxy throws in
             #expect(try proxy.get(origin.url("/first")).status == 200)
-            let held = try Subprocess("curl", ["-q", "-s", "-m", "30", "-x", proxy.address, origin.url("/held")])
+            let held = try Subprocess("curl", ["-q", "-s", "-m", "120", "-x", proxy.address, origin.url("/held")])
             let isHeld = Wait.until { origin.messages.contains { $0.target == "/held" } }
             #expect(isHeld)
-            let other = try proxy.get(origin.url("/open"), "-m", "10")
+            let other = try proxy.get(origin.url("/open"))
             #expect(other.status == 200, "\(other)")
             gate.open()
             #expect(held.wait(seconds: 60) == 0)

@@ -187,7 +187,7 @@ struct UploadTests {
             #expect(try proxy.get(origin.url()).text == "ok")
             let file = try Self.text(bytes: 200_000)
             let framing = isChunked ? ["-H", "Transfer-Encoding: chunked"] : []
-            let options = ["-x", proxy.address, "-H", "Expect:", "--data-binary", "@" + file, "--max-time", "15"]
+            let options = ["-x", proxy.address, "-H", "Expect:", "--data-binary", "@" + file]
             let sent = try Curl.fetch(origin.url(), options + framing)
             #expect(sent.status == status, "\(sent)")
             #expect(sent["Proxy-Status"]?.isEmpty == false)

@@ -103,13 +103,14 @@ final class Requester {
         presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
     }
 
-    /// Whether the client has left, by the sign.
+    /// Whether the client has left, by the sign. The proxy itself, for a request of its own, never has.
     func hasLeft(_ exchange: Exchange) -> Bool {
+        let isGone = stream.isClosed || stream.socket.isBroken
         switch sign {
         case .none: return false
-        case .reset: return stream.socket.isBroken
+        case .reset: return isGone
         case .end:
-            if stream.socket.isBroken { return true }
+            if isGone { return true }
             // A client that sends more requests behind this one may well have said so in the last.
             guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
                 return false

@@ -1,3 +1,4 @@
+import COpenSSL
 import Glibc
 import Synchronization
 
@@ -67,5 +68,57 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
             held.young = [:]
         }
         held.young[key] = sessions
+    }
+}
+
+/// Where the sessions of one kind of connection (this server, under this identity and this trust rule) are kept.
+public protocol SessionPlace: Sendable {
+    /// A session to resume, if there is one that has not expired. One of TLS 1.3 is given away but once (RFC 8446
+    /// appendix C.4).
+    func take() -> StoredSession?
+    func keep(_ session: StoredSession)
+}
+
+/// A session of a client with a server, and the trust under which it was made.
+public struct StoredSession: Sendable {
+    let session: LibraryObject
+    let trust: ServerTrust
+    /// Whether it may be used but once.
+    let isSingleUse: Bool
+    /// Seconds since 1970.
+    let expiry: Int
+
+    /// - Parameter session: an `SSL_SESSION`, whose reference this takes over.
+    init(takingOwnership session: OpaquePointer, trust: ServerTrust) {
+        self.session = LibraryObject(takingOwnership: session, free: { SSL_SESSION_free($0) })
+        self.trust = trust
+        isSingleUse = SSL_SESSION_get_protocol_version(session) >= TLSVersion.v13.rawValue
+        expiry = SSL_SESSION_get_time(session).addingSaturated(SSL_SESSION_get_timeout(session))
+    }
+
+    /// Whether a server may still accept it.
+    var isFresh: Bool { SSL_SESSION_is_resumable(session.pointer) == 1 && time(nil) < expiry }
+}
+
+extension Int {
+    fileprivate func addingSaturated(_ other: Int) -> Int {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
+
+/// The answer that a server's chain got: good for this connection and those that resume it.
+public struct ServerTrust: Sendable {
+    /// What the evaluation vouches for.
+    public let chain: VerifiedChain
+    /// The caller's own record of why, such as the rule that forgave a finding.
+    public let decision: (any Sendable)?
+    /// Seconds since 1970.
+    let decided: Int
+
+    public init(_ chain: VerifiedChain, decision: (any Sendable)? = nil) {
+        self.chain = chain
+        self.decision = decision
+        decided = time(nil)
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import COpenSSL
+import Glibc
 
 /// One side of one TLS connection over a transport. Does no I/O of its own, and never waits.
 ///
@@ -120,4 +121,223 @@ public final class TLSConnection {
         state = .failed(error)
         return error
     }
+}
+
+extension TLSConnection {
+    /// Goes on with the handshake as far as it goes. After a question it goes on once the question is answered.
+    ///
+    /// - Throws: why there will be no connection. The peer was told by an alert, where that was possible.
+    public func handshake() throws(TLSError) -> HandshakeStep {
+        switch state {
+        case .open: return .done
+        case .failed(let error): throw error
+        case .handshaking: break
+        }
+        _ = port.flush()
+        if case .refused = client?.trust { try refuseServer() }
+        tls_clear_errors()
+        let result = SSL_do_handshake(handle)
+        if result == 1 { return try finish() }
+        switch (SSL_get_error(handle, result), client?.trust) {
+        // Before TLS 1.3 it stops where it would answer the server, by when a stapled response has come too.
+        case (SSL_ERROR_WANT_RETRY_VERIFY, .asked(let chain)), (SSL_ERROR_WANT_WRITE, .asked(let chain)),
+            (SSL_ERROR_WANT_X509_LOOKUP, .asked(let chain)):
+            return .serverTrust(chain.stapled(with: staple))
+        case (SSL_ERROR_WANT_X509_LOOKUP, _): return .serverIdentity(serverName: serverName)
+        case (SSL_ERROR_WANT_READ, _), (SSL_ERROR_WANT_WRITE, _): return .wouldBlock
+        case (SSL_ERROR_ZERO_RETURN, _) where port.end == nil: throw fail(.alert(.closeNotify))
+        default: throw fail(reasonForFailing)
+        }
+    }
+
+    /// The answer to `serverTrust` is yes. Holds for as long as the server stays the same, and for what is resumed.
+    public func trust(_ trust: ServerTrust) {
+        if let client, client.isSilent { client.trust = .given(trust) }
+    }
+
+    /// The answer to `serverTrust` is no: the handshake goes on to its end.
+    public func refuseTrust() {
+        if let client, client.isSilent { client.trust = .refused }
+    }
+
+    /// The answer to `serverIdentity`.
+    public func setIdentity(_ identity: Identity) { server?.answer = .given(identity) }
+
+    /// There is no answer to `serverIdentity`: the handshake goes on to its end.
+    public func refuseIdentity() { server?.answer = .refused }
+
+    /// Tells the server what we think of its certificate.
+    ///
+    /// Since TLS 1.3 OpenSSL does, since it waits for the answer. Before, it has gone past the certificate, and made an
+    /// answer that was held back; no cipher protects yet what the server hears from us.
+    private func refuseServer() throws(TLSError) {
+        if version == .v13 { return }
+        let contents: [UInt8] = [2, TLSAlert.badCertificate.rawValue]
+        port.sendPlainly([21, 3, 3, 0, UInt8(contents.count)] + contents)
+        throw fail(.trustRefused)
+    }
+
+    private func finish() throws(TLSError) -> HandshakeStep {
+        if let client {
+            switch client.trust {
+            case .given: break
+            case .open:
+                guard isResumed, let session = client.resumed else { fallthrough }
+                client.trust = .given(session.trust)
+            case .asked, .refused: throw fail(.local(reason: "the server's certificate was not judged"))
+            }
+        }
+        state = .open
+        return .done
+    }
+}
+
+extension TLSConnection {
+    /// Reads into the free room of `buffer`, which must have some, at most `limit` bytes.
+    ///
+    /// `endOfStream` is the peer's orderly end. An end of the transport alone is `failed`, with `failure` `truncated`;
+    /// what the peer still wants to hear may be written after both.
+    public func read(into buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
+        var outcome = RecordTransfer.wouldBlock
+        _ = buffer.withWritable { room in
+            outcome = read(into: UnsafeMutableRawBufferPointer(rebasing: room.prefix(limit)))
+            return if case .moved(let count) = outcome { count } else { 0 }
+        }
+        return outcome
+    }
+
+    /// Writes from the front of `buffer`, and consumes what was written. What is refused must be offered again before
+    /// anything else: its record may be made already.
+    public func write(from buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
+        var outcome = RecordTransfer.wouldBlock
+        let written = buffer.withReadable { held in
+            outcome = write(UnsafeRawBufferPointer(rebasing: held.prefix(limit)))
+            return if case .moved(let count) = outcome { count } else { 0 }
+        }
+        buffer.consume(written)
+        return outcome
+    }
+
+    /// Whether a read would not say `wouldBlock`.
+    ///
+    /// Takes in what has come: a connection at rest on which nothing came but what TLS itself has to say, such as a new
+    /// session ticket, stays not readable.
+    public var isReadable: Bool {
+        guard case .open = state else { return failure != nil }
+        if hasPending || hasPeerEnded { return true }
+        _ = port.flush()
+        guard mayRead else { return false }
+        var byte: UInt8 = 0
+        var count = 0
+        tls_clear_errors()
+        if SSL_peek_ex(handle, &byte, 1, &count) == 1 { return true }
+        return stopped() != .wouldBlock
+    }
+
+    /// Whether the peer has ended its side, in order or not, and all that it sent before was read. Takes in what has come.
+    public var isAtEnd: Bool { isReadable && !hasPending && (hasPeerEnded || failure != nil) }
+
+    /// Whether decrypted bytes wait.
+    public var hasPending: Bool { SSL_pending(handle) > 0 }
+
+    /// Says to the peer that nothing more will come from here (close_notify). It may still say what it has to say.
+    public func shutdownWrite() {
+        guard case .open = state, SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN == 0 else { return }
+        tls_clear_errors()
+        SSL_shutdown(handle)
+        _ = port.flush()
+    }
+
+    /// Whether OpenSSL has anything to work on: what was left of the last reading, or what the transport may bring.
+    private var mayRead: Bool { SSL_has_pending(handle) == 1 || hasPeerEnded || port.mayBring }
+
+    private var hasPeerEnded: Bool { SSL_get_shutdown(handle) & SSL_RECEIVED_SHUTDOWN != 0 }
+
+    // MARK: - Memory
+
+    /// All that is there and fits: a record at a time, for as long as the next one is there too.
+    func read(into room: UnsafeMutableRawBufferPointer) -> RecordTransfer {
+        guard case .open = state else { return refusal }
+        _ = port.flush()
+        guard mayRead, !room.isEmpty else { return .wouldBlock }
+        var total = 0
+        while let start = room.baseAddress, total < room.count {
+            var count = 0
+            tls_clear_errors()
+            guard SSL_read_ex(handle, start + total, room.count - total, &count) == 1 else {
+                let reason = stopped()
+                return total > 0 ? .moved(total) : reason
+            }
+            total += count
+            if SSL_has_pending(handle) == 0 { break }
+        }
+        return .moved(total)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> RecordTransfer {
+        guard case .open = state else { return refusal }
+        if SSL_get_shutdown(handle) & SSL_SENT_SHUTDOWN != 0 { return .failed(errno: EPIPE) }
+        guard port.flush() else { return stoppedSending }
+        var total = min(owed, bytes.count)
+        owed -= total
+        while let start = bytes.baseAddress, total < bytes.count {
+            var count = 0
+            tls_clear_errors()
+            guard SSL_write_ex(handle, start + total, bytes.count - total, &count) == 1 else {
+                let reason = stopped()
+                return total > 0 ? .moved(total) : reason
+            }
+            guard !port.isBlocked, port.sendError == nil else {
+                owed = count
+                return total > 0 ? .moved(total) : stoppedSending
+            }
+            total += count
+        }
+        return .moved(total)
+    }
+
+    /// Why OpenSSL moved nothing.
+    private func stopped() -> RecordTransfer {
+        switch SSL_get_error(handle, 0) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return port.end == nil ? .endOfStream : refusal
+        default:
+            fail(reasonForFailing)
+            return refusal
+        }
+    }
+
+    private var stoppedSending: RecordTransfer {
+        port.sendError.map { .failed(errno: $0) } ?? .wouldBlock
+    }
+
+    private var refusal: RecordTransfer {
+        switch failure {
+        case nil: .wouldBlock
+        case .truncated: .failed(errno: ECONNRESET)
+        case .transport(let errno): .failed(errno: errno)
+        default: .failed(errno: EPROTO)
+        }
+    }
+}
+
+extension TLSConnection: RecordTransport {
+    public func read(into room: inout MutableRawSpan) -> RecordTransfer {
+        room.withUnsafeMutableBytes { read(into: $0) }
+    }
+
+    public func write(_ bytes: RawSpan) -> RecordTransfer {
+        bytes.withUnsafeBytes { write($0) }
+    }
+}
+
+/// Where a handshake stands.
+public enum HandshakeStep {
+    /// It waits for the transport.
+    case wouldBlock
+    /// It waits for `trust` or `refuseTrust`. Nothing was sent since the chain came, and nothing is until then.
+    case serverTrust(PresentedChain)
+    /// It waits for `setIdentity` or `refuseIdentity`; the name is the client's (RFC 6066 section 3), as it came.
+    case serverIdentity(serverName: String?)
+    case done
 }

@@ -54,3 +54,71 @@ extension Certificate {
         return X509_check_private_key(handle, key.handle) == 1
     }
 }
+
+/// Brings certificates that came in any order into the one that TLS wants: each certifies the one before it (RFC 8446
+/// section 4.4.2).
+private enum CertificateOrder {
+    /// The leaf's issuer, that one's issuer and so on, without the root, which the peer has or does not believe. What
+    /// is not on that path follows it: it may be what leads to another root.
+    static func issuers(of leaf: Certificate, among certificates: [Certificate]) -> [Certificate] {
+        var rest = certificates.filter { $0.der != leaf.der && !$0.isItsOwnIssuer }
+        var path: [Certificate] = []
+        var last = leaf
+        while let next = rest.firstIndex(where: { $0.certifies(last) }) {
+            last = rest.remove(at: next)
+            path.append(last)
+        }
+        return path + rest
+    }
+}
+
+extension Certificate {
+    fileprivate func certifies(_ other: Certificate) -> Bool { X509_check_issued(handle, other.handle) == X509_V_OK }
+
+    var isItsOwnIssuer: Bool {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        return X509_self_signed(handle, 0) == 1
+    }
+}
+
+/// Why a certificate and a key are no identity. Each is a sentence that reads well after the name of the credential
+/// and the file; none shows anything of the key.
+public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was to be the certificate is neither PEM nor PKCS#12, or is damaged.
+    case noCertificate
+    /// The certificate with this number, from 1.
+    case damagedCertificate(Int)
+    case noKey
+    /// The file has what looks like a key, and OpenSSL cannot read it.
+    case unreadableKey
+    case keyMismatch
+    case passphraseMissing
+    case wrongPassphrase
+    /// An algorithm that only OpenSSL's legacy provider has, and it is not installed.
+    case legacyProviderMissing
+    case tooLarge(limit: Int)
+    case noTokenProvider
+    case unreadableToken
+    /// Nothing that a peer or a file did.
+    case outOfMemory
+
+    public var description: String {
+        switch self {
+        case .noCertificate: "there is no certificate in it that can be read"
+        case .damagedCertificate(let number): "certificate \(number) in it is damaged"
+        case .noKey: "there is no private key, neither with the certificate nor in a file of its own"
+        case .unreadableKey: "the private key cannot be read: it is damaged, or of a kind that OpenSSL does not know"
+        case .keyMismatch: "the private key does not belong to the certificate"
+        case .passphraseMissing: "the private key is encrypted, and no passphrase is given"
+        case .wrongPassphrase: "the passphrase does not open the private key"
+        case .legacyProviderMissing:
+            "it is encrypted with an old algorithm, for which OpenSSL's legacy provider is needed and not installed: "
+                + "install it, or encrypt the key anew"
+        case .tooLarge(let limit): "it is larger than \(limit) bytes"
+        case .noTokenProvider: "a pkcs11: URI needs OpenSSL's provider pkcs11, which cannot be loaded"
+        case .unreadableToken: "the token has no such object, or does not give it away with this PIN"
+        case .outOfMemory: "OpenSSL has no memory left"
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import COpenSSL
+import Crypto
 
 /// One X.509 certificate (RFC 5280): what it says, believed or not. What it says of itself is read when asked for.
 public final class Certificate: Sendable {
@@ -99,5 +100,74 @@ extension Certificate: CustomStringConvertible {
         let subject = DistinguishedName.text(of: X509_get_subject_name(handle))
         if !subject.isEmpty { return VisibleText.shortened(subject) }
         return VisibleText.shortened(subjectAlternativeNames.first.map { "\($0)" } ?? "a certificate without a name")
+    }
+}
+
+extension Certificate {
+    /// Every certificate in PEM text, in its order; text between the blocks and blocks of other kinds are passed over.
+    /// Throws `.none` when there is no certificate, and `.malformedBlock` for one that is damaged.
+    public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+        let blocks = try PEMBlocks.contents(of: text, kinds: ["CERTIFICATE", "X509 CERTIFICATE"], limit: limit)
+        guard !blocks.isEmpty else { throw .none }
+        var certificates: [Certificate] = []
+        for (number, block) in blocks.enumerated() {
+            guard let certificate = try? Certificate(der: block) else { throw .malformedBlock(number + 1) }
+            certificates.append(certificate)
+        }
+        return certificates
+    }
+
+    public static func all(inPEM text: String, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+        try all(inPEM: text.utf8Span.span, limit: limit)
+    }
+
+    public var pem: String { MemoryText.written { PEM_write_bio_X509($0, handle) == 1 } ?? "" }
+}
+
+// What people compare and look at.
+extension Certificate {
+    /// SHA-256 of the whole, as trust stores show it: `AB:CD:…`.
+    public var fingerprint: String {
+        MessageDigest.digest(.sha256, of: der.span).array.map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }.joined(separator: ":")
+    }
+
+    /// The day (UTC) on which its validity begins, for people: `2026-11-21`.
+    public var firstDay: String { CertificateTime.date(notBefore) }
+    /// The day (UTC) on which its validity ends.
+    public var lastDay: String { CertificateTime.date(notAfter) }
+}
+
+extension Certificate {
+    /// What an `X509` of somebody else's says, as a certificate of the default library. Nil when it has no encoding.
+    convenience init?(copying other: OpaquePointer) {
+        var encoding: UnsafeMutablePointer<UInt8>?
+        ERR_clear_error()
+        let count = i2d_X509(other, &encoding)
+        guard let encoding, count > 0 else { return nil }
+        defer { CRYPTO_free(encoding, nil, 0) }
+        try? self.init(der: UnsafeBufferPointer(start: encoding, count: Int(count)).span)
+    }
+}
+
+/// Why bytes are no certificate. The fault of whoever wrote the file or sent the bytes.
+public enum CertificateError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Not the DER of one X.509 certificate, or bytes follow it.
+    case malformed
+    /// The PEM block with this number, from 1, is damaged.
+    case malformedBlock(Int)
+    /// Text without a PEM block of the kind that was looked for.
+    case none
+    /// More bytes or more blocks than anybody needs.
+    case tooLarge
+
+    public var description: String {
+        switch self {
+        case .malformed: "not an X.509 certificate in DER"
+        case .malformedBlock(let number): "PEM block \(number) is damaged"
+        case .none: "no PEM block with a certificate"
+        case .tooLarge: "more certificates than can be of use"
+        }
     }
 }

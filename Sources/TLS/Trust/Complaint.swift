@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 /// One thing that OpenSSL's path validation did not like.
@@ -81,4 +82,147 @@ struct Complaint {
 
     private var hasReadableKey: Bool { certificate.map { X509_get0_pubkey($0.handle) != nil } ?? true }
     private var hasKnownSignature: Bool { certificate.map { SignatureStrength($0) != .unknown } ?? true }
+}
+
+extension Complaint {
+    /// Whether it comes from the strict checks alone and says how a certificate is written (RFC 5280 section 4), not
+    /// what it may do: an authority that says of itself that it is none, or whose key usage forbids to issue, is refused
+    /// without them as well. Explicit curves are no matter of form.
+    var isOfForm: Bool {
+        switch code {
+        case X509_V_ERR_CA_BCONS_NOT_CRITICAL, X509_V_ERR_CA_CERT_MISSING_KEY_USAGE,
+            X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
+            X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
+            X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
+            X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
+            X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+            true
+        // Of version 1, or from before basic constraints.
+        case X509_V_ERR_INVALID_CA: certificate.map { X509_check_ca($0.handle) > 1 } ?? false
+        case X509_V_ERR_INVALID_PURPOSE:
+            certificate.map { X509_check_purpose($0.handle, X509_PURPOSE_SSL_SERVER, 1) > 1 } ?? false
+        default: false
+        }
+    }
+}
+
+extension Complaint {
+    /// What it is about, naming the certificate.
+    var words: String {
+        guard let certificate else { return Self.message(code) }
+        if certificate.hasUnreadableExtension, kind == .invalid { return FindingWords.unreadableExtension(certificate) }
+        if let listed, kind == .revoked { return words(of: listed, certificate) }
+        switch code {
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "\(certificate) is its own issuer"
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: return "the chain ends in \(certificate), which is no anchor"
+        case X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED:
+            return "the anchors do not let \(certificate) speak for servers"
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            if isCutOff { return "the issuer of \(certificate) was not looked for" }
+            return FindingWords.incompleteChain(certificate)
+        case X509_V_ERR_CERT_HAS_EXPIRED: return "\(certificate) ended on \(CertificateTime.date(certificate.notAfter))"
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return "\(certificate) begins on \(CertificateTime.date(certificate.notBefore))"
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
+            return kind == .weakKey ? FindingWords.weakKey(certificate) : "the key of \(certificate) cannot be read"
+        case X509_V_ERR_CA_MD_TOO_WEAK: return FindingWords.weakSignature(certificate)
+        case X509_V_ERR_INVALID_CA: return "\(certificate) is no authority"
+        case X509_V_ERR_INVALID_PURPOSE:
+            return "\(certificate) is not for \(depth == 0 ? "servers" : "issuing certificates of servers")"
+        case X509_V_ERR_KEYUSAGE_NO_CERTSIGN: return "the key usage of \(certificate) does not let it sign certificates"
+        case X509_V_ERR_PERMITTED_VIOLATION: return "an authority does not permit the names of \(certificate)"
+        case X509_V_ERR_EXCLUDED_VIOLATION: return "an authority excludes a name of \(certificate)"
+        case X509_V_ERR_PATH_LENGTH_EXCEEDED:
+            let allowed = X509_get_pathlen(certificate.handle)
+            return "\(certificate) allows \(allowed) authorities below it, and there are more"
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG: return "more than \(TrustAnchors.depth) authorities"
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION:
+            let numbers = certificate.unknownCriticalExtensions.prefix(5).joined(separator: ", ")
+            return "\(certificate) has a critical extension that is not known: \(numbers)"
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE: return "the signature of \(certificate) does not fit"
+        case X509_V_ERR_UNSPECIFIED where X509_get0_pubkey(certificate.handle) == nil:
+            return "the key of \(certificate) cannot be read"
+        default: return breach(by: certificate)
+        }
+    }
+
+    /// What the strict checks of OpenSSL meet most, with the rule that is broken.
+    private func breach(by certificate: Certificate) -> String {
+        switch code {
+        case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:
+            "\(certificate) does not identify its issuer's key (RFC 5280 section 4.2.1.1)"
+        case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER:
+            "\(certificate) does not identify its key (RFC 5280 section 4.2.1.2)"
+        case X509_V_ERR_CA_CERT_MISSING_KEY_USAGE: "\(certificate) has no key usage (RFC 5280 section 4.2.1.3)"
+        case X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA:
+            "\(certificate) may sign certificates but is no authority (RFC 5280 section 4.2.1.3)"
+        case X509_V_ERR_CA_BCONS_NOT_CRITICAL:
+            "the basic constraints of \(certificate) are not critical (RFC 5280 section 4.2.1.9)"
+        case X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL:
+            "\(certificate) has no subject, and its alternative names are not critical (RFC 5280 section 4.2.1.6)"
+        default: "\(certificate): \(Self.message(code))"
+        }
+    }
+
+    private func words(of listed: ListedRevocation, _ certificate: Certificate) -> String {
+        switch code {
+        case X509_V_ERR_CERT_REVOKED: return FindingWords.revoked(certificate, listed.date, listed.reason)
+        case X509_V_ERR_CRL_HAS_EXPIRED:
+            let date = listed.nextUpdate.map { " on \(CertificateTime.date($0))" } ?? ""
+            return "\(certificate) may be revoked: the list of \(listed.issuer) ended\(date)"
+        default:
+            return "\(certificate) may be revoked, the list of \(listed.issuer) is not usable: \(Self.message(code))"
+        }
+    }
+
+    private static func message(_ code: Int32) -> String {
+        let message = X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
+        return message.prefix(1).lowercased() + message.dropFirst()
+    }
+}
+
+/// Findings in words, each naming its certificate.
+enum FindingWords {
+    static func wrongName(_ name: ServerName, _ leaf: Certificate) -> String {
+        let names = leaf.subjectAlternativeNames
+        guard !names.isEmpty else { return "\(leaf) has no alternative names, and its common name does not count" }
+        let shown = names.prefix(5).map(words).joined(separator: ", ")
+        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+        return "\(leaf) is for \(VisibleText.shortened(shown))\(more), not for \(words(name))"
+    }
+
+    /// A name that looks like an address is none (RFC 9525 section 6.2), and must not read like one.
+    private static func words(_ name: SubjectAlternativeName) -> String {
+        if case .dns(let host) = name, IPAddress(host) != nil { return "the host name \"\(host)\"" }
+        return "\(name)"
+    }
+
+    private static func words(_ name: ServerName) -> String {
+        if case .address(let address) = name { return "the address \(address)" }
+        return "\(name)"
+    }
+
+    static func incompleteChain(_ certificate: Certificate) -> String {
+        let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
+        return "the issuer of \(certificate) is neither an anchor nor among what was sent"
+            + (issuer.isEmpty ? "" : ": \(issuer)")
+    }
+
+    static func weakKey(_ certificate: Certificate) -> String {
+        "the key of \(certificate) is weak: \(certificate.keyDescription)"
+    }
+
+    static func weakSignature(_ certificate: Certificate) -> String {
+        "\(certificate) is signed with \(certificate.signatureAlgorithm)"
+    }
+
+    static func unreadableExtension(_ certificate: Certificate) -> String {
+        "\(certificate) has an extension that cannot be read or is there twice"
+    }
+
+    static func revoked(_ certificate: Certificate, _ date: Int?, _ reason: String?) -> String {
+        let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
+        return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")
+    }
 }

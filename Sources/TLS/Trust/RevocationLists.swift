@@ -63,3 +63,41 @@ public final class RevocationLists: Sendable {
         }
     }
 }
+
+/// What a revocation list said when OpenSSL complained.
+struct ListedRevocation {
+    let issuer: String
+    let nextUpdate: Int?
+    /// When the certificate was revoked, if the list names it.
+    private(set) var date: Int?
+    private(set) var reason: String?
+
+    init(in list: OpaquePointer, of certificate: Certificate?) {
+        issuer = VisibleText.shortened(DistinguishedName.text(of: X509_CRL_get_issuer(list)))
+        nextUpdate = CertificateTime.seconds(X509_CRL_get0_nextUpdate(list))
+        var entry: OpaquePointer?
+        guard let certificate, X509_CRL_get0_by_cert(list, &entry, certificate.handle) > 0, let entry else { return }
+        date = CertificateTime.seconds(X509_REVOKED_get0_revocationDate(entry))
+        guard let code = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return }
+        defer { ASN1_ENUMERATED_free(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)) }
+        reason = RevocationReason.words(ASN1_ENUMERATED_get(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)))
+    }
+}
+
+/// Why a certificate was revoked (RFC 5280 section 5.3.1), in words.
+enum RevocationReason {
+    /// Nil for a code that says nothing.
+    static func words(_ code: Int) -> String? {
+        switch code {
+        case 1: "its key was compromised"
+        case 2: "its authority was compromised"
+        case 3: "its holder changed"
+        case 4: "it was superseded"
+        case 5: "it is no longer used"
+        case 6: "it is on hold"
+        case 9: "a privilege was withdrawn"
+        case 10: "an authority for attributes was compromised"
+        default: nil
+        }
+    }
+}

@@ -69,3 +69,51 @@ public struct TrustEvaluation: Sendable {
         return TrustFinding.allCases.flatMap { kind in unique.filter { $0.kind == kind } }
     }
 }
+
+extension TrustEvaluation {
+    /// What is left of the findings once a rule has forgiven some.
+    public enum Decision: Sendable {
+        case trusted(VerifiedChain)
+        /// The findings that were not forgiven, and whether pins were asked for and none fits.
+        case refused(findings: [Finding], pinMismatch: Bool)
+    }
+
+    /// Forgives findings of these kinds and no others, and asks for a pin in addition when there are any.
+    ///
+    /// A pin fits the server's own key or, on a path without any finding, that of an authority on it; once something is
+    /// forgiven the server's own alone counts, since nothing then proves that the others have to do with it.
+    public func forgiving(_ allowed: Set<TrustFinding>, pins: [PublicKeyPin] = []) -> Decision {
+        let mismatch = !pins.isEmpty && !bearsOne(of: pins)
+        if !mismatch, let chain = VerifiedChain(self, forgiving: allowed) { return .trusted(chain) }
+        return .refused(findings: findings.filter { !allowed.contains($0.kind) }, pinMismatch: mismatch)
+    }
+
+    private func bearsOne(of pins: [PublicKeyPin]) -> Bool {
+        pins.contains(leaf.publicKeyPin) || findings.isEmpty && issuers.contains { pins.contains($0.publicKeyPin) }
+    }
+}
+
+/// A server's chain that was judged good enough for one name: without a finding, or with findings that a rule forgave.
+/// Only an evaluation makes one.
+public struct VerifiedChain: Sendable {
+    /// The server's own certificate.
+    public let leaf: Certificate
+    /// From the leaf's issuer towards the anchor, as far as the path could be built.
+    public let issuers: [Certificate]
+    /// Whom it was judged for.
+    public let name: ServerName
+    /// What was forgiven; empty for a chain that is proved.
+    public let forgiven: Set<TrustFinding>
+    /// The certificates that no revocation list speaks for, where lists were asked.
+    public let unlisted: [Certificate]
+
+    /// Nil when a finding is left.
+    init?(_ evaluation: TrustEvaluation, forgiving allowed: Set<TrustFinding>) {
+        guard evaluation.kinds.isSubset(of: allowed) else { return nil }
+        leaf = evaluation.leaf
+        issuers = evaluation.issuers
+        name = evaluation.name
+        forgiven = evaluation.kinds
+        unlisted = evaluation.unlisted
+    }
+}

@@ -150,3 +150,82 @@ extension TicketError {
         self = error.fault == .refused ? .refused(error.description) : .unavailable(error.description)
     }
 }
+
+/// What a principal's first ticket is got with.
+enum TicketProof: Sendable {
+    /// A path.
+    case keytab(String)
+    /// The path of a cache that somebody else keeps current.
+    case cache(String)
+    case password(Secret)
+
+    /// Asks the KDC, or looks into the cache. Blocks.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func acquire(_ principal: String, at now: Int) throws(GSSAPIError) -> TicketCache {
+        switch self {
+        case .keytab(let path): return try TicketCache.acquire(principal, keytab: path)
+        case .password(let password):
+            return try password.withBytes { bytes throws(GSSAPIError) in
+                try TicketCache.acquire(principal, password: bytes)
+            }
+        case .cache(let path):
+            let cache = try TicketCache.copy(principal, cache: path)
+            guard cache.validity.upperBound > now else {
+                throw GSSAPIError(.unavailable, "the tickets in \(path) have expired, and nobody renewed them")
+            }
+            return cache
+        }
+    }
+}
+
+/// The threads on which KDCs are asked, a few for each realm: libkrb5 waits half a minute and longer for one that says
+/// nothing, and those of other realms are not to wait with it.
+enum KDCThreads {
+    private static let pools = Mutex<[String: BlockingPool]>([:])
+    private static let others = BlockingPool(threads: 4)
+    private static let capacity = 16
+
+    /// - Parameter principal: whose realm it is about; without one it is the default realm.
+    static func pool(for principal: String) -> BlockingPool {
+        let realm = realm(of: principal)
+        return pools.withLock { pools in
+            if let known = pools[realm] { return known }
+            if pools.count >= capacity { return others }
+            let pool = BlockingPool(threads: 4)
+            pools[realm] = pool
+            return pool
+        }
+    }
+
+    /// Empty: the default realm.
+    static func realm(of principal: String) -> String {
+        principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? ""
+    }
+}
+
+/// How long one request waits for KDCs, over all that it asks of them.
+struct Patience {
+    private let limit: Int?
+    private let end: ContinuousClock.Instant?
+
+    /// - Parameter limit: milliseconds from now; nil: without end.
+    init(_ limit: Int?) {
+        self.limit = limit
+        end = limit.map { .now + .milliseconds($0) }
+    }
+
+    /// Milliseconds; nil: without end.
+    var rest: Int? {
+        end.map { end in
+            let (seconds, attoseconds) = (end - .now).components
+            return max(0, Int(clamping: seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+        }
+    }
+
+    /// For a sentence.
+    var words: String {
+        guard let limit else { return "" }
+        return " within " + (limit % 1000 == 0 ? "\(limit / 1000) s" : "\(limit) ms")
+    }
+}

@@ -69,3 +69,121 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         }
     }
 }
+
+/// A connection that is made when it is needed, and made anew after it was lost.
+private struct PostgreSQLSession {
+    private let info: String
+    /// Said on every new connection.
+    private let greeting: String?
+    private var connection: PostgreSQLConnection?
+    /// No attempt before then, on the clock that nobody sets back.
+    private var retryAt = 0
+    /// How long to wait after the next attempt that fails.
+    private var pause = Self.shortestPause
+
+    /// Milliseconds.
+    private static let shortestPause = 100
+    private static let longestPause = 1000
+
+    init(_ info: String, _ connection: PostgreSQLConnection?, greeting: String? = nil) {
+        self.info = info
+        self.connection = connection
+        self.greeting = greeting
+    }
+
+    /// Connections made so far: whoever listens on one missed what was said between two.
+    private(set) var generation = 0
+
+    /// Lends the connection. What fails on one that was kept is done again on a new one: the server may have been
+    /// started anew meanwhile, and nothing that is done here does harm twice.
+    mutating func use<Value>(
+        _ body: @Sendable (PostgreSQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        if let kept = connection {
+            do throws(DatabaseError) { return try body(kept) } catch {
+                guard case .unavailable = error else { throw error }
+                connection = nil
+            }
+        }
+        let fresh = try connect()
+        do throws(DatabaseError) { return try body(fresh) } catch {
+            if case .unavailable = error { connection = nil }
+            throw error
+        }
+    }
+
+    private mutating func connect() throws(DatabaseError) -> PostgreSQLConnection {
+        let now = SystemClock.uptimeMilliseconds
+        guard now >= retryAt else { throw .unavailable("the connection was lost and is made anew soon") }
+        do throws(DatabaseError) {
+            let fresh = try PostgreSQLConnection(info)
+            if let greeting { try fresh.rows(greeting) }
+            connection = fresh
+            generation += 1
+            pause = Self.shortestPause
+            return fresh
+        } catch {
+            retryAt = now + pause
+            pause = min(pause * 2, Self.longestPause)
+            throw error
+        }
+    }
+}
+
+/// The tables of a store in PostgreSQL, by version.
+private enum PostgreSQLSchema {
+    /// Of the advisory lock that writers take turns with: the letters of `attache`, as a number.
+    static let lock = "SELECT pg_advisory_xact_lock(27431112437036133)"
+    /// Carries the name of the connection that has changed something.
+    static let channel = "attache_credentials"
+
+    /// Oldest first; the store says which it has. A realm stands behind `=`, so that none and the empty one differ.
+    private static let migrations = [
+        [
+            """
+            CREATE TABLE attache_store_key (
+                one integer PRIMARY KEY CHECK (one = 1), wrapping_key text NOT NULL, wrapped bytea NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE attache_credentials (
+                host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
+                realm text NOT NULL, method text NOT NULL, "user" text NOT NULL,
+                is_default integer NOT NULL, sealed bytea NOT NULL,
+                PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
+            )
+            """,
+            """
+            CREATE TABLE attache_refusals (
+                number bigserial PRIMARY KEY,
+                host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
+                realm text NOT NULL, method text NOT NULL, name text NOT NULL, fingerprint bytea NOT NULL,
+                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+            )
+            """,
+        ],
+        CredentialSchema.numberedChanges(bytes: "bytea"),
+    ]
+
+    static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
+        // Whoever finds the tables as they are to be needs no right to make any.
+        if try version(of: connection) == migrations.count { return }
+        try connection.transaction { () throws(DatabaseError) in
+            try connection.rows(lock)
+            try connection.rows("CREATE TABLE IF NOT EXISTS attache_schema (version integer NOT NULL)")
+            let version = try version(of: connection)
+            for statement in migrations[version...].joined() { try connection.rows(statement) }
+            try connection.rows("DELETE FROM attache_schema")
+            try connection.rows("INSERT INTO attache_schema VALUES ($1)", [.integer(Int64(migrations.count))])
+        }
+    }
+
+    /// 0 where there are no tables.
+    static func version(of connection: PostgreSQLConnection) throws(DatabaseError) -> Int {
+        let isThere = try connection.rows("SELECT 1 WHERE to_regclass('attache_schema') IS NOT NULL")
+        if isThere.isEmpty { return 0 }
+        let known = try connection.rows("SELECT version FROM attache_schema").first?.first?.integer
+        let version = Int(clamping: known ?? 0)
+        return try CredentialSchema.checked(version, among: migrations.count)
+    }
+}

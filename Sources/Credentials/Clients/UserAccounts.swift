@@ -1,0 +1,154 @@
+import Bytes
+import Crypto
+
+/// What the lines of a users file say, looked up by a name's bytes: strings that differ in their bytes can be equal,
+/// and rules compare bytes.
+struct UserAccounts: Sendable {
+    struct Account: Sendable {
+        let name: String
+        /// A password hash.
+        var hash: String?
+        /// What Digest needs, for the realm of this proxy.
+        var md5: DigestValue?
+        var sha256: DigestValue?
+
+        subscript(algorithm: DigestAlgorithm) -> DigestValue? {
+            get {
+                switch algorithm {
+                case .md5: md5
+                case .sha256: sha256
+                case .sha512t256: nil
+                }
+            }
+            set {
+                switch algorithm {
+                case .md5: md5 = newValue
+                case .sha256: sha256 = newValue
+                case .sha512t256: break
+                }
+            }
+        }
+    }
+
+    private(set) var accounts: [Account] = []
+    /// Those that there are lines of, the strongest first.
+    private(set) var digestAlgorithms: [DigestAlgorithm] = []
+    /// By a keyed code of the name, so that a name is looked up without an array of its bytes.
+    private var places: [UInt128: Int] = [:]
+
+    init() {}
+
+    /// - Parameters:
+    ///   - realm: lines for others are of no use.
+    ///   - code: of names.
+    init(
+        _ text: [UInt8], path: String, realm: String, code: MessageAuthenticationCode,
+        problems: inout [UsersFileProblem]
+    ) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = text.starts(with: mark) ? text[mark.count...] : text[...]
+        for (index, line) in text.split(separator: .lineFeed, omittingEmptySubsequences: false).enumerated() {
+            let reason: UsersFileProblem.Reason?
+            switch UsersFileLine(line) {
+            case .empty: reason = nil
+            case .refused(let why): reason = why
+            case .user(let name, let hash):
+                let place = place(of: name, code)
+                reason = accounts[place].hash == nil ? nil : .duplicate
+                if reason == nil { accounts[place].hash = hash }
+            case .digest(let name, let lineRealm, let algorithm, let key):
+                guard lineRealm.utf8Span.span.equals(realm.utf8Span.span) else {
+                    reason = .otherRealm(realm)
+                    break
+                }
+                let place = place(of: name, code)
+                reason = accounts[place][algorithm] == nil ? nil : .duplicate
+                if reason == nil { accounts[place][algorithm] = key }
+            }
+            if let reason { problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason)) }
+        }
+        digestAlgorithms = [.sha256, .md5].filter { algorithm in accounts.contains { $0[algorithm] != nil } }
+    }
+
+    func account(_ code: UInt128) -> Account? { places[code].map { accounts[$0] } }
+
+    /// One of the accounts, for a user that is none: the same for the same code.
+    func stranger(_ code: UInt128) -> Account? {
+        accounts.isEmpty ? nil : accounts[Int(code % UInt128(accounts.count))]
+    }
+
+    private mutating func place(of name: String, _ code: MessageAuthenticationCode) -> Int {
+        let code = code.code(of: name.utf8Span.span).prefix128
+        if let place = places[code] { return place }
+        accounts.append(Account(name: name))
+        places[code] = accounts.count - 1
+        return accounts.count - 1
+    }
+}
+
+/// One line of a users file.
+private enum UsersFileLine {
+    case empty
+    /// As htpasswd and `attache password` write it.
+    case user(String, hash: String)
+    /// As htdigest and `attache password --digest` write it: the digest over user, realm and password (RFC 7616 section
+    /// 3.4.2), which is all that Digest needs.
+    case digest(String, realm: String, DigestAlgorithm, key: DigestValue)
+    case refused(UsersFileProblem.Reason)
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            self = .refused(.notText)
+            return
+        }
+        // A blank behind the hash would be a part of it, and the line would match nothing.
+        let line = text.withoutBlanksAtEnd
+        if line.isEmpty || line.hasPrefix("#") {
+            self = .empty
+            return
+        }
+        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+            self = .refused(.noUser)
+            return
+        }
+        let user = String(line[..<colon])
+        let rest = line[line.index(after: colon)...]
+        if user.first?.isListBlank == true || user.last?.isListBlank == true || rest.first?.isListBlank == true {
+            self = .refused(.blank)
+        } else if let last = rest.lastIndex(of: ":") {
+            self = Self.digest(user, realm: String(rest[..<last]), digits: rest[rest.index(after: last)...])
+        } else if let reason = Self.reason(against: String(rest)) {
+            self = .refused(reason)
+        } else {
+            self = .user(user, hash: String(rest))
+        }
+    }
+
+    private static func digest(_ user: String, realm: String, digits: Substring) -> UsersFileLine {
+        guard let bytes = Hex.decode(digits), let key = DigestValue(bytes) else { return .refused(.noDigest) }
+        switch bytes.count {
+        case DigestAlgorithm.md5.length: return .digest(user, realm: realm, .md5, key: key)
+        case DigestAlgorithm.sha256.length: return .digest(user, realm: realm, .sha256, key: key)
+        default: return .refused(.noDigest)
+        }
+    }
+
+    private static func reason(against hash: String) -> UsersFileProblem.Reason? {
+        if hash.hasPrefix("$1$") { return .weak("MD5") }
+        if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
+        if PasswordHash.isSupported(hash) { return PasswordHash.isAffordable(hash) ? nil : .costly }
+        return hash.hasPrefix("$") ? .unknownMethod : .weak("plain text or DES")
+    }
+}
+
+extension Character {
+    var isListBlank: Bool { self == " " || self == "\t" || self == "\r" || self == "\r\n" }
+}
+
+extension String {
+    var withoutBlanksAtEnd: Substring {
+        var line = self[...]
+        while line.last?.isListBlank == true { line.removeLast() }
+        return line
+    }
+}

@@ -1,0 +1,233 @@
+import Authentication
+import Bytes
+import Crypto
+import IO
+import Synchronization
+
+/// The proxy's own users: `user:hash` lines as htpasswd and `attache password` write them, and `user:realm:digest`
+/// lines as htdigest does. Names and passwords are bytes: none is normalised, so `é` typed in two ways is two
+/// passwords.
+///
+/// A password is hashed once, and once more whenever the file has changed; after that its keyed code is remembered, never
+/// the password.
+public final class UsersFile: Sendable {
+    public let path: String
+    public let realm: String
+    private let offersDigest: Bool
+    private let code: MessageAuthenticationCode
+    private let checks = PasswordChecks()
+    private let changes = Atomic(0)
+    private let state = Mutex(State())
+
+    private struct State {
+        var text: [UInt8] = []
+        var problems: [UsersFileProblem] = []
+        var accounts = UserAccounts()
+    }
+
+    private static let sizeLimit = 4 * 1024 * 1024
+
+    /// Nothing is read yet: call `refresh` first.
+    /// - Parameters:
+    ///   - realm: the proxy's; htdigest lines of others are of no use.
+    ///   - offersDigest: whether users who cannot use Digest are worth a word.
+    public init(path: String, realm: String, offersDigest: Bool = false) throws(CryptoError) {
+        self.path = path
+        self.realm = realm
+        self.offersDigest = offersDigest
+        code = try .withRandomKey()
+    }
+
+    /// Whether this is about the same lines, read in the same way.
+    public func isLike(_ other: UsersFile) -> Bool {
+        path == other.path && realm == other.realm && offersDigest == other.offersDigest
+    }
+
+    /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
+    /// file cannot be read, what was read before holds. Blocks: never on a loop.
+    public func refresh() -> [UsersFileProblem] {
+        let text: [UInt8]
+        do throws(FileError) {
+            text = try SmallFile.read(path, limit: Self.sizeLimit)
+        } catch {
+            return [UsersFileProblem(path: path, line: nil, reason: .unreadable(error))]
+        }
+        if let known = state.withLock({ $0.text == text ? $0.problems : nil }) { return known }
+        var problems: [UsersFileProblem] = []
+        let accounts = UserAccounts(text, path: path, realm: realm, code: code, problems: &problems)
+        if offersDigest { problems += unusable(accounts.accounts) }
+        state.withLock { state in
+            state.text = text
+            state.problems = problems
+            state.accounts = accounts
+        }
+        checks.forget()
+        changes.add(1, ordering: .releasing)
+        return problems
+    }
+
+    /// Another number whenever the file has changed.
+    public var version: Int { changes.load(ordering: .acquiring) }
+
+    public var userCount: Int { state.withLock { $0.accounts.accounts.count } }
+
+    // MARK: - Passwords
+
+    /// Whether this password was found to be the user's, or not, since the file last changed; nil when it was not
+    /// looked at: ask `authenticate`. Neither blocks nor allocates.
+    public func outcome(user: Span<UInt8>, password: Span<UInt8>) -> Bool? {
+        checks.outcome(of: code(user: user, password: password))
+    }
+
+    /// Whether the user has this password. A hash is computed on a thread of its own kind, for an unknown user as well;
+    /// of several that ask for the same at once, for all of them. To be called on the client's loop.
+    public func authenticate(user: String, password: Secret, for client: WaitingClient) async -> PasswordVerdict {
+        let name = code.code(of: user.utf8Span.span).prefix128
+        return await checks.check(code(user: user, password: password), of: name, for: client) {
+            self.matches(user, password)
+        }
+    }
+
+    /// As above, on the calling thread: never on a loop.
+    public func verify(user: String, password: Secret) -> Bool {
+        checks.check(code(user: user, password: password)) { matches(user, password) }
+    }
+
+    /// What Digest needs of a user; nil when there is no such line.
+    public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
+        let code = code.code(of: user).prefix128
+        return state.withLock { state in
+            guard let account = state.accounts.account(code), let key = account[algorithm] else { return nil }
+            return (account.name, key)
+        }
+    }
+
+    /// The algorithms that there are lines of, the strongest first; all, when there are none.
+    public var digestAlgorithms: [DigestAlgorithm] {
+        let present = state.withLock { $0.accounts.digestAlgorithms }
+        return present.isEmpty ? [.sha256, .md5] : present
+    }
+
+    /// Something that changes with what the file says of the user; nil when it says nothing.
+    public func mark(of user: String) -> UInt128? {
+        let name = code.code(of: user.utf8Span.span).prefix128
+        guard let account = state.withLock({ $0.accounts.account(name) }) else { return nil }
+        var message = code.begin()
+        message.update(utf8: account.hash ?? "")
+        for key in [account.md5, account.sha256] {
+            message.update(":")
+            if let key { message.update(key) }
+        }
+        return code.code(of: message).prefix128
+    }
+
+    private func matches(_ user: String, _ password: Secret) -> Bool {
+        let code = code.code(of: user.utf8Span.span).prefix128
+        let (known, stranger) = state.withLock { ($0.accounts.account(code), $0.accounts.stranger(code)) }
+        // What an unknown user costs says nothing about who is known.
+        guard let account = known ?? stranger else { return false }
+        return matches(account, password) && known != nil
+    }
+
+    private func matches(_ account: UserAccounts.Account, _ password: Secret) -> Bool {
+        if let hash = account.hash { return PasswordHash.verify(password, against: hash) }
+        for algorithm in [DigestAlgorithm.sha256, .md5] {
+            guard let key = account[algorithm] else { continue }
+            let made = DigestKey.make(algorithm, user: account.name, realm: realm, password: password)
+            return key.withHexadecimal { key in made.withHexadecimal { ConstantTime.equal(key, $0) } }
+        }
+        return false
+    }
+
+    private func code(user: String, password: Secret) -> UInt128 {
+        password.withBytes { code(user: user.utf8Span.span, password: $0) }
+    }
+
+    private func code(user: Span<UInt8>, password: Span<UInt8>) -> UInt128 {
+        var message = code.begin()
+        message.update(user)
+        message.update("\0")
+        message.update(password)
+        return code.code(of: message).prefix128
+    }
+
+    /// Who is left out by Digest.
+    private func unusable(_ accounts: [UserAccounts.Account]) -> [UsersFileProblem] {
+        let without = accounts.filter { $0.md5 == nil && $0.sha256 == nil }.map(\.name)
+        let offersSHA256 = accounts.contains { $0.sha256 != nil }
+        let weaker = offersSHA256 ? accounts.filter { $0.md5 != nil && $0.sha256 == nil }.map(\.name) : []
+        var problems: [UsersFileProblem] = []
+        if !without.isEmpty { problems.append(problem(.withoutDigest(without, realm: realm))) }
+        if !weaker.isEmpty { problems.append(problem(.withoutSHA256(weaker, realm: realm))) }
+        return problems
+    }
+
+    private func problem(_ reason: UsersFileProblem.Reason) -> UsersFileProblem {
+        UsersFileProblem(path: path, line: nil, reason: reason)
+    }
+}
+
+/// Why a line of a users or tokens file, or all of it, is of no use, or of less than it seems. Shows no hash.
+public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    enum Reason: Sendable, Hashable {
+        case unreadable(FileError)
+        case notText
+        case noUser
+        case blank
+        case duplicate
+        case noDigest
+        case otherRealm(String)
+        case unknownMethod
+        case weak(String)
+        case costly
+        case noToken
+        case duplicateToken
+        /// These cannot use Digest.
+        case withoutDigest([String], realm: String)
+        /// These cannot use Digest where a client takes the first that is offered.
+        case withoutSHA256([String], realm: String)
+    }
+
+    public let path: String
+    /// From 1; nil when it is about the file.
+    public let line: Int?
+    let reason: Reason
+
+    public var description: String {
+        "\(path)\(line.map { ":\($0)" } ?? ""): \(text)"
+    }
+
+    private var text: String {
+        switch reason {
+        case .unreadable(.system(let errno)): "cannot read the file: \(IOError.sentence(for: errno))"
+        case .unreadable(.tooLarge): "the file is too large"
+        case .notText: "the line is not UTF-8 text"
+        case .noUser: "expected a user name, a colon and a password hash"
+        case .blank: "a blank stands before or behind the user's name, or before the hash"
+        case .duplicate: "the user stands in an earlier line of this kind already, which counts"
+        case .noDigest: "expected a user name, a realm and 32 or 64 hexadecimal digits, with colons between them"
+        case .otherRealm(let realm): "the line is for another realm than \"\(realm)\", and of no use"
+        case .unknownMethod: "the password hash is of no method that libcrypt knows here"
+        case .weak(let method):
+            "\(method) is too weak a password hash: make a line with `attache password` or `htpasswd -B`"
+        case .costly:
+            "the password hash costs too much to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
+                + "128 MiB of yescrypt or scrypt"
+        case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
+        case .duplicateToken: "the token stands in an earlier line already, which counts"
+        case .withoutDigest(let users, let realm):
+            "without an htdigest line for the realm \"\(realm)\" Digest lets nobody in: \(Self.list(users)); "
+                + "`attache password --digest` makes one"
+        case .withoutSHA256(let users, let realm):
+            "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take what is offered first "
+                + "cannot log in: \(Self.list(users)); `attache password --digest` makes both"
+        }
+    }
+
+    private static let listed = 5
+
+    private static func list(_ users: [String]) -> String {
+        let rest = users.count - listed
+        return users.prefix(listed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

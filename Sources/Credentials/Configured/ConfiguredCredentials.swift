@@ -1,0 +1,175 @@
+import Authentication
+import Crypto
+import IO
+import Synchronization
+import TLS
+
+/// The rule file's credentials with their present values. A version changes when a value does.
+public final class ConfiguredCredentials: Sendable {
+    private let configured: [ConfiguredCredential]
+    private let reader: ValueReader
+    private let identities: IdentityReader
+    private let grants: GrantReader
+    /// How long before a certificate expires it is spoken of, in seconds: 14 days.
+    private static let notice = 14 * 86400
+    private let state = Mutex(State())
+
+    private struct State {
+        var credentials: [String: Credential] = [:]
+        var errors: [String: CredentialError] = [:]
+    }
+
+    /// What a refresh found.
+    public struct Refresh: Sendable {
+        /// The credentials that have a new value.
+        public let changed: [Credential]
+        /// What could not be read; where there was a value before, it still holds.
+        public let errors: [CredentialError]
+        public let warnings: [CredentialWarning]
+    }
+
+    /// Nothing is read yet: call `refresh` first.
+    ///
+    /// - Parameter environment: the process's, at the time the rules were loaded.
+    public init(_ configured: [ConfiguredCredential], environment: [String: String]) {
+        self.configured = configured
+        reader = ValueReader(environment: environment)
+        identities = IdentityReader(reader)
+        grants = GrantReader(reader, identities: identities)
+    }
+
+    /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
+    public func keep(valuesOf older: ConfiguredCredentials) {
+        let same = Set(configured).intersection(older.configured)
+        let kept = older.state.withLock { $0.credentials }
+        state.withLock { state in
+            for entry in same { state.credentials[entry.name] = kept[entry.name] }
+        }
+    }
+
+    /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
+    ///
+    /// - Parameter now: seconds since 1970, for certificates that expire.
+    @discardableResult
+    public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
+        var changed: [Credential] = []
+        var errors: [CredentialError] = []
+        var warnings: [CredentialWarning] = []
+        for entry in configured {
+            do throws(CredentialError) {
+                let credential = try read(entry)
+                if take(credential) { changed.append(credential) }
+                warnings += warning(about: credential, at: now).map { [$0] } ?? []
+                warnings += renew(entry.name, at: now).map { [$0] } ?? []
+            } catch {
+                errors.append(error)
+                state.withLock { $0.errors[entry.name] = error }
+            }
+        }
+        return Refresh(changed: changed, errors: errors, warnings: warnings)
+    }
+
+    /// The last good value.
+    public func credential(named name: String) throws(CredentialError) -> Credential {
+        let (credential, error) = state.withLock { ($0.credentials[name], $0.errors[name]) }
+        if let credential { return credential }
+        throw error ?? .unknown(credential: name)
+    }
+
+    private func read(_ entry: ConfiguredCredential) throws(CredentialError) -> Credential {
+        switch entry.content {
+        case .password(let user, let password):
+            let name = try reader.text(of: user, for: entry.name)
+            let secret = try reader.secret(of: password, for: entry.name)
+            return Credential(
+                name: entry.name, user: name, password: secret, principal: KerberosTickets(name, .password(secret)))
+        case .identity(let identity):
+            return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
+        case .token(let token):
+            return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
+        case .grant(let grant):
+            return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
+        case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
+        case .signingKey(let key):
+            return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
+        }
+    }
+
+    private func signingKey(
+        _ key: ConfiguredSigningKey, for name: String
+    ) throws(CredentialError) -> SigningKey {
+        var token: Secret?
+        if let source = key.sessionToken { token = try reader.secret(of: source, for: name) }
+        return SigningKey(
+            region: key.region, service: key.service, accessKey: try reader.text(of: key.accessKey, for: name),
+            secretKey: try reader.secret(of: key.secretKey, for: name), sessionToken: token,
+            signsPayload: key.signsPayload)
+    }
+
+    private func principal(_ kerberos: ConfiguredKerberos, for name: String) throws(CredentialError) -> Credential {
+        let proof: TicketProof
+        let fingerprint: UInt128
+        switch kerberos.proof {
+        case .keytab(let path):
+            proof = .keytab(path)
+            let keys = try reader.file(path, limit: 1 << 20, for: name)
+            fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
+        case .cache(let path):
+            // Tickets come and go there, and may be late: they are looked for when they are needed.
+            proof = .cache(path)
+            fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, path], secrets: [])
+        case .password(let source):
+            let password = try reader.secret(of: source, for: name)
+            proof = .password(password)
+            fingerprint = CredentialFingerprint.of(["kerberos", kerberos.principal], secrets: [password])
+        }
+        return Credential(
+            name: name, principal: KerberosTickets(kerberos.principal, proof), fingerprint: fingerprint)
+    }
+
+    /// Has the tickets of a principal renewed that was used, and says what is in the way.
+    private func renew(_ name: String, at now: Int) -> CredentialWarning? {
+        let present = state.withLock { $0.credentials[name] }
+        guard let tickets = present?.principal as? KerberosTickets else { return nil }
+        tickets.refresh(at: now)
+        return tickets.trouble.map { .noTicket(credential: name, $0) }
+    }
+
+    private func warning(about credential: Credential, at now: Int) -> CredentialWarning? {
+        guard let leaf = (credential.identity as? Identity)?.leaf else { return nil }
+        let name = credential.version.name
+        if leaf.notAfter < now { return .expired(credential: name, day: leaf.lastDay) }
+        if leaf.notBefore > now { return .notYetValid(credential: name, day: leaf.firstDay) }
+        return leaf.notAfter - now < Self.notice ? .expiresSoon(credential: name, day: leaf.lastDay) : nil
+    }
+
+    /// Whether the value is a new one.
+    private func take(_ credential: Credential) -> Bool {
+        state.withLock { state in
+            state.errors[credential.version.name] = nil
+            guard state.credentials[credential.version.name]?.version != credential.version else { return false }
+            state.credentials[credential.version.name] = credential
+            return true
+        }
+    }
+}
+
+/// What is to be known of a credential that is used all the same.
+public enum CredentialWarning: Sendable, Hashable, CustomStringConvertible {
+    /// The last day of its validity, such as `2026-11-21`, has passed: a peer will refuse it.
+    case expired(credential: String, day: String)
+    case expiresSoon(credential: String, day: String)
+    case notYetValid(credential: String, day: String)
+    /// A ticket was needed, and there is none, or no other in time.
+    case noTicket(credential: String, TicketError)
+
+    public var description: String {
+        switch self {
+        case .expired(let credential, let day): "credential \(credential): the certificate expired on \(day)"
+        case .expiresSoon(let credential, let day): "credential \(credential): the certificate expires on \(day)"
+        case .notYetValid(let credential, let day):
+            "credential \(credential): the certificate is not valid before \(day)"
+        case .noTicket(let credential, let error): "credential \(credential) gets no ticket: \(error)"
+        }
+    }
+}

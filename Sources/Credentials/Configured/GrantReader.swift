@@ -1,0 +1,78 @@
+import Authentication
+import Crypto
+import Synchronization
+import TLS
+
+/// Reads what tokens are given for. A key is opened anew only when its file has changed.
+final class GrantReader: Sendable {
+    private let values: ValueReader
+    private let identities: IdentityReader
+    private let keys = Mutex<[String: (digest: UInt128, key: SigningPrivateKey)]>([:])
+
+    init(_ values: ValueReader, identities: IdentityReader) {
+        self.values = values
+        self.identities = identities
+    }
+
+    func grant(_ configured: ConfiguredGrant, for credential: String) throws(CredentialError) -> TokenGrant {
+        let kind: TokenGrant.Kind =
+            switch configured.kind {
+            case .clientCredentials: .clientCredentials
+            case .refreshToken(let source): .refreshToken(try values.secret(of: source, for: credential))
+            case .assertion(let source): .assertion(try values.secret(of: source, for: credential))
+            }
+        return TokenGrant(
+            endpoint: configured.endpoint, clientID: configured.clientID,
+            proof: try proof(configured.proof, for: credential), kind: kind, scopes: configured.scopes,
+            audience: configured.audience)
+    }
+
+    private func proof(
+        _ proof: ConfiguredGrant.Proof, for credential: String
+    ) throws(CredentialError) -> TokenGrant.Proof {
+        switch proof {
+        case .none: .none
+        case .secret(let source, let inBody):
+            .secret(try values.secret(of: source, for: credential), inBody: inBody)
+        case .certificate(let identity): .certificate(try identities.identity(identity, for: credential))
+        case .key(let path, let passphrase, let id):
+            .key(try key(path, passphrase: passphrase, for: credential), id: id)
+        }
+    }
+
+    private func key(
+        _ path: String, passphrase: ValueSource?, for credential: String
+    ) throws(CredentialError) -> SigningPrivateKey {
+        let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
+        var secret: Secret?
+        if let passphrase { secret = try values.secret(of: passphrase, for: credential) }
+        let digest = pem.withBytes { MessageDigest.digest(.sha256, of: $0).prefix128 }
+        if let known = keys.withLock({ $0[credential] }), known.digest == digest { return known.key }
+        let key: PrivateKey
+        do throws(IdentityError) {
+            key = try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
+        } catch { throw .identity(credential: credential, source: path, error) }
+        guard let signer = SigningPrivateKey(key) else {
+            throw .identity(credential: credential, source: path, .unreadableKey)
+        }
+        keys.withLock { $0[credential] = (digest, signer) }
+        return signer
+    }
+}
+
+/// A private key by which a client shows at a token endpoint who it is.
+private final class SigningPrivateKey: AssertionSigner {
+    let algorithm: String
+    let fingerprint: UInt128
+    private let key: PrivateKey
+
+    /// Nil for a key whose signatures no token endpoint knows.
+    init?(_ key: PrivateKey) {
+        guard let algorithm = key.assertionAlgorithm, let fingerprint = try? key.publicFingerprint() else { return nil }
+        self.algorithm = algorithm
+        self.fingerprint = fingerprint
+        self.key = key
+    }
+
+    func signature(of bytes: [UInt8]) -> [UInt8]? { key.assertionSignature(of: bytes) }
+}

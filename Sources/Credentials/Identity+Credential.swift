@@ -1,4 +1,0 @@
-import Authentication
-import TLS
-
-extension Identity: CertificateIdentity {}

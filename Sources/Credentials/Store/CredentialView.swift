@@ -1,0 +1,348 @@
+import Authentication
+import Bytes
+import Crypto
+
+/// What one process sees of a store: every credential, sealed as it is in the database, and found in a time that does not
+/// depend on their number. A password is opened when it is used.
+struct CredentialView: Sendable {
+    /// What is found.
+    enum Opening {
+        case none
+        case credential(Credential)
+        /// The row was changed, or moved here from elsewhere. Said once.
+        case foreign(user: String, host: String)
+    }
+
+    private struct Place: Sendable {
+        let origin: Origin
+        var spaces = 0
+    }
+
+    private struct Shelf: Sendable {
+        /// The place's slot.
+        let place: Int32
+        let realm: String?
+        let method: AuthenticationMethod
+        var firstRow: Int32 = none
+        var defaultRow: Int32 = none
+    }
+
+    private struct Row: Sendable {
+        /// The user's name and the box behind it.
+        let content: [UInt8]
+        let userCount: Int32
+        let shelf: Int32
+        /// The shelf's rows in a ring without an end.
+        var next: Int32
+        var previous: Int32
+        /// Where it is opened; `none`, or `foreign` for what does not open.
+        var opened: Int32 = none
+
+        var user: String { content.span.extracting(first: Int(userCount)).text }
+        var box: ArraySlice<UInt8> { content[Int(userCount)...] }
+
+        func isOf(_ user: Span<UInt8>) -> Bool {
+            Int(userCount) == user.count && content.span.extracting(first: Int(userCount)).equals(user)
+        }
+
+        var tag: UInt128 {
+            SealingKey.tag(of: content.span.extracting(Int(userCount)..<content.count)) ?? 0
+        }
+    }
+
+    private static let none: Int32 = -1
+    private static let foreign: Int32 = -2
+
+    /// What every row is sealed under.
+    let dataKey: SealingKey
+    private var places = Slots<Place>()
+    private var shelves = Slots<Shelf>()
+    private var rows = Slots<Row>()
+    private var placeTable = SlotTable()
+    private var shelfTable = SlotTable()
+    private var rowTable = SlotTable()
+    /// Many spaces have the same realm.
+    private var realms: Set<String> = []
+    private var opened: OpenedCredentials
+    private(set) var count = 0
+
+    /// - Parameter capacity: credentials that are kept opened.
+    init(dataKey: SealingKey, keepingOpen capacity: Int = 1024) {
+        self.dataKey = dataKey
+        opened = OpenedCredentials(capacity: capacity)
+    }
+
+    // MARK: - Finding
+
+    func serves(_ origin: Origin) -> Bool { place(of: origin) != nil }
+
+    mutating func defaultCredential(for space: ProtectionSpace) -> Opening {
+        guard let shelf = shelf(of: space), let row = shelves[shelf]?.defaultRow, row != Self.none else { return .none }
+        return open(Int(row))
+    }
+
+    mutating func credential(of user: String, for space: ProtectionSpace) -> Opening {
+        row(of: user, for: space).map { open($0) } ?? .none
+    }
+
+    func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
+        guard let row = row(of: user, for: space), let tag = rows[row]?.tag else { return nil }
+        return CredentialVersion(name: space.credentialName(of: user), fingerprint: tag)
+    }
+
+    func defaultUser(for space: ProtectionSpace) -> String? {
+        guard let shelf = shelf(of: space), let row = shelves[shelf]?.defaultRow else { return nil }
+        return rows[Int(row)]?.user
+    }
+
+    func users(for space: ProtectionSpace) -> [String] {
+        guard let shelf = shelf(of: space) else { return [] }
+        var users: [String] = []
+        var row = shelves[shelf]?.firstRow ?? Self.none
+        while row != Self.none, let current = rows[Int(row)] {
+            users.append(current.user)
+            row = current.next
+        }
+        return users
+    }
+
+    /// Every credential without its secret, in no particular order.
+    func visit(_ body: (ProtectionSpace, _ user: String, _ isDefault: Bool) -> Void) {
+        for slot in rows.indices {
+            guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], let space = space(of: shelf) else {
+                continue
+            }
+            body(space, row.user, shelf.defaultRow == slot)
+        }
+    }
+
+    /// The changes that lead from `old` to this, in no particular order.
+    func changes(since old: borrowing CredentialView) -> [CredentialChange] {
+        var changes: [CredentialChange] = []
+        visit { space, user, isDefault in
+            if isDefault, old.defaultUser(for: space) != user {
+                changes.append(CredentialChange(.madeDefault, space: space, user: user))
+            } else if old.version(of: user, for: space) != version(of: user, for: space) {
+                changes.append(CredentialChange(.set, space: space, user: user))
+            }
+        }
+        old.visit { space, user, _ in
+            if row(of: user, for: space) == nil {
+                changes.append(CredentialChange(.removed, space: space, user: user))
+            }
+        }
+        return changes
+    }
+
+    private mutating func open(_ slot: Int) -> Opening {
+        guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], row.opened != Self.foreign else {
+            return .none
+        }
+        if row.opened != Self.none, let known = opened[Int(row.opened)] { return .credential(known) }
+        guard let space = space(of: shelf) else { return .none }
+        let stored = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
+        do throws(CryptoError) {
+            let credential = try stored.credential(openedWith: dataKey)
+            let (place, evicted) = opened.add(credential, of: slot)
+            if let evicted { rows[evicted]?.opened = Self.none }
+            rows[slot]?.opened = Int32(clamping: place)
+            return .credential(credential)
+        } catch {
+            rows[slot]?.opened = Self.foreign
+            return .foreign(user: row.user, host: space.host)
+        }
+    }
+
+    // MARK: - Change
+
+    /// - Parameter isDefault: whether it is the space's default; nil: if it was, it is.
+    /// - Returns: what others are told; nil if nothing is new.
+    mutating func put(
+        _ sealed: [UInt8], of user: String, for space: ProtectionSpace, isDefault: Bool?
+    ) -> CredentialChange? {
+        let shelf = shelf(of: space) ?? addShelf(for: space)
+        let (row, isNew) = put(sealed, of: user, on: shelf)
+        let former = shelves[shelf]?.defaultRow
+        if isDefault == true, former != Int32(clamping: row) {
+            shelves[shelf]?.defaultRow = Int32(clamping: row)
+            return CredentialChange(.madeDefault, space: space, user: user)
+        }
+        if isDefault == false, former == Int32(clamping: row) { shelves[shelf]?.defaultRow = Self.none }
+        return isNew ? CredentialChange(.set, space: space, user: user) : nil
+    }
+
+    mutating func makeDefault(user: String, for space: ProtectionSpace) -> CredentialChange? {
+        guard let row = row(of: user, for: space), let shelf = rows[row]?.shelf,
+            shelves[Int(shelf)]?.defaultRow != Int32(clamping: row)
+        else { return nil }
+        shelves[Int(shelf)]?.defaultRow = Int32(clamping: row)
+        return CredentialChange(.madeDefault, space: space, user: user)
+    }
+
+    /// Whether there was one.
+    mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
+        guard let slot = row(of: user, for: space), let row = rows[slot] else { return false }
+        unlink(slot, row)
+        rowTable.remove(slot, Self.hash(user.utf8Span.span, on: Int(row.shelf)))
+        rows.remove(slot)
+        count -= 1
+        if shelves[Int(row.shelf)]?.firstRow == Self.none { removeShelf(Int(row.shelf), of: space) }
+        return true
+    }
+
+    /// - Returns: its slot, and whether its value is another one.
+    private mutating func put(_ sealed: [UInt8], of user: String, on shelf: Int) -> (row: Int, isNew: Bool) {
+        let content = Array(user.utf8) + sealed
+        let userCount = Int32(clamping: content.count - sealed.count)
+        if let slot = row(of: user.utf8Span.span, on: shelf), let old = rows[slot] {
+            let changed = Row(
+                content: content, userCount: userCount, shelf: old.shelf, next: old.next, previous: old.previous)
+            guard changed.tag != old.tag else { return (slot, false) }
+            opened.remove(Int(old.opened))
+            rows[slot] = changed
+            return (slot, true)
+        }
+        let first = shelves[shelf]?.firstRow ?? Self.none
+        let slot = rows.add(
+            Row(
+                content: content, userCount: userCount, shelf: Int32(clamping: shelf), next: first, previous: Self.none)
+        )
+        if first != Self.none { rows[Int(first)]?.previous = Int32(clamping: slot) }
+        shelves[shelf]?.firstRow = Int32(clamping: slot)
+        rowTable.insert(slot, Self.hash(user.utf8Span.span, on: shelf))
+        count += 1
+        return (slot, true)
+    }
+
+    private mutating func unlink(_ slot: Int, _ row: Row) {
+        let shelf = Int(row.shelf)
+        opened.remove(Int(row.opened))
+        if row.previous != Self.none {
+            rows[Int(row.previous)]?.next = row.next
+        } else {
+            shelves[shelf]?.firstRow = row.next
+        }
+        if row.next != Self.none { rows[Int(row.next)]?.previous = row.previous }
+        if shelves[shelf]?.defaultRow == Int32(clamping: slot) { shelves[shelf]?.defaultRow = Self.none }
+    }
+
+    private mutating func addShelf(for space: ProtectionSpace) -> Int {
+        let place = place(of: space.origin) ?? addPlace(space.origin)
+        places[place]?.spaces += 1
+        let shelf = shelves.add(
+            Shelf(
+                place: Int32(clamping: place), realm: space.realm.map { realms.insert($0).memberAfterInsert },
+                method: space.authenticationMethod))
+        shelfTable.insert(shelf, Self.hash(space))
+        return shelf
+    }
+
+    private mutating func removeShelf(_ shelf: Int, of space: ProtectionSpace) {
+        guard let place = shelves[shelf]?.place else { return }
+        shelfTable.remove(shelf, Self.hash(space))
+        shelves.remove(shelf)
+        places[Int(place)]?.spaces -= 1
+        guard places[Int(place)]?.spaces == 0 else { return }
+        placeTable.remove(Int(place), Self.hash(space.origin))
+        places.remove(Int(place))
+    }
+
+    private mutating func addPlace(_ origin: Origin) -> Int {
+        let place = places.add(Place(origin: origin))
+        placeTable.insert(place, Self.hash(origin))
+        return place
+    }
+
+    // MARK: - The tables
+
+    private func place(of origin: Origin) -> Int? {
+        placeTable.first(Self.hash(origin)) { places[$0]?.origin == origin }
+    }
+
+    private func shelf(of space: ProtectionSpace) -> Int? {
+        shelfTable.first(Self.hash(space)) { slot in
+            guard let shelf = shelves[slot] else { return false }
+            return shelf.method == space.authenticationMethod && shelf.realm == space.realm
+                && places[Int(shelf.place)]?.origin == space.origin
+        }
+    }
+
+    private func row(of user: String, for space: ProtectionSpace) -> Int? {
+        shelf(of: space).flatMap { row(of: user.utf8Span.span, on: $0) }
+    }
+
+    /// Closures cannot hold a span, hence the iterator.
+    private func row(of user: Span<UInt8>, on shelf: Int) -> Int? {
+        var candidates = rowTable.candidates(Self.hash(user, on: shelf))
+        while let slot = rowTable.next(&candidates) {
+            guard let row = rows[slot], row.shelf == Int32(clamping: shelf), row.isOf(user) else { continue }
+            return slot
+        }
+        return nil
+    }
+
+    private func space(of shelf: Shelf) -> ProtectionSpace? {
+        places[Int(shelf.place)].map {
+            ProtectionSpace(origin: $0.origin, realm: shelf.realm, authenticationMethod: shelf.method)
+        }
+    }
+
+    private static func hash(_ origin: Origin) -> UInt64 {
+        SpanHash.of(origin.host.utf8Span.span, seed: UInt64(origin.port))
+    }
+
+    private static func hash(_ space: ProtectionSpace) -> UInt64 {
+        SpanHash.of((space.realm ?? "").utf8Span.span, seed: hash(space.origin))
+    }
+
+    private static func hash(_ user: Span<UInt8>, on shelf: Int) -> UInt64 {
+        SpanHash.of(user, seed: UInt64(truncatingIfNeeded: shelf) &* 0x9E37_79B9)
+    }
+}
+
+/// The few credentials of a view that were used lately, opened. One that is replaced, or not used for long, is let go of,
+/// and its password zeroed with the last request that holds it.
+private struct OpenedCredentials {
+    private struct Entry {
+        let row: Int
+        let credential: Credential
+        var isRecent = true
+    }
+
+    private let capacity: Int
+    private var entries: [Entry?] = []
+    /// Where the search for the next to go begins.
+    private var hand = 0
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// - Parameter place: as `add` gave it.
+    subscript(place: Int) -> Credential? {
+        mutating get {
+            guard entries.indices.contains(place), let entry = entries[place] else { return nil }
+            if !entry.isRecent { entries[place]?.isRecent = true }
+            return entry.credential
+        }
+    }
+
+    /// - Returns: where it is, and the row that had to go for it.
+    mutating func add(_ credential: Credential, of row: Int) -> (place: Int, evicted: Int?) {
+        if entries.count < capacity {
+            entries.append(Entry(row: row, credential: credential))
+            return (entries.count - 1, nil)
+        }
+        while entries[hand]?.isRecent == true {
+            entries[hand]?.isRecent = false
+            hand = (hand + 1) % capacity
+        }
+        let place = hand
+        let evicted = entries[place]?.row
+        entries[place] = Entry(row: row, credential: credential)
+        hand = (hand + 1) % capacity
+        return (place, evicted)
+    }
+
+    mutating func remove(_ place: Int) {
+        if entries.indices.contains(place) { entries[place] = nil }
+    }
+}

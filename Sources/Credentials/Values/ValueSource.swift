@@ -1,0 +1,116 @@
+import Crypto
+import IO
+import TLS
+
+/// Where a value of the rule file comes from.
+public enum ValueSource: Sendable, Hashable {
+    case literal(String)
+    /// A variable of the process's environment.
+    case environment(String)
+    /// A file's content without one newline at its end; read again when the file changes.
+    case file(path: String)
+}
+
+extension ValueSource: CustomStringConvertible {
+    /// Names the source, never the value.
+    public var description: String {
+        switch self {
+        case .literal: "a literal value"
+        case .environment(let name): "environment variable \(name)"
+        case .file(let path): "file \(path)"
+        }
+    }
+}
+
+/// Reads the values that the rule file refers to.
+struct ValueReader: Sendable {
+    /// More than any password, less than what a mistaken path could bring.
+    static let limit = 64 * 1024
+
+    let environment: [String: String]
+
+    func secret(of source: ValueSource, for credential: String) throws(CredentialError) -> Secret {
+        switch source {
+        case .literal(let text): return Secret(text)
+        case .environment(let name):
+            guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
+            return Secret(text)
+        case .file(let path):
+            var bytes = try content(of: path, for: credential)
+            return Secret(wiping: &bytes)
+        }
+    }
+
+    /// A whole file, of which every byte counts.
+    func file(_ path: String, limit: Int, for credential: String) throws(CredentialError) -> Secret {
+        var bytes = try read(path, limit: limit, for: credential)
+        return Secret(wiping: &bytes)
+    }
+
+    func text(of source: ValueSource, for credential: String) throws(CredentialError) -> String {
+        switch source {
+        case .literal(let text): return text
+        case .environment(let name):
+            guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
+            return text
+        case .file(let path):
+            guard let text = String(validating: try content(of: path, for: credential), as: UTF8.self) else {
+                throw .notText(credential: credential, source: source.description)
+            }
+            return text
+        }
+    }
+
+    private func content(of path: String, for credential: String) throws(CredentialError) -> [UInt8] {
+        var bytes = try read(path, limit: Self.limit, for: credential)
+        if bytes.last == UInt8(ascii: "\n") {
+            bytes.removeLast()
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
+        return bytes
+    }
+
+    private func read(_ path: String, limit: Int, for credential: String) throws(CredentialError) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try SmallFile.read(path, limit: limit)
+        } catch {
+            switch error {
+            case .tooLarge: throw .tooLarge(credential: credential, path: path, limit: limit)
+            case .system(let errno):
+                throw .unreadable(credential: credential, path: path, cause: IOError.sentence(for: errno))
+            }
+        }
+        // A shell that writes a new value empties the file first, and an empty password would count as a wrong one.
+        if bytes.isEmpty { throw .empty(credential: credential, path: path) }
+        return bytes
+    }
+}
+
+/// Why a configured credential has no value, or not the newest.
+public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadable(credential: String, path: String, cause: String)
+    /// Nothing is in the file, not even a line end: it is about to be written, or never was.
+    case empty(credential: String, path: String)
+    case tooLarge(credential: String, path: String, limit: Int)
+    case notText(credential: String, source: String)
+    case noVariable(credential: String, variable: String)
+    case unknown(credential: String)
+    /// What was read is no certificate with its key.
+    case identity(credential: String, source: String, IdentityError)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let credential, let path, let cause):
+            "credential \(credential): cannot read \(path): \(cause)"
+        case .empty(let credential, let path): "credential \(credential): \(path) is empty"
+        case .tooLarge(let credential, let path, let limit):
+            "credential \(credential): \(path) is larger than \(limit) bytes"
+        case .notText(let credential, let source): "credential \(credential): \(source) is not UTF-8 text"
+        case .noVariable(let credential, let variable):
+            "credential \(credential): environment variable \(variable) is not set"
+        case .identity(let credential, let source, let error): "credential \(credential): \(source): \(error)"
+        case .unknown(let credential): "there is no credential \(credential)"
+        }
+    }
+}

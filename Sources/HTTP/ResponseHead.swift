@@ -173,3 +173,33 @@ public final class ResponseHead {
         statusLineRest = code &- 1..<line.upperBound &+ 2
     }
 }
+
+extension ResponseHead {
+    /// Whether `Cache-Control: no-transform` keeps an intermediary from changing the content (RFC 9110 section 7.7).
+    /// `bytes` are those that were parsed.
+    public func forbidsTransformation(_ bytes: Span<UInt8>) -> Bool {
+        for field in fields where bytes.extracting(field.name).equalsIgnoringCase("cache-control") {
+            var list = ListReader(field.value)
+            while let directive = list.next(bytes) {
+                if bytes.extracting(directive).equalsIgnoringCase("no-transform") { return true }
+            }
+        }
+        return false
+    }
+}
+
+/// The frames of HTTP/2 (RFC 9113 section 4.1), as far as they tell that a server speaks nothing else.
+private enum HTTP2Frame {
+    private static let settings: UInt8 = 4
+    private static let goAway: UInt8 = 7
+
+    /// Whether the bytes begin with a frame that a server sends first: SETTINGS (section 3.4), or GOAWAY for want of a
+    /// preface. Nil when more bytes are needed to tell.
+    static func begins(_ bytes: Span<UInt8>) -> Bool? {
+        // Neither is longer than 64 KiB. Behind the length: the type, and stream 0.
+        let places = [0: 0, 5: 0, 6: 0, 7: 0, 8: 0] as KeyValuePairs<Int, UInt8>
+        for (place, value) in places where place < bytes.count && bytes[place] != value { return false }
+        if bytes.count > 3, bytes[3] != settings, bytes[3] != goAway { return false }
+        return bytes.count < 9 ? nil : true
+    }
+}

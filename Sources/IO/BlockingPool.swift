@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -69,5 +70,71 @@ public final class BlockingPool: @unchecked Sendable {
             pthread_mutex_unlock(lock)
             body?()
         }
+    }
+}
+
+/// A task on a loop of its own that the calling thread waits for. For a command that has no loop.
+public enum BlockingTask {
+    private final class Outcome<Value: Sendable>: Sendable {
+        let value = Mutex<Value?>(nil)
+    }
+
+    /// - Returns: what `body` returns.
+    /// - Throws: when the process has no descriptors left for a loop.
+    public static func run<Value: Sendable>(
+        _ body: @escaping @Sendable (EventLoop) async -> Value
+    ) throws(IOError) -> Value {
+        let loop = try EventLoop(index: 0)
+        let arrival = eventfd(0, Int32(EFD_CLOEXEC))
+        guard arrival >= 0 else { throw .system(errno: errno, operation: "cannot wait for a task") }
+        defer { close(arrival) }
+        let outcome = Outcome<Value>()
+        loop.start()
+        loop.spawn {
+            let value = await body(loop)
+            outcome.value.withLock { $0 = value }
+            var one: UInt64 = 1
+            _ = write(arrival, &one, 8)
+        }
+        while true {
+            var count: UInt64 = 0
+            _ = read(arrival, &count, 8)
+            if let value = outcome.value.withLock({ $0 }) { return value }
+        }
+    }
+}
+
+/// A queue in a ring of slots. It lets go of what was taken at once, grows as it must, and gives its memory back when it
+/// is empty again.
+struct Ring<Element> {
+    private var slots: [Element?] = Array(repeating: nil, count: Self.usual)
+    private var head = 0
+    private(set) var count = 0
+
+    /// Slots that are kept while nothing is in them.
+    private static var usual: Int { 256 }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element) {
+        if count == slots.count { grow() }
+        slots[(head + count) & (slots.count - 1)] = element
+        count += 1
+    }
+
+    mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        let element = slots[head].take()
+        head = (head + 1) & (slots.count - 1)
+        count -= 1
+        if count == 0, slots.count > Self.usual { self = Ring() }
+        return element
+    }
+
+    private mutating func grow() {
+        var larger: [Element?] = Array(repeating: nil, count: slots.count * 2)
+        for offset in 0..<count { larger[offset] = slots[(head + offset) & (slots.count - 1)].take() }
+        slots = larger
+        head = 0
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 
@@ -31,5 +32,14 @@ public enum Descriptors {
     /// Whether it leaves so many that some can be spent on speed.
     static func areMany(behind descriptor: Int32) -> Bool {
         Int(descriptor) < limit.load(ordering: .relaxed) / 4
+    }
+}
+
+/// What a program that is started finds open.
+public enum PassedDescriptors {
+    /// Nothing from `descriptor` on, even if a library has opened it without close-on-exec.
+    /// - Returns: whether there was memory for that.
+    public static func end(before descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
+        linux_spawn_close_from(&actions, descriptor) == 0
     }
 }

@@ -266,3 +266,11 @@ public final class Socket: Channel {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 }
+
+/// What one system call that moves bytes came to.
+public enum Transfer: Equatable, Sendable {
+    case moved(Int)
+    case endOfStream
+    case wouldBlock
+    case failed(errno: Int32)
+}

@@ -1,3 +1,5 @@
+import COpenSSL
+
 /// HMAC (RFC 2104) under one key: a value that makes codes without allocating.
 public struct MessageAuthenticationCode: Sendable {
     /// The digests with the padded key already in them.
@@ -54,5 +56,18 @@ public struct MessageAuthenticationCode: Sendable {
         var digest = MessageDigest(algorithm)
         digest.update(block.span.extracting(first: algorithm.blockLength))
         return digest
+    }
+}
+
+public enum RandomBytes {
+    /// `count` bytes nobody can guess.
+    public static func make(_ count: Int) throws(CryptoError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let made = bytes.withUnsafeMutableBufferPointer { RAND_bytes($0.baseAddress, Int32($0.count)) }
+        guard made == 1 else {
+            ERR_clear_error()
+            throw .noRandomness
+        }
+        return bytes
     }
 }

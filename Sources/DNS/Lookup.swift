@@ -1,3 +1,6 @@
+import Bytes
+import CCares
+import Glibc
 import IO
 
 /// A name that is being asked for, and who waits for it.
@@ -81,4 +84,54 @@ final class Lookup {
         let addresses = (try? answer.get())?.addresses ?? []
         early.complete(with: addresses.filter { !early.addresses.contains($0) })
     }
+}
+
+/// What c-ares made of one query.
+struct QueryAnswer {
+    var addresses: [IPAddress] = []
+    /// The shortest TTL.
+    var seconds = Int(Int32.max)
+    private let status: Int32
+
+    private static let capacity = 64
+
+    init(status: Int32, list: UnsafeMutablePointer<ares_addrinfo>?) {
+        self.status = status
+        var next = list?.pointee.nodes
+        while let node = next, addresses.count < Self.capacity {
+            if let system = node.pointee.ai_addr, let address = SocketAddress(system: system) {
+                addresses.append(address.address)
+                seconds = min(seconds, Int(node.pointee.ai_ttl))
+            }
+            next = node.pointee.ai_next
+        }
+    }
+
+    /// Both families' answers as one.
+    init(_ six: QueryAnswer, _ four: QueryAnswer) {
+        status = four.status
+        addresses = six.addresses + four.addresses
+        seconds = min(six.seconds, four.seconds)
+    }
+
+    /// Whether the name does not exist, of whatever type.
+    var saysNoName: Bool { status == cares_not_found }
+    /// Whether it stands for every failure of a server.
+    var hasNoReason: Bool { status == cares_connection_refused }
+
+    /// Why there are no addresses.
+    func error(for name: String) -> ResolutionError {
+        if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
+        if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
+        return .failed(name, reason: String(cString: ares_strerror(status)))
+    }
+}
+
+/// The kinds of addresses, each of which has a record type of its own.
+enum Family: CaseIterable {
+    /// Asked for first, since it is tried first (RFC 8305 section 3).
+    case v6
+    case v4
+
+    var number: Int32 { self == .v6 ? AF_INET6 : AF_INET }
 }

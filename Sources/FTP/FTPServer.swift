@@ -1,4 +1,6 @@
 import Bytes
+import CCurl
+import Crypto
 
 /// Where a server is. No other address is connected to, whatever the server or its name say.
 public struct FTPServer: Sendable {
@@ -20,5 +22,72 @@ public struct FTPServer: Sendable {
         guard IPAddress(host) == nil else { return nil }
         let texts = addresses.map { $0.family == .v4 ? "\($0)" : "[\($0)]" }
         return "\(host):\(port):\(texts.joined(separator: ","))"
+    }
+}
+
+/// Who logs in, by USER and PASS (RFC 959 section 4.1.1).
+public struct FTPLogin: Sendable {
+    let user: [UInt8]
+    let password: Secret
+
+    /// Nil when either has a byte that would end its command.
+    public init?(user: [UInt8], password: Secret) {
+        let endsNothing = password.withBytes { bytes in
+            for offset in bytes.indices where bytes[offset] < 0x20 || bytes[offset] == 0x7F { return false }
+            return true
+        }
+        guard endsNothing, !user.isEmpty, user.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+        self.user = user
+        self.password = password
+    }
+}
+
+/// How TLS is spoken with a server, where it offers TLS.
+public struct FTPSecurity {
+    /// The oldest version that may be spoken.
+    public enum Version: Sendable {
+        case v10, v11, v12, v13
+    }
+
+    let minimum: Version
+    let isRequired: Bool
+    let govern: (ForeignTLSContext) -> Void
+
+    /// - Parameters:
+    ///   - isRequired: whether a server that offers none gets neither user nor password.
+    ///   - govern: sees to it that the context trusts whom it should.
+    public init(minimum: Version = .v12, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void) {
+        self.minimum = minimum
+        self.isRequired = isRequired
+        self.govern = govern
+    }
+
+    func configure(_ handle: CurlHandle) {
+        // Once TLS is offered, it has to come to a good end; and the certificate is judged by `govern` alone.
+        handle.set(CURLOPT_USE_SSL, Int((isRequired ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
+        handle.set(CURLOPT_SSL_VERIFYPEER, true)
+        handle.set(CURLOPT_SSL_VERIFYHOST, false)
+        handle.set(CURLOPT_CAINFO, nil)
+        handle.set(CURLOPT_CAPATH, nil)
+        switch minimum {
+        case .v10: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_0)
+        case .v11: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_1)
+        case .v12: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        case .v13: handle.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
+        }
+    }
+}
+
+/// The oldest version of TLS that a server may speak.
+public enum FTPMinimumTLS: Sendable {
+    case v10, v11, v12, v13
+
+    var curl: Int {
+        switch self {
+        case .v10: CURL_SSLVERSION_TLSv1_0
+        case .v11: CURL_SSLVERSION_TLSv1_1
+        case .v12: CURL_SSLVERSION_TLSv1_2
+        case .v13: CURL_SSLVERSION_TLSv1_3
+        }
     }
 }

@@ -237,3 +237,72 @@ public final class FTPSession {
         return socket(place.pointee.family, kind, place.pointee.protocol)
     }
 }
+
+/// What a server says of a file; nil where it says nothing.
+public struct FTPFile: Sendable, Equatable {
+    /// Bytes, by SIZE (RFC 3659 section 4).
+    public let size: Int?
+    /// Seconds since 1970, by MDTM (RFC 3659 section 3).
+    public let modified: Int?
+
+    public init(size: Int?, modified: Int?) {
+        self.size = size
+        self.modified = modified
+    }
+}
+
+/// What a server said last: a code of three digits and a text (RFC 959 section 4.2).
+public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
+    public let code: Int
+    /// Printable ASCII.
+    public let text: String
+
+    private static let longest = 200
+
+    public init(code: Int, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// Of a line that ends a reply; nil for any other.
+    init?(line: Span<UInt8>) {
+        guard line.count >= 4, line[3] == .space, line[0] >= 0x31, line[0] <= 0x35 else { return nil }
+        var code = 0
+        for offset in 0..<3 {
+            guard line[offset].isDigit else { return nil }
+            code = code * 10 + Int(line[offset] - 0x30)
+        }
+        self.code = code
+        var text: [UInt8] = []
+        for offset in 4..<line.count where line[offset] != .carriageReturn && line[offset] != .lineFeed {
+            guard text.count < Self.longest else { break }
+            text.append(line[offset] >= 0x20 && line[offset] < 0x7F ? line[offset] : UInt8(ascii: "?"))
+        }
+        self.text = String(decoding: text, as: UTF8.self)
+    }
+
+    public var description: String { text.isEmpty ? "\(code)" : "\(code) \(text)" }
+}
+
+/// Why there is no file, or not all of it.
+public enum FTPError: Error, Equatable, Sendable {
+    /// This machine has no FTP; the text is a sentence.
+    case unavailable(String)
+    /// The path cannot be said in FTP.
+    case unspeakable
+    /// The server does not take this user with this password.
+    case loginRefused(FTPReply)
+    /// The server says no, for now (4xx) or for good (5xx).
+    case refused(FTPReply)
+    case unreachable
+    /// The server was silent for too long, at first or in between.
+    case timedOut
+    /// The server offers no TLS, and without it nothing is to be said.
+    case notSecured
+    /// TLS was offered, and came to nothing; the text is libcurl's.
+    case insecure(String)
+    /// The connection broke, or what the server said was no FTP; the text is libcurl's.
+    case broken(String)
+    /// Whoever wanted the file does not want it any more.
+    case cancelled
+}

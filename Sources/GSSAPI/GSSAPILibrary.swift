@@ -18,3 +18,27 @@ public enum GSSAPILibrary {
         return kerberos_library_load(&table) ? table : nil
     }()
 }
+
+/// Why Kerberos would not do something, and whose fault that is.
+public struct GSSAPIError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Fault: Sendable, Equatable {
+        /// The password, key or ticket was looked at, and is no good. It will not be better the next time.
+        case refused
+        /// Nothing was said about the password, key or ticket: no KDC answers, a ticket is late, a file is not there. The
+        /// next time may go well.
+        case unavailable
+        /// Nor was it here: the clocks of the two sides differ by more than Kerberos puts up with.
+        case clockSkew
+        /// What the peer sent is no token of a mechanism that is allowed here, or makes no sense at this point.
+        case defectiveToken
+    }
+
+    public let fault: Fault
+    /// One sentence, without anything secret.
+    public let description: String
+
+    public init(_ fault: Fault, _ description: String) {
+        self.fault = fault
+        self.description = description
+    }
+}

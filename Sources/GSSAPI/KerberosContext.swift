@@ -73,3 +73,73 @@ extension GSSAPIError {
         return first.lowercased() + text.dropFirst()
     }
 }
+
+extension KerberosContext {
+    /// An empty cache in memory. To be closed; stays until it is destroyed.
+    func makeCache(for client: krb5_principal) throws(GSSAPIError) -> krb5_ccache {
+        var cache: krb5_ccache?
+        try require(library.krb5_cc_new_unique(handle, "MEMORY", nil, &cache), "no ticket can be kept")
+        guard let cache else { throw GSSAPIError(.unavailable, "no ticket can be kept") }
+        let code = library.krb5_cc_initialize(handle, cache, client)
+        guard code == 0 else {
+            _ = library.krb5_cc_destroy(handle, cache)
+            throw GSSAPIError(.unavailable, "no ticket can be kept: \(words(for: code))")
+        }
+        return cache
+    }
+
+    func cacheName(_ cache: krb5_ccache) -> String {
+        library.krb5_cc_get_name(handle, cache).map { "MEMORY:\(String(cString: $0))" } ?? ""
+    }
+
+    /// Of the ticket in a cache that others are got with; nil without one.
+    func validity(of cache: krb5_ccache?, at path: String) throws(GSSAPIError) -> Range<Int>? {
+        var cursor: krb5_cc_cursor?
+        try require(
+            library.krb5_cc_start_seq_get(handle, cache, &cursor), "the ticket cache \(path) cannot be read")
+        defer { _ = library.krb5_cc_end_seq_get(handle, cache, &cursor) }
+        var longest: Range<Int>?
+        var credentials = krb5_creds()
+        while library.krb5_cc_next_cred(handle, cache, &cursor, &credentials) == 0 {
+            defer { library.krb5_free_cred_contents(handle, &credentials) }
+            guard name(of: credentials.server).hasPrefix("krbtgt/") else { continue }
+            let validity = credentials.times.validity
+            if validity.upperBound > longest?.upperBound ?? 0 { longest = validity }
+        }
+        return longest
+    }
+}
+
+extension krb5_ticket_times {
+    /// Seconds since 1970. The numbers have 32 bits, and count on beyond 2038 without a sign.
+    var validity: Range<Int> {
+        let start = Int(UInt32(bitPattern: starttime == 0 ? authtime : starttime))
+        return start..<max(start, Int(UInt32(bitPattern: endtime)))
+    }
+}
+
+/// Why nothing could be had from a KDC, whatever was asked for.
+struct KerberosFailure {
+    private let code: krb5_error_code
+    private let realm: String
+
+    init(_ code: krb5_error_code, principal: String) {
+        self.code = code
+        realm = principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? principal
+    }
+
+    func error(in context: KerberosContext) -> GSSAPIError {
+        switch Int(code) {
+        case Int(KRB5_KDC_UNREACH): GSSAPIError(.unavailable, "no KDC of \(realm) can be reached")
+        case Int(KRB5_REALM_UNKNOWN), Int(KRB5_REALM_CANT_RESOLVE):
+            GSSAPIError(.unavailable, "the Kerberos configuration has no KDC of \(realm)")
+        case Int(KRB5KRB_AP_ERR_SKEW), Int(KRB5_KDCREP_SKEW):
+            GSSAPIError(
+                .clockSkew,
+                "the clock here differs from that of the KDC of \(realm) by more than Kerberos allows (5 minutes)")
+        case Int(KRB5KRB_AP_ERR_TKT_NYV):
+            GSSAPIError(.clockSkew, "a ticket is not valid yet, so the clock here differs from that of the KDC")
+        default: GSSAPIError(.unavailable, "Kerberos gave no ticket: \(context.words(for: code))")
+        }
+    }
+}

@@ -156,3 +156,60 @@ public struct Inflater: ~Copyable {
         return (used, made, result == Z_STREAM_END)
     }
 }
+
+/// A content coding that can be undone (RFC 9110 section 8.4.1).
+public enum ContentCoding: Sendable {
+    /// RFC 1952, also under its old name `x-gzip`.
+    case gzip
+    /// RFC 1950. Some servers send the bare RFC 1951 under this name, which is accepted.
+    case deflate
+
+    /// Nil for a name that is unknown, and for a list: two codings are two decoders.
+    public init?(name: Span<UInt8>) {
+        if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
+            self = .gzip
+        } else if name.equalsIgnoringCase("deflate") {
+            self = .deflate
+        } else {
+            return nil
+        }
+    }
+}
+
+/// How far a coded body may expand before it is taken for a bomb.
+public struct InflationLimits: Sendable {
+    /// Decoded bytes for each coded byte. Deflate itself reaches 1032; text rarely passes 20.
+    public let ratio: Int
+    /// Decoded bytes for which no ratio is asked, since short bodies of one repeated byte are harmless.
+    public let freeBytes: Int
+
+    /// A ratio below 1 is taken as 1.
+    public init(ratio: Int = 100, freeBytes: Int = 1 << 20) {
+        self.ratio = max(ratio, 1)
+        self.freeBytes = freeBytes
+    }
+}
+
+/// Why a coded body could not be decoded. Peer's fault, but for `noMemory`.
+public enum InflationError: Error, Equatable, CustomStringConvertible {
+    /// The bytes are not what the coding allows, or a checksum or length differs.
+    case malformed
+    /// Something other than padding with zeros follows the end.
+    case trailingBytes
+    /// The body ended before its coding did.
+    case truncated
+    /// The decoded body is more than `limit` times as long as the coded one.
+    case ratioExceeded(limit: Int)
+    /// zlib could not allocate its window.
+    case noMemory
+
+    public var description: String {
+        switch self {
+        case .malformed: "the body is not in the content coding that its header names"
+        case .trailingBytes: "bytes follow the end of the coded body"
+        case .truncated: "the coded body ends too early"
+        case .ratioExceeded(let limit): "the body expands to more than \(limit) times its size"
+        case .noMemory: "there is no memory to decode the body"
+        }
+    }
+}

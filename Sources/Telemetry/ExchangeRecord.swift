@@ -184,3 +184,58 @@ public final class ExchangeRecord {
         pathRange = 0..<0
     }
 }
+
+/// How an origin was met by TLS: what the records of all exchanges on one connection have in common.
+public final class SecurityRecord: Sendable {
+    /// `1.3`; nil where TLS did not come about.
+    public let version: StaticString?
+    /// What was found about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
+    public let trustFindings: String?
+    /// The rule that decided about the origin's certificate.
+    public let trustRule: String?
+    /// The name of the credential whose certificate the origin was shown.
+    public let identity: String?
+
+    public init(
+        version: StaticString? = nil, trustFindings: String? = nil, trustRule: String? = nil, identity: String? = nil
+    ) {
+        self.version = version
+        self.trustFindings = trustFindings
+        self.trustRule = trustRule
+        self.identity = identity
+    }
+}
+
+/// The authentication scheme with which the proxy answered a challenge, as the log and the metrics name it.
+public enum AnsweredScheme: Int, CaseIterable, Sendable {
+    case basic
+    case digest
+    case ntlm
+    case negotiate
+    case bearer
+    case form
+    /// AWS Signature Version 4.
+    case signature
+
+    public var token: StaticString {
+        switch self {
+        case .basic: "basic"
+        case .digest: "digest"
+        case .ntlm: "ntlm"
+        case .negotiate: "negotiate"
+        case .bearer: "bearer"
+        case .form: "html-form"
+        case .signature: "aws"
+        }
+    }
+}
+
+/// Keeps credentials out of what is written about a request.
+public enum Redaction {
+    /// The part of an authority behind its user information (RFC 3986 section 3.2.1): all after the last `@`.
+    public static func withoutUserInformation(_ authority: Span<UInt8>) -> Range<Int> {
+        var start = 0
+        while let at = authority.firstIndex(of: UInt8(ascii: "@"), from: start) { start = at + 1 }
+        return start..<authority.count
+    }
+}

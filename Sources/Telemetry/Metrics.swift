@@ -83,3 +83,77 @@ public final class Metrics: Sendable {
         number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
 }
+
+/// What is counted beside errors and durations.
+public enum Counter: Int, CaseIterable, Sendable {
+    /// Exchanges by the class of the status sent; none when the client left before one was.
+    case responsesNone
+    case responses1xx
+    case responses2xx
+    case responses3xx
+    case responses4xx
+    case responses5xx
+    case answeredBasic
+    case answeredDigest
+    case answeredNTLM
+    case answeredNegotiate
+    case answeredBearer
+    case answeredForm
+    case signed
+    case answeredClientCertificate
+    /// A credential was sent and the peer refused it.
+    case credentialsRefused
+    /// A challenge was not answered because its credential is parked.
+    case credentialsParked
+    case upstreamOpened
+    case upstreamReused
+    /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.
+    case upstreamHandshakesFull
+    case upstreamHandshakesResumed
+    /// TLS handshakes with clients, at a listener or in a tunnel.
+    case clientHandshakesFull
+    case clientHandshakesResumed
+    case clientHandshakesFailed
+    case tunnelsOpened
+    case tunnelsClosed
+    /// Tunnels whose requests were looked into; they are not among those opened.
+    case tunnelsIntercepted
+    case clientsAccepted
+    case clientsClosed
+    /// Clients that were not served: by `clients { allow … }`, and because one of the limits was met.
+    case clientsRefusedByList
+    case clientsRefusedAtLimit
+    case clientsRefusedAtAddressLimit
+    /// Clients that waited for nothing but their next request, and were closed so that others had room.
+    case clientsDisplaced
+    case bytesIn
+    case bytesOut
+    /// Requests that were about to go to another server than they were for.
+    case requestsMisdirected
+    /// Lines of the access log that found no room.
+    case logLinesDropped
+}
+
+/// The histogram's buckets: powers of two from 1 ms to 65.536 s, and one for all above.
+///
+/// Powers of two make the bucket a count of leading zeros, not a search.
+enum DurationBuckets {
+    static let count = 18
+
+    /// The bucket whose bound is the smallest not below `milliseconds`.
+    static func index(of milliseconds: Int) -> Int {
+        guard milliseconds > 1 else { return 0 }
+        return min(Int.bitWidth - (milliseconds - 1).leadingZeroBitCount, count - 1)
+    }
+
+    /// The upper bound in seconds as Prometheus writes it.
+    static func bound(of index: Int) -> String {
+        guard index < count - 1 else { return "+Inf" }
+        return seconds(1 << index)
+    }
+
+    static func seconds(_ milliseconds: Int) -> String {
+        let fraction = String(milliseconds % 1000)
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    }
+}

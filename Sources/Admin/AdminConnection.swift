@@ -131,3 +131,101 @@ final class AdminConnection {
         }
     }
 }
+
+/// What the administrator's site needs to know of a request.
+struct AdminRequest {
+    var method: HTTP.Method
+    /// The request target as it was sent.
+    var target: [UInt8]
+    /// The target's path without the query; empty where a target has none.
+    var path: [UInt8]
+    /// Whom an absolute target names; nil for the other forms.
+    var authority: NamedAuthority?
+    /// The host that the request names, in its target or its Host field, in lower case; nil in HTTP/1.0.
+    var host: String?
+    /// The values of all `Authorization` lines.
+    var authorization: [[UInt8]]
+    /// Whether the proxy has passed it on.
+    var isForwarded = false
+
+    /// The scheme, host and port of an absolute target.
+    struct NamedAuthority {
+        var isHTTP: Bool
+        var host: String
+        var port: UInt16
+    }
+}
+
+extension AdminRequest {
+    /// - Parameters:
+    ///   - bytes: those that `head` was parsed from.
+    ///   - via: what the proxy says in `Via`.
+    init(_ head: RequestHead, _ bytes: Span<UInt8>, via: Via? = nil) {
+        isForwarded = via?.occurs(in: head.fields, of: bytes) ?? false
+        method = head.method
+        target = bytes.extracting(head.target.text).array
+        path = bytes.extracting(head.target.path).array
+        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path.removeSubrange(query...) }
+        if head.target.form == .absolute, let named = head.target.authority {
+            if path.isEmpty { path = [.slash] }
+            authority = NamedAuthority(
+                isHTTP: head.target.scheme == .http, host: bytes.extracting(named.host).text.lowercased(),
+                port: named.explicitPort ?? 80)
+        }
+        host = head.authority.map { bytes.extracting($0.host).text.lowercased() }
+        authorization = []
+        for field in head.fields where field.known == .authorization {
+            authorization.append(bytes.extracting(field.value).array)
+        }
+    }
+}
+
+/// An answer of the administrator's site: always whole, always text.
+struct AdminResponse: Equatable {
+    struct Field: Equatable {
+        let name: StaticString
+        let value: String
+
+        static func == (left: Field, right: Field) -> Bool {
+            left.name.description == right.name.description && left.value == right.value
+        }
+    }
+
+    let status: Status
+    var contentType = "text/plain; charset=utf-8"
+    var fields: [Field] = []
+    var body: String
+
+    /// A text of one line.
+    static func text(_ status: Status, _ line: String, _ fields: [Field] = []) -> AdminResponse {
+        AdminResponse(status: status, fields: fields, body: line + "\n")
+    }
+
+    /// - Parameters:
+    ///   - withBody: false for HEAD: the length is that of the body which is left out.
+    ///   - date: now, in seconds since 1970.
+    ///   - closing: the connection ends behind this answer.
+    func write(into buffer: ByteBuffer, withBody: Bool, date: Int, closing: Bool) {
+        let writer = HeadWriter(status: status, into: buffer)
+        writer.date(date)
+        for field in fields { writer.field(field.name, field.value) }
+        writer.field("Content-Type", contentType)
+        writer.field("Content-Length", decimal: body.utf8.count)
+        writer.field("Cache-Control", "no-store" as StaticString)
+        if closing { writer.field("Connection", "close" as StaticString) }
+        writer.end()
+        if withBody { buffer.append(body) }
+    }
+}
+
+/// How long a client of the administrator's listener may take, in milliseconds.
+struct AdminTimeouts: Sendable {
+    /// Between two requests. Prometheus asks every 15 to 60 seconds and connects anew where it must.
+    var idle = 30_000
+    /// From a request's first byte to the end of its head.
+    var head = 5_000
+    /// To take an answer.
+    var response = 10_000
+    /// To read an answer that ends the connection while the client may still be sending.
+    var linger = 1_000
+}

@@ -109,3 +109,139 @@ struct PracticeDigest {
             + ", nc=\(credentials.countText.span.text), qop=auth"
     }
 }
+
+/// The nonces of one protection space: a serial number, the time they were made, and a code over both under a key that
+/// lasts as long as this value (RFC 7616 section 3.3). Only nonces that were used correctly take memory.
+struct PracticeNonces {
+    /// Milliseconds for which a nonce is good.
+    let lifetime: UInt64
+    private let code: MessageAuthenticationCode
+    private var serial: UInt64 = 0
+    /// The nonces up to this serial are good no more.
+    private var forgotten: UInt64 = 0
+    private var windows: [UInt64: CountWindow] = [:]
+
+    static let limit = 1024
+    private static let codeLength = 16
+    private static let length = 16 + codeLength
+
+    init(lifetime: UInt64, code: MessageAuthenticationCode) {
+        self.lifetime = lifetime
+        self.code = code
+    }
+
+    /// A new nonce: 64 hexadecimal digits.
+    mutating func make(now: UInt64) -> String {
+        serial += 1
+        let stamp = Self.bytes(serial) + Self.bytes(now)
+        return Hex.encode(stamp + code.code(of: stamp.span).array.prefix(Self.codeLength))
+    }
+
+    /// Uses up one count of a nonce. False: the nonce is not ours or too old, or the count was used before; a new
+    /// nonce helps.
+    mutating func use(_ nonce: [UInt8], count: UInt32, now: UInt64) -> Bool {
+        guard let bytes = Hex.decode(nonce.span.text), bytes.count == Self.length else { return false }
+        let expected = code.code(of: bytes.span.extracting(first: 16)).array.prefix(Self.codeLength)
+        guard ConstantTime.equal(Array(expected).span, bytes.span.extracting(16..<Self.length)) else { return false }
+        let number = Self.number(bytes[0..<8])
+        let madeAt = Self.number(bytes[8..<16])
+        guard number > forgotten, now >= madeAt, now - madeAt <= lifetime else { return false }
+        if windows[number] == nil, windows.count >= Self.limit {
+            // All begin anew: one more round trip each, where keeping some would mean to know which were used.
+            windows.removeAll()
+            forgotten = serial
+            return false
+        }
+        return windows[number, default: CountWindow()].use(count)
+    }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// Which counts of one nonce have been used (RFC 7616 section 3.4, `nc`).
+///
+/// Requests of one client overtake each other on their connections, so a count may come after a higher one, once, as
+/// long as it is not too far behind.
+struct CountWindow: Equatable {
+    private var highest: UInt32 = 0
+    /// Bit n stands for the count `highest - n`.
+    private var used: UInt128 = 0
+
+    /// Uses a count up. False: it was used before, may have been, or is none.
+    mutating func use(_ count: UInt32) -> Bool {
+        guard count > 0 else { return false }
+        if count > highest {
+            used = used << (count - highest) | 1
+            highest = count
+            return true
+        }
+        let age = highest - count
+        guard age < UInt128.bitWidth, used >> age & 1 == 0 else { return false }
+        used |= 1 << age
+        return true
+    }
+}
+
+/// The parameters of `Authorization: Digest` with `qop=auth` (RFC 7616 section 3.4), none of them believed yet.
+private struct DigestCredentials {
+    let user: [UInt8]
+    let realm: [UInt8]
+    let nonce: [UInt8]
+    let opaque: [UInt8]
+    let uri: [UInt8]
+    let clientNonce: [UInt8]
+    /// `nc` as it was sent, and as a number.
+    let countText: [UInt8]
+    let count: UInt32
+    let response: [UInt8]
+    /// In lower case; MD5 where none is named.
+    let algorithm: String
+
+    /// Why the parameters are none that could be verified: the client's fault, whoever it is.
+    enum Defect: Error, Equatable, CustomStringConvertible {
+        case missing(String)
+        case malformed(String)
+
+        var description: String {
+            switch self {
+            case .missing(let name): "the Digest credentials lack \(name)"
+            case .malformed(let name): "the value of \(name) in the Digest credentials makes no sense"
+            }
+        }
+    }
+
+    /// - Parameter credentials: of the scheme `digest`.
+    init(_ credentials: HeaderChallenge) throws(Defect) {
+        func value(_ name: String) throws(Defect) -> [UInt8] {
+            guard let value = credentials[name] else { throw .missing(name) }
+            return value
+        }
+        user = try value("username")
+        realm = try value("realm")
+        nonce = try value("nonce")
+        opaque = try value("opaque")
+        uri = try value("uri")
+        clientNonce = try value("cnonce")
+        countText = try value("nc")
+        let protection = try value("qop")
+        guard protection.span.equalsIgnoringCase("auth") else { throw .malformed("qop") }
+        guard let count = Self.count(countText) else { throw .malformed("nc") }
+        self.count = count
+        let digits = try value("response")
+        guard let response = Hex.decode(digits.span.text) else { throw .malformed("response") }
+        self.response = response
+        algorithm = credentials.text("algorithm")?.lowercased() ?? "md5"
+    }
+
+    /// Exactly eight hexadecimal digits.
+    private static func count(_ text: [UInt8]) -> UInt32? {
+        guard text.count == 8, let bytes = Hex.decode(text.span.text) else { return nil }
+        return bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

@@ -76,3 +76,63 @@ struct PracticeOrigin {
         return .text(.unauthorized, reason, [.init(name: "WWW-Authenticate", value: value)])
     }
 }
+
+/// A protection space of the practice origin: a path and everything below it.
+enum PracticeSpace: CaseIterable {
+    case basic
+    case digest
+    case digestSHA256
+
+    var path: StaticString {
+        switch self {
+        case .basic: "/practice/basic"
+        case .digest: "/practice/digest"
+        case .digestSHA256: "/practice/digest-sha256"
+        }
+    }
+
+    /// Each space has its own: the realm is what tells spaces of one origin apart.
+    var realm: StaticString {
+        switch self {
+        case .basic: "practice basic"
+        case .digest: "practice digest"
+        case .digestSHA256: "practice digest-sha256"
+        }
+    }
+
+    /// For people.
+    var schemeName: StaticString {
+        switch self {
+        case .basic: "Basic"
+        case .digest: "Digest (MD5)"
+        case .digestSHA256: "Digest (SHA-256)"
+        }
+    }
+
+    func contains(_ path: Span<UInt8>) -> Bool {
+        let own = self.path
+        let length = own.utf8CodeUnitCount
+        guard path.count >= length, path.extracting(first: length).equals(own) else { return false }
+        return path.count == length || path[length] == .slash
+    }
+}
+
+/// The server's side of Basic (RFC 7617) with the practice credential.
+private enum PracticeBasic {
+    static var challenge: String { "Basic realm=\"\(PracticeSpace.basic.realm)\", charset=\"UTF-8\"" }
+
+    static func verify(_ credentials: HeaderChallenge) -> Bool {
+        guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {
+            return false
+        }
+        let expected = Array("\(PracticeCredential.user):\(PracticeCredential.password)".utf8)
+        return ConstantTime.equal(sent.span, expected.span)
+    }
+}
+
+/// The credential that opens the practice origin. It is public on purpose: it protects nothing, and proxy.conf.example
+/// has to name it.
+enum PracticeCredential {
+    static let user = "practice"
+    static let password = "practice makes perfect"
+}

@@ -206,4 +206,83 @@ struct AdmissionTests {
             #expect(proxy.errorOutput.contains("the system allows 128"))
         }
     }
+
+    // MARK: - Clients that are not on this machine's loopback
+
+    private static let isReachable: ConditionTrait = .enabled(
+        if: MachineAddress.other != nil, "this machine has no address besides loopback")
+
+    /// A proxy that listens on another address of this machine as well.
+    private static func runningOutside(
+        _ rules: String = "", clients: String,
+        _ body: (_ proxy: AttacheProcess, _ host: String, _ port: UInt16) throws -> Void
+    ) throws {
+        let host = try #require(MachineAddress.other)
+        let setting = AttacheProcess.Setting(clients: clients, threads: 1)
+        try AttacheProcess.running("listen \(host):0\n\(rules)", setting: setting) { proxy throws in
+            let said = "listening on \(host):"
+            #expect(proxy.awaitErrorOutput(said))
+            let rest = try #require(proxy.errorOutput.components(separatedBy: said).last)
+            try body(proxy, host, try #require(UInt16(rest.prefix { $0.isNumber })))
+        }
+    }
+
+    @Test(isReachable)
+    func `a client of another address is refused by its address, with the line that would let it in`() throws {
+        let origin = try RecordingOrigin.answering()
+        try Self.runningOutside(clients: "allow 127.0.0.0/8") { proxy, host, port throws in
+            let wire = try Wire(to: port, at: host)
+            try wire.send(Self.request(origin))
+            let refused = try wire.readResponse()
+            #expect(refused.status == 403)
+            #expect(refused["Connection"] == "close")
+            #expect(refused.text.contains("allow \(host)\n"), "\(refused.text)")
+            #expect(proxy.awaitErrorOutput("a client at \(host) was refused: 'allow \(host)' in 'clients'"))
+            #expect(try proxy.records().first?["client"] == host)
+            #expect(try proxy.metric("attache_clients_refused_total{reason=\"address\"}") == 1)
+            #expect(origin.connections == 0)
+            #expect(try proxy.get(origin.url()).status == 200)
+        }
+        let line = "allow 127.0.0.0/8 \(try #require(MachineAddress.other))"
+        try Self.runningOutside(clients: line) { _, host, port throws in
+            let wire = try Wire(to: port, at: host)
+            try wire.send(Self.request(origin))
+            #expect(try wire.readResponse().status == 200)
+        }
+    }
+
+    @Test(isReachable)
+    func `clients of one address have a limit of their own, and those of this machine are not among them`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { _, connection in
+            gate.wait()
+            try connection.reply(body: "ok")
+        }
+        let limits = "limits { clients 40; clients-per-address 3 }"
+        try Self.runningOutside(limits, clients: "allow 0.0.0.0/0") { proxy, host, port throws in
+            let served = try (1...3).map { _ in
+                let wire = try Wire(to: port, at: host)
+                try wire.send(Self.request(origin))
+                return wire
+            }
+            #expect(Wait.until { origin.requests.count == 3 })
+            let fourth = try Wire(to: port, at: host)
+            try fourth.send(Self.request(origin))
+            #expect(try fourth.readResponse().status == 503)
+            #expect(try proxy.metric("attache_clients_refused_total{reason=\"address-limit\"}") == 1)
+            #expect(proxy.errorOutput.contains("met by \(host)"))
+            let near = try (1...5).map { _ in
+                let wire = try proxy.connect()
+                try wire.send(Self.request(origin))
+                return wire
+            }
+            #expect(Wait.until { origin.requests.count == 8 })
+            gate.open()
+            for wire in served + near { #expect(try wire.readResponse().status == 200) }
+            // Who is idle makes room for another of the same address.
+            let fifth = try Wire(to: port, at: host)
+            try fifth.send(Self.request(origin))
+            #expect(try fifth.readResponse().status == 200)
+        }
+    }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// TCP over IPv4 loopback, blocking.
+/// TCP over IPv4, by loopback unless another address of this machine is said; blocking.
 enum Socket {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -11,11 +11,11 @@ enum Socket {
         }
     }
 
-    private static func address(_ port: UInt16) -> sockaddr_in {
+    private static func address(_ port: UInt16, at host: in_addr_t = UInt32(0x7f00_0001).bigEndian) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_addr.s_addr = host
         return address
     }
 
@@ -67,15 +67,16 @@ enum Socket {
         }
     }
 
-    static func connect(to port: UInt16) throws -> Int32 {
+    /// - Parameter host: an IPv4 address.
+    static func connect(to port: UInt16, at host: String = "127.0.0.1") throws -> Int32 {
         let descriptor = try make()
-        var address = address(port)
+        var address = address(port, at: inet_addr(host))
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Foundation.connect(descriptor, $0, 16) }
         }
         guard connected == 0 else {
             defer { close(descriptor) }
-            throw Failure("connect 127.0.0.1:\(port)")
+            throw Failure("connect \(host):\(port)")
         }
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, 4)

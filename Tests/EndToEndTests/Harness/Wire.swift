@@ -13,8 +13,8 @@ final class Wire {
     private var buffer: [UInt8] = []
     private var isOpen = true
 
-    init(to port: UInt16) throws {
-        descriptor = try Socket.connect(to: port)
+    init(to port: UInt16, at host: String = "127.0.0.1") throws {
+        descriptor = try Socket.connect(to: port, at: host)
         limitWaiting()
     }
 

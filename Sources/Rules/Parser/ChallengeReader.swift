@@ -75,8 +75,8 @@ struct ChallengeReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
-        if draft.challenges.count >= SyntaxLimits.challenges {
-            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.challenges) challenges")
+        if draft.challenges.count >= SyntaxLimits.rules {
+            log.report(at: directive.node.name.range, "more than \(SyntaxLimits.rules) challenges")
             return
         }
         let name = directive.values.first

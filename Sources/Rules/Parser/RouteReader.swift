@@ -46,8 +46,8 @@ struct RouteReader: BlockReader {
             }
         }
         guard let (host, port) = parse.splitPort(value), let pattern = parse.hostPattern(value, host) else { return }
-        if draft.routes.count >= SyntaxLimits.routes {
-            log.report(at: value.range, "more than \(SyntaxLimits.routes) routes")
+        if draft.routes.count >= SyntaxLimits.rules {
+            log.report(at: value.range, "more than \(SyntaxLimits.rules) routes")
             return
         }
         if let via = inner.first(where: { $0.name == .via }), !via.values.isEmpty {
@@ -105,11 +105,12 @@ struct RouteReader: BlockReader {
     /// Sets the ways of the routes; the parents of `via` may stand below the route.
     func resolveDetours(_ draft: inout RuleDraft) {
         let parents = Dictionary(draft.configuration.parents.map { ($0.name, $0) }) { first, _ in first }
+        let known = draft.parents.keys.sorted()
         var used: Set<String> = []
         for (index, values) in draft.detours where !log.isFull {
             var hops: [Detour.Hop] = []
             var names: Set<String> = []
-            for value in values {
+            for value in values where !log.isFull {
                 if names.contains(value.text) {
                     refuse(value, "\(value.shown) is said already")
                 } else if value.text == "direct", !value.isQuoted {
@@ -123,7 +124,7 @@ struct RouteReader: BlockReader {
                 } else if draft.parents[value.text] == nil {
                     refuse(
                         value, "there is no parent \(value.shown)",
-                        suggestion: Suggestion.nearest(to: value.text, among: draft.parents.keys.sorted()))
+                        suggestion: Suggestion.nearest(to: value.text, among: known))
                 }
             }
             if !hops.isEmpty { draft.configuration.routes[index].detour = Detour(hops) }

@@ -166,12 +166,12 @@ extension Configuration.Challenge {
 extension Configuration.Challenge {
     /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
     func covers(_ other: Self) -> Bool {
-        // A rule that ends leaves what it took to the others.
-        trustTerms?.until == nil
+        covers(hosts, other.hosts) { $0.covers($1) }
+            // A rule that ends leaves to the others all that it took.
+            && trustTerms?.until == nil
             && (isProxy == nil || isProxy == other.isProxy)
             && (isSecure == nil || isSecure == other.isSecure)
             && effectiveMethods.isSuperset(of: other.effectiveMethods)
-            && covers(hosts, other.hosts) { $0.covers($1) }
             && (ports.map { mine in other.ports.map { mine.covers($0) } ?? false } ?? true)
             && covers(protocols, other.protocols, by: ==)
             && covers(realms, other.realms) { $0.isAny || $0 == $1 }

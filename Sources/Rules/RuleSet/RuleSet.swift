@@ -47,9 +47,10 @@ public final class RuleSet: Sendable {
         speaksOfClientCertificates = configuration.challenges.contains {
             $0.effectiveMethods.contains(.clientCertificate)
         }
-        let signing = configuration.credentials.filter {
-            if case .signature = $0.content { true } else { false }
-        }.map(\.name)
+        let signing = Set(
+            configuration.credentials.filter {
+                if case .signature = $0.content { true } else { false }
+            }.map(\.name))
         speaksOfSignatures = configuration.challenges.contains { challenge in
             if case .use(let name) = challenge.answer { signing.contains(name) } else { false }
         }

@@ -87,7 +87,7 @@ struct SecretMask {
         if ranges.last.map({ $0.upperBound > token.range.bytes.lowerBound }) ?? false { marked.isSecret = true }
         let text = Array(token.text.utf8)
         let touchesString = bytes[..<token.range.bytes.lowerBound].last == .quote
-        let isAssignment = Self.assignments.contains { text.firstIndex(ofWord: $0) != nil }
+        let isAssignment = text.contains(.equals) && Self.assignments.contains { text.firstIndex(ofWord: $0) != nil }
         guard isAssignment || Self.holdsUserInformation(text) || Self.isMisquoted(token, bytes) || touchesString
         else { return }
         marked.isSecret = true
@@ -148,10 +148,22 @@ struct SecretMask {
     }
 
     private static func isNear(_ word: String, _ targets: [String]) -> Bool {
-        let typed = Array(word.utf8)
+        guard targets.contains(where: { abs(word.utf8.count - $0.utf8.count) <= 2 }) else { return false }
+        let typed = word.utf8.map(\.asciiLowercased)
+        let letters = letters(typed)
         return targets.contains { target in
-            abs(typed.count - target.utf8.count) <= 2 && Suggestion.distance(typed, Array(target.utf8)) <= 2
+            // Two slips bring in two other letters at most: most words of a file end here.
+            let foreign = letters & ~self.letters(target.utf8)
+            return foreign.nonzeroBitCount <= 2 && abs(typed.count - target.utf8.count) <= 2
+                && Suggestion.distance(typed, Array(target.utf8)) <= 2
         }
+    }
+
+    /// A bit for each letter that occurs; some share one.
+    private static func letters(_ word: some Sequence<UInt8>) -> UInt64 {
+        var letters: UInt64 = 0
+        for byte in word { letters |= 1 << UInt64(byte & 63) }
+        return letters
     }
 
     private static let words: Set = [

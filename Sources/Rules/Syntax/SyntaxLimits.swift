@@ -4,6 +4,6 @@ enum SyntaxLimits {
     static let files = 64
     static let includeDepth = 8
     static let blockDepth = 8
-    static let challenges = 4096
-    static let routes = 4096
+    /// Of `challenge`, and of `route`.
+    static let rules = 65_536
 }

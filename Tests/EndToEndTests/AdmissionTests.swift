@@ -220,10 +220,7 @@ struct AdmissionTests {
         let host = try #require(MachineAddress.other)
         let setting = AttacheProcess.Setting(clients: clients, threads: 1)
         try AttacheProcess.running("listen \(host):0\n\(rules)", setting: setting) { proxy throws in
-            let said = "listening on \(host):"
-            #expect(proxy.awaitErrorOutput(said))
-            let rest = try #require(proxy.errorOutput.components(separatedBy: said).last)
-            try body(proxy, host, try #require(UInt16(rest.prefix { $0.isNumber })))
+            try body(proxy, host, try #require(proxy.port(listeningAt: host)))
         }
     }
 

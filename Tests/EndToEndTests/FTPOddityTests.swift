@@ -201,4 +201,39 @@ struct FTPOddityTests {
             }
         }
     }
+
+    @Test func `transfers that hang leave threads to others, and give them back when their clients leave`() throws {
+        let silent = try RecordingOrigin { connection in _ = try connection.wire.readToEnd() }
+        let refusing = try server(greeting: "500 go away") { _, _ in nil }
+        let outside = MachineAddress.other
+        let rules = """
+            timeouts { connect 300s; idle 300s; response 300s }
+            \(outside.map { "listen \($0):0" } ?? "")
+            """
+        let setting = AttacheProcess.Setting(clients: "allow 0.0.0.0/0")
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let request = { (port: UInt16) in
+                // With a login of their own, they need not wait for the verdict on another's.
+                "GET ftp://127.0.0.1:\(port)/x HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n"
+                    + "Authorization: Basic b3duOm93bg==\r\n\r\n"
+            }
+            let held = try (1...32).map { _ in
+                let wire = try proxy.connect()
+                try wire.send(request(silent.port))
+                return wire
+            }
+            #expect(Wait.until { silent.connections == 32 }, "\(silent.connections)")
+            let refused = try proxy.exchange(request(silent.port))
+            #expect(refused.status == 503)
+            #expect(refused.text.contains("your address has its share of them under way"), "\(refused.text)")
+            if let outside, let port = proxy.port(listeningAt: outside) {
+                let wire = try Wire(to: port, at: outside)
+                try wire.send(request(refusing.port))
+                #expect(try wire.readResponse().status == 502)
+            }
+            for wire in held { wire.close() }
+            #expect(try Wait.until { try proxy.exchange(request(refusing.port)).status == 502 })
+            #expect(silent.connections == 32)
+        }
+    }
 }

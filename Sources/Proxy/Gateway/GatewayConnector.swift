@@ -38,18 +38,28 @@ struct GatewayConnector {
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
             trust: trust, outcome: outcome, policy: policy, minimum: minimum,
             requiresTLS: destination.route.upgrade != nil)
-        guard Self.threads.run({ visit.run() }) else {
+        do throws(GatewayThreads.Shortage) {
+            try Self.threads.run(for: requester.address) { visit.run() }
+        } catch {
             near.close()
-            throw Refusal(
-                .serviceUnavailable, .connectionLimitReached,
-                "this proxy carries \(Self.threads.limit) ftp transfers at once, and that many are under way; try again"
-            )
+            throw Self.refusal(for: error)
         }
         exchange.record.upstream = .opened
         exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
         let stream = ByteStream(near)
         stream.wakeup = requester.wakeup
         return OriginConnection(stream: stream, to: origin, under: .plain, gateway: outcome)
+    }
+
+    private static func refusal(for shortage: GatewayThreads.Shortage) -> Refusal {
+        let share =
+            switch shortage {
+            case .all: "that many are under way"
+            case .address: "your address has its share of them under way"
+            }
+        return Refusal(
+            .serviceUnavailable, .connectionLimitReached,
+            "this proxy carries \(threads.limit) ftp transfers at once, and \(share); try again")
     }
 
     private var minimum: FTPSecurity.Version {

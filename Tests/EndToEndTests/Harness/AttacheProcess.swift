@@ -147,6 +147,13 @@ final class AttacheProcess: Sendable {
     var identifier: pid_t { child.identifier }
     var accessLog: String { Scratch.read(folder + "/access.log") }
 
+    /// The port of its listener at that address, which the system chose.
+    func port(listeningAt host: String) -> UInt16? {
+        let said = "listening on \(host):"
+        guard awaitErrorOutput(said), let rest = errorOutput.components(separatedBy: said).last else { return nil }
+        return UInt16(rest.prefix { $0.isNumber })
+    }
+
     /// The value of one line of its metrics.
     /// - Parameter name: with the labels, if it has any.
     func metric(_ name: String) throws -> Int {

@@ -6,6 +6,8 @@ public final class Wakeup {
     private var waiter: UnsafeContinuation<Void, Never>?
     /// Told of each event before the task is: what goes on beside it, on the same channels.
     public var companion: (any WakeupCompanion)?
+    /// Told of an event that no task waits for.
+    public var driver: (any WakeupCompanion)?
     /// The task is not to wait for anything any more. The channels that have this wake-up say so in `check`; whoever waits on
     /// the wake-up itself asks here.
     public private(set) var isCancelled = false
@@ -20,7 +22,10 @@ public final class Wakeup {
 
     public func signal() {
         companion?.wakeupSignalled()
-        guard let waiting = waiter else { return }
+        guard let waiting = waiter else {
+            driver?.wakeupSignalled()
+            return
+        }
         waiter = nil
         waiting.resume()
     }

@@ -19,7 +19,7 @@ import enum Authentication.FormLoginError
 struct MisdirectionTests {
     /// How a request is about to be sent.
     enum Sending: CaseIterable {
-        case atOnce, forwarding, secure, upgraded, ftp, ownRequest, relayed, tunnelled, connect, intercepted, login
+        case forwarding, secure, upgraded, ftp, ownRequest, relayed, tunnelled, connect, intercepted, login
     }
 
     private final class Reports: Sendable {
@@ -75,16 +75,16 @@ struct MisdirectionTests {
             } catch { throw .refused(Refusal(.badGateway, .proxyInternalError, "\(error)")) }
         default:
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
-            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
-            if sending == .atOnce {
-                let isSent = forwarding.sendAtOnce()
-                #expect(!isSent)
+            guard sending == .ownRequest else {
+                var forwarding = Forwarding(
+                    requester: session.requester, exchange: exchange, destination: destination)
+                // It is driven by events as far as it needs no other wait.
+                while case .awaitsWork = try forwarding.advance() { try await forwarding.performWork() }
+                return
             }
-            if sending == .ownRequest {
-                try await forwarding.ask()
-            } else {
-                _ = try await forwarding.run(isSent: false)
-            }
+            var forwarding = Forwarding(
+                asking: destination, upgrade: destination.upgrade, requester: session.requester, exchange: exchange)
+            try await forwarding.ask()
         }
     }
 

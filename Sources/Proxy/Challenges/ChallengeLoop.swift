@@ -177,6 +177,7 @@ struct ChallengeLoop: ~Copyable {
     }
 
     mutating func drop() {
+        omitsBody = false
         authenticator = nil
         answered = nil
         ticket = nil

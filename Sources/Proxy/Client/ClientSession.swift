@@ -8,21 +8,20 @@ import Transport
 /// looked at, so that pipelined ones are answered in their order. What they are about is the session's role: it begins
 /// as the proxy's client, and a CONNECT that is looked into turns it into that of the tunnel's origin.
 ///
-/// The plain exchange (a request that is there whole, a kept connection to its origin, a response that comes in one
-/// piece) is carried out right from the loop's events. Whatever has to wait elsewhere is handed to a task
-/// (`RequestService`), which takes it from where it stands. So a silent connection holds neither task nor buffers, and
-/// a busy one allocates nothing.
-final class ClientSession: ChannelObserver {
+/// An exchange is carried on by the events of its two channels. Only for what is no event of theirs (a name, a ticket, a
+/// token, a file, a tunnel) there is a task, which takes the exchange from where it stands. So a silent connection holds
+/// neither task nor buffers, and a busy one allocates nothing.
+final class ClientSession: ChannelObserver, WakeupCompanion {
     enum Phase {
         /// Awaiting the first record of a TLS handshake, of which a part may be there; becomes `.served` or `.ended`.
         case arriving(ListenerIdentity, hello: ByteBuffer?)
-        /// Awaiting a request; becomes `.receiving`, `.awaitingResponse`, `.served` or `.ended`.
+        /// Awaiting a request; becomes `.receiving`, `.exchanging`, `.served` or `.ended`.
         case idle
-        /// Awaiting the rest of a request's head; becomes `.awaitingResponse`, `.served` or `.ended`.
+        /// Awaiting the rest of a request's head; becomes `.exchanging`, `.served` or `.ended`.
         case receiving(PartialHead)
-        /// Awaiting the response to a request that went out whole; becomes `.idle`, `.served` or `.ended`.
-        case awaitingResponse(Exchange, Destination)
-        /// A task carries out the request; becomes `.idle`, `.lingering` or `.ended` when it is done.
+        /// Awaiting an event of either channel; becomes `.idle`, `.served`, `.lingering` or `.ended`.
+        case exchanging(Exchange)
+        /// A task does what the exchange waits for; becomes `.exchanging`, `.idle`, `.lingering` or `.ended`.
         case served(Exchange)
         /// The last answer is out. Awaiting the client's end, with so many bytes still read and thrown away; becomes
         /// `.ended`.
@@ -44,6 +43,8 @@ final class ClientSession: ChannelObserver {
     /// What the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
     var phase = Phase.idle
+    /// Whether an exchange is being carried on at this moment: what it closes tells of that.
+    private var isAdvancing = false
     /// Whether no request's head has come.
     private(set) var isSilent = true
     /// As `Worker.takeRestNumber`, of when it began to wait for its client: for the first request, or the one after the last.
@@ -57,6 +58,7 @@ final class ClientSession: ChannelObserver {
         stream = ByteStream(socket)
         requester = Requester(stream, at: address, over: worker.upstreams)
         restNumber = worker.takeRestNumber()
+        requester.wakeup.driver = self
     }
 
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
@@ -76,7 +78,7 @@ final class ClientSession: ChannelObserver {
     var isIdle: Bool {
         switch phase {
         case .arriving, .idle: true
-        case .receiving, .awaitingResponse, .served, .lingering, .ended: false
+        case .receiving, .exchanging, .served, .lingering, .ended: false
         }
     }
 
@@ -89,7 +91,7 @@ final class ClientSession: ChannelObserver {
         case .arriving, .idle, .receiving, .lingering: break
         // A handshake, or the answer to half a head.
         case .served where isSilent && !stream.isClosed: break
-        case .awaitingResponse, .served, .ended: return nil
+        case .exchanging, .served, .ended: return nil
         }
         return RestingOrder.Rest(isSilent: isSilent, number: restNumber)
     }
@@ -155,27 +157,14 @@ final class ClientSession: ChannelObserver {
             } else if !channel.isOpen {
                 refuse(head)
             }
-        case .awaitingResponse(let exchange, let destination):
-            // What the client sends meanwhile is its next request, which waits its turn.
-            if channel === exchange.upstream.stream?.socket {
-                takeResponse(exchange, destination)
-            } else if requester.hasLeft(exchange) {
-                abandon(exchange)
-            }
+        case .exchanging(let exchange):
+            if channel === stream.socket { requester.notice(exchange) }
+            wakeupSignalled()
         case .served(let exchange): requester.notice(exchange)
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
         case .ended: break
         }
-    }
-
-    // MARK: - A client that leaves
-
-    /// Ends the exchange of a client that has left, with its connection to the origin.
-    private func abandon(_ exchange: Exchange) {
-        exchange.upstream.reset()
-        exchange.record.noteDeparture()
-        finish(exchange, goesOn: false)
     }
 
     // MARK: - Between requests
@@ -201,6 +190,7 @@ final class ClientSession: ChannelObserver {
         phase = .ended
         stream.close()
         requester.logins.closeAll()
+        requester.wakeup.driver = nil
         worker.forget(self)
     }
 
@@ -246,41 +236,60 @@ final class ClientSession: ChannelObserver {
         }
         switch try planning.plan() {
         case .forward(let destination):
-            var forwarding = Forwarding(requester: requester, exchange: exchange, destination: destination)
-            guard forwarding.sendAtOnce(), let upstream = exchange.upstream.stream else {
-                return serve(exchange, from: .planned(.forward(destination)))
-            }
-            phase = .awaitingResponse(exchange, destination)
-            requester.expect(.end)
+            requester.leaves(by: .end, in: exchange)
             stream.setDeadline(after: nil)
-            upstream.socket.observer = self
-            if stream.socket.hasPeerEnded, requester.hasLeft(exchange) { abandon(exchange) }
+            exchange.forwarding = Forwarding(requester: requester, exchange: exchange, destination: destination)
+            advance(exchange)
         case let other: serve(exchange, from: .planned(other))
         }
     }
 
-    private func takeResponse(_ exchange: Exchange, _ destination: Destination) {
-        guard exchange.outbound.isEmpty, exchange.upstream.receiveHeadAtOnce(answering: exchange.request.method) else {
-            return serve(exchange, from: .sent(destination))
-        }
-        if let lesson = exchange.lesson {
-            lesson.judge(exchange, by: Learning(requester: requester, exchange: exchange, origin: destination.origin))
-            exchange.lesson = nil
-        }
-        if exchange.challengers != nil || exchange.way.relay != nil {
-            switch exchange.judgeAtOnce() {
-            case .pass(note: nil):
-                exchange.endChallenges()
-            case .cancel(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
-            case .pass, .again, nil: return serve(exchange, from: .sent(destination))
+    /// An event of either channel has come, or a time is over that the exchange waits for.
+    func wakeupSignalled() {
+        guard !isAdvancing, case .exchanging(let exchange) = phase else { return }
+        advance(exchange)
+    }
+
+    /// Takes the exchange as far as it goes without waiting.
+    private func advance(_ exchange: Exchange) {
+        isAdvancing = true
+        defer { isAdvancing = false }
+        do throws(ExchangeFailure) {
+            switch try exchange.forwarding?.advance() {
+            case .awaitsEvent: watch(exchange)
+            case .awaitsWork: serve(exchange, from: .forwarded)
+            case .ended(let keeps): end(exchange, keeps: keeps)
+            case nil: break
             }
+        } catch {
+            if case .clientLost = error { return abandon(exchange) }
+            if requester.presence.hasLeft { return abandon(exchange) }
+            serve(exchange, from: .failed(error))
         }
-        let relay = ResponseRelay(requester: requester, exchange: exchange, destination: destination, note: nil)
-        guard let keeps = relay.relayAtOnce() else { return serve(exchange, from: .sent(destination)) }
-        guard exchange.outbound.isEmpty, keeps || !stream.isReadable else {
-            return serve(exchange, from: .answered(keepsConnection: keeps))
-        }
-        finish(exchange, goesOn: keeps)
+    }
+
+    /// Ends the exchange of a client that has left, with its connection to the origin.
+    private func abandon(_ exchange: Exchange) {
+        exchange.upstream.reset()
+        exchange.record.noteDeparture()
+        stream.abort()
+        finish(exchange, goesOn: false)
+    }
+
+    /// From now on the events of both channels carry the exchange on.
+    func watch(_ exchange: Exchange) {
+        phase = .exchanging(exchange)
+        stream.wakeup = nil
+        guard let upstream = exchange.upstream.stream else { return }
+        upstream.wakeup = nil
+        upstream.socket.observer = self
+    }
+
+    /// The client has its response.
+    /// - Parameter keeps: whether its connection can carry another request.
+    func end(_ exchange: Exchange, keeps: Bool) {
+        // Closing what is still being sent would reset the connection.
+        finish(exchange, goesOn: keeps, lingers: !keeps && (stream.isReadable || !exchange.body.isRead))
     }
 
     // MARK: - All others
@@ -296,10 +305,13 @@ final class ClientSession: ChannelObserver {
         let service = LoopBound(RequestService(session: self, exchange: exchange), to: worker.loop)
         let bound = LoopBound(stage, to: worker.loop)
         let task = worker.loop.spawn {
-            let service = service.value
-            let goesOn = await service.serve(from: bound.value)
-            service.session.requester.presence.finish()
-            service.session.finish(service.exchange, goesOn: goesOn, lingers: !goesOn)
+            let (session, exchange) = (service.value.session, service.value.exchange)
+            let outcome = await service.value.serve(from: bound.value)
+            session.requester.presence.finish()
+            switch outcome {
+            case .ended(let goesOn): session.finish(exchange, goesOn: goesOn, lingers: !goesOn)
+            case .awaitsEvent: session.watch(exchange)
+            }
         }
         requester.presence.begin(task)
         requester.leaves(by: stage.departure, in: exchange)

@@ -39,6 +39,8 @@ final class Exchange {
     var loginAnswer: LoginAnswer?
     /// Nil for a client's.
     var own: OwnRequest?
+    /// What takes the request to its server and the response back; nil until it is known where that is.
+    var forwarding: Forwarding?
     let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -94,6 +96,7 @@ final class Exchange {
 
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
+        forwarding = nil
         way = .direct
         waitingEnd = nil
         endChallenges()

@@ -4,7 +4,7 @@ import IO
 import Telemetry
 import Transport
 
-/// Carries a request out in a task, from wherever it stands, and answers the client in any case.
+/// Does in a task what a request waits for that is no event of its channels, and answers the client where it fails.
 struct RequestService {
     /// How far the request has come.
     enum Stage {
@@ -13,8 +13,8 @@ struct RequestService {
         /// The head is there, and the client may use the proxy once it has said who it is.
         case admitted
         case planned(RequestPlanning.Plan)
-        /// It went out, or what `outbound` does not hold of it, and its response is awaited.
-        case sent(Destination)
+        /// Its forwarding waits for work.
+        case forwarded
         /// Its response stands in `outbound`, as far as the client has not taken it.
         case answered(keepsConnection: Bool)
         case failed(ExchangeFailure)
@@ -24,69 +24,79 @@ struct RequestService {
         var departure: Requester.Departure {
             switch self {
             case .arriving: .none
-            case .admitted, .planned, .sent: .end
+            case .admitted, .planned, .forwarded: .end
             case .answered, .failed: .reset
             }
         }
     }
 
+    /// How far the request came in the task.
+    enum Outcome {
+        /// The events of its channels carry it on.
+        case awaitsEvent
+        /// - Parameter goesOn: whether the client's connection can carry another request.
+        case ended(goesOn: Bool)
+    }
+
     let session: ClientSession
     let exchange: Exchange
 
-    /// - Returns: whether the client's connection can carry another request.
-    func serve(from stage: Stage) async -> Bool {
-        let goesOn: Bool
+    func serve(from stage: Stage) async -> Outcome {
+        var outcome: Outcome
         do throws(ExchangeFailure) {
-            goesOn = try await carryOut(from: stage)
+            outcome = try await carryOut(from: stage)
         } catch {
-            goesOn = await conclude(after: error)
+            outcome = .ended(goesOn: await conclude(after: error))
         }
-        session.requester.leaves(by: .none, in: exchange)
-        return goesOn
+        if case .ended = outcome { session.requester.leaves(by: .none, in: exchange) }
+        return outcome
     }
 
-    private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Bool {
+    private func carryOut(from stage: Stage) async throws(ExchangeFailure) -> Outcome {
         guard session.requester.presence.isWanted else { throw .clientLost }
         switch stage {
         case .arriving(let identity):
             try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
-            return true
+            return .ended(goesOn: true)
         case .admitted:
-            return try await authenticateAndGoOn()
-        case .planned(let plan):
-            return try await carryOut(plan)
-        case .sent(let destination):
-            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
-            return try await forwarding.run(isSent: true)
+            if let authentication = session.authentication(for: exchange) {
+                try await authentication.check(exchange, of: session)
+            }
+            return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
+        case .planned(let plan): return try await carryOut(plan)
+        case .forwarded: return try await forward()
         case .answered(let keepsConnection):
             try await session.requester.write(exchange.outbound)
-            return keepsConnection
+            return .ended(goesOn: keepsConnection)
         case .failed(let failure): throw failure
         }
     }
 
-    private func authenticateAndGoOn() async throws(ExchangeFailure) -> Bool {
-        if let authentication = session.authentication(for: exchange) {
-            try await authentication.check(exchange, of: session)
-        }
-        return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
-    }
-
-    private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Bool {
-        switch plan {
-        case .forward(let destination), .tunnel(let destination):
-            try await session.worker.upstreams.renewWays(
-                to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
-        case .answerOptions: break
-        }
+    private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward(let destination):
-            var forwarding = Forwarding(requester: session.requester, exchange: exchange, destination: destination)
-            return try await forwarding.run(isSent: false)
+            exchange.forwarding = Forwarding(
+                requester: session.requester, exchange: exchange, destination: destination)
+            return try await forward()
         case .tunnel(let destination):
-            return try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
+            try await session.worker.upstreams.renewWays(
+                to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
+            return .ended(
+                goesOn: try await TunnelOpening(session: session, exchange: exchange, destination: destination).open())
         case .answerOptions:
-            return try await Answer(session: session, exchange: exchange).sendOptions()
+            return .ended(goesOn: try await Answer(session: session, exchange: exchange).sendOptions())
+        }
+    }
+
+    /// Does what the forwarding waits for, until only events are left to be waited for.
+    private func forward() async throws(ExchangeFailure) -> Outcome {
+        while true {
+            switch try exchange.forwarding?.advance() {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsWork: try await exchange.forwarding?.performWork()
+            case .ended(let keeps): return .ended(goesOn: keeps)
+            case nil: throw .clientLost
+            }
         }
     }
 

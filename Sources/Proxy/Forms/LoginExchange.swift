@@ -40,11 +40,11 @@ struct LoginExchange {
 
     func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError) -> LoginPage {
         own.reset()
-        do throws(Refusal) { try requester.confirm(destination, for: exchange) } catch {
-            throw .unreachable(error.sentence)
+        do throws(ExchangeFailure) { try requester.confirm(destination, for: exchange) } catch {
+            throw .unreachable(error.sentence(by: exchange.way))
         }
         try write(question, at: target, with: jar)
-        var forwarding = Forwarding(requester: requester, exchange: own, destination: destination, upgrade: nil)
+        var forwarding = Forwarding(asking: destination, upgrade: nil, requester: requester, exchange: own)
         do throws(ExchangeFailure) { try await forwarding.ask() } catch {
             throw .unreachable(error.sentence(by: own.way))
         }

@@ -67,10 +67,16 @@ final class ConcurrentUpload: WakeupCompanion {
         advance()
     }
 
-    /// Waits until the body has gone, though the response has ended; gives up when the upstream closes or a side rests.
-    func finish() async {
-        upstream.setDeadline(after: idle)
-        while isUnderWay, !upstream.hasInput(), (try? upstream.check()) != nil { await wakeup.wait() }
+    /// Whether the body has gone, or will not: the upstream has closed, or a side rested.
+    var isFinished: Bool { !isUnderWay || upstream.hasInput() || (try? upstream.check()) == nil }
+
+    /// Leaves the body as it is, if that needs no file.
+    /// - Returns: false when `end` has to do it.
+    func endAtOnce() -> Bool {
+        if isUnderWay { state = .cancelled }
+        guard !isReadingBack, body.keepAtOnce() else { return false }
+        wakeup.companion = nil
+        return true
     }
 
     /// Leaves the body as it is.
@@ -81,7 +87,8 @@ final class ConcurrentUpload: WakeupCompanion {
         await body.keep(inbound)
     }
 
-    private func advance() {
+    /// Sends what can be sent, without waiting.
+    func advance() {
         guard isUnderWay, !isReadingBack else { return }
         var hasMoved = false
         var isBlocked = false

@@ -6,15 +6,80 @@ import Rules
 import Telemetry
 import Transport
 
-/// Sends one request to its origin and the response back, through as many challenges as it takes.
+/// Takes one request to its server and the response back, through as many challenges as it takes: a machine that goes on at
+/// each event of the exchange's two channels. Only what is no event of theirs is waited for by a task: a name, a ticket, a
+/// token, a file, another request.
+///
+///     planned ─▶ prepared ─▶ connected ─▶ sending ─▶ arrived ─▶ judged ─▶ relaying ─▶ over
+///                   ▲                                             │
+///                   └──────────────── disposing ◀─────────────────┘  another answer is due
 struct Forwarding: ~Copyable {
+    /// How far it came.
+    enum Progress {
+        /// There is nothing to do until an event of either channel, or the end of a deadline of theirs.
+        case awaitsEvent
+        /// There is nothing to do until a task has done `work`.
+        case awaitsWork
+        /// - Parameter keeps: whether the client's connection can carry another request.
+        case ended(keeps: Bool)
+    }
+
+    private enum Stage {
+        /// Becomes `.prepared`.
+        case planned
+        /// It is known what answers. Becomes `.connected`.
+        case prepared
+        /// A connection is there. Becomes `.sending`.
+        case connected
+        /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
+        case sending
+        /// The response's head is there. Becomes `.judged`.
+        case arrived
+        /// Becomes `.relaying`, `.disposing` or `.over`.
+        case judged(ChallengeLoop.Verdict)
+        /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
+        case disposing(BodyDisposal)
+        /// Becomes `.over`.
+        case relaying
+        case over
+    }
+
+    /// What a task has to do.
+    private enum Work {
+        case ways
+        case preparation(origin: Bool, parent: Bool)
+        case connection
+        case answers
+        case copy
+        case verdict
+        case uploadEnd(ExchangeFailure?)
+        case disposal
+        case relayCopy
+        case upgrade
+    }
+
     var sending: RequestSending
     let destination: Destination
     /// Whether the request names its origin as the clients of an upgrade route do.
     private let isUpgraded: Bool
+    /// Whether the response is relayed to the client; else it is read by the one who asked.
+    private let isRelayed: Bool
+    private var stage = Stage.planned
+    private var work: Work?
+    private var relay: ResponseRelay?
+    private var upload: ConcurrentUpload?
+    /// Whether a connection that was kept will do.
+    private var mayReuse = true
     var requester: Requester { sending.requester }
     var exchange: Exchange { sending.exchange }
     private var policy: Policy { exchange.policy }
+    private var path: ForwardingPath {
+        ForwardingPath(requester: requester, exchange: exchange, destination: destination)
+    }
+
+    private var answers: RequestAnswers {
+        RequestAnswers(requester: requester, exchange: exchange, destination: destination)
+    }
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
     static let discardLimit = 256 * 1024
@@ -23,183 +88,281 @@ struct Forwarding: ~Copyable {
     private static let wedgeLimit = 64 * 1024
 
     init(requester: Requester, exchange: Exchange, destination: Destination) {
-        self.init(requester: requester, exchange: exchange, destination: destination, upgrade: destination.upgrade)
+        self.init(
+            requester: requester, exchange: exchange, destination: destination, upgrade: destination.upgrade,
+            isRelayed: true)
     }
 
+    /// For a request of our own, whose response stays with the caller.
     /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
-    init(requester: Requester, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?) {
-        sending = RequestSending(requester: requester, exchange: exchange, origin: destination.origin, upgrade: upgrade)
+    init(asking destination: Destination, upgrade: UpgradedOrigin?, requester: Requester, exchange: Exchange) {
+        self.init(
+            requester: requester, exchange: exchange, destination: destination, upgrade: upgrade, isRelayed: false)
+    }
+
+    private init(
+        requester: Requester, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?, isRelayed: Bool
+    ) {
+        sending = RequestSending(
+            requester: requester, exchange: exchange, origin: destination.origin, upgrade: upgrade)
         isUpgraded = upgrade != nil
+        self.isRelayed = isRelayed
         self.destination = destination
     }
 
-    /// Chooses the way, and takes note of what is asked for on it.
-    private mutating func begin() {
-        if !destination.hops.isEmpty {
-            take(destination.way(isRelayed: mayBeRelayed))
-        }
-        let head = exchange.headBytes
-        exchange.target.clear()
-        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
-    }
-
-    /// Sends a request that has no body on a kept connection, if that takes no waiting, not even for what answers its
-    /// challenges. False: nothing was done.
-    mutating func sendAtOnce() -> Bool {
-        guard exchange.body.isEmpty, exchange.request.upgrade == nil,
-            requester.asks(exchange, for: destination, isUpgraded: isUpgraded),
-            destination.knowsWays(at: requester.loop.now)
-        else { return false }
-        begin()
-        if mayAnswer {
-            do throws(Refusal) { try beginSigning() } catch { return false }
-            if exchange.signing == nil {
-                var challenges = originChallenges
-                guard challenges.prepareAtOnce(), challenges.bodyDigest == nil else { return false }
-                sending.prepareForChallenge()
-                exchange.begin(challenges)
-            }
-        }
-        beginLesson()
-        // Of a login, only what has come to its end needs no waiting.
-        guard prepareParentAtOnce(), takeKept(true), exchange.upstream.needsNoLogin,
-            exchange.upstream.leads(to: exchange.way.peer(of: destination.origin))
-        else {
-            exchange.endChallenges()
-            return false
-        }
-        claimOwnLogin()
-        exchange.upstream.stream?.wakeup = nil
-        sending.sendAtOnce()
-        return true
-    }
-
-    /// - Parameter isSent: the request went out by `sendAtOnce`.
-    /// - Returns: whether the client's connection can carry another request.
-    mutating func run(isSent: Bool) async throws(ExchangeFailure) -> Bool {
-        var isSent = isSent
-        if !isSent {
-            try confirmDestination()
-            begin()
-            if mayAnswer {
-                do throws(Refusal) { try beginSigning() } catch { throw .refused(error) }
-                if exchange.signing == nil { await beginChallenges() }
-            }
-            // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
-            // for another request while one of his is the first there.
-            await beginParentChallenges()
-            beginLesson()
-        } else if exchange.challengers?.hasOrigin == true {
-            // Should it go out again, then as it went out at first.
-            sending.prepareForChallenge()
-        }
-        while true {
-            try await send(isSent: isSent)
-            isSent = false
-            learn()
-            let upload = mayReadAhead ? beginUpload() : nil
-            let verdict = await exchange.judge()
-            guard requester.presence.isWanted else {
-                await upload?.end()
-                throw .clientLost
-            }
-            switch verdict {
-            case .pass(let note): return try await relay(note: note, beside: upload)
-            case .cancel(let refusal):
-                await upload?.end()
-                throw .refused(refusal)
-            case .again:
-                await upload?.end()
-                guard exchange.body.canBeSent else { return try await relay(note: Self.bodyTooLarge) }
-                await disposeOfResponse()
-            }
-        }
-    }
+    // MARK: - The machine
 
     /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
     mutating func ask() async throws(ExchangeFailure) {
-        try confirmDestination()
-        begin()
-        await beginParentChallenges()
         while true {
-            try await send(isSent: false, mayReuse: exchange.request.method.isIdempotent)
-            switch await exchange.judge() {
-            case .pass: return
-            case .cancel(let refusal): throw .refused(refusal)
-            case .again:
-                guard exchange.body.canBeSent else {
-                    throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
-                }
-                await disposeOfResponse()
+            switch try advance() {
+            case .awaitsEvent: await requester.wakeup.wait()
+            case .awaitsWork: try await performWork()
+            case .ended: return
             }
         }
+    }
+
+    /// Goes on as far as that is possible without waiting.
+    mutating func advance() throws(ExchangeFailure) -> Progress {
+        guard requester.presence.isWanted else { throw .clientLost }
+        if work != nil { return .awaitsWork }
+        do throws(ExchangeFailure) {
+            while true {
+                if let progress = try go() { return progress }
+            }
+        } catch {
+            guard let upload, !upload.endAtOnce() else { throw error }
+            return wait(for: .uploadEnd(error))
+        }
+    }
+
+    private mutating func wait(for work: Work) -> Progress {
+        self.work = work
+        return .awaitsWork
+    }
+
+    /// - Returns: nil where another stage follows at once.
+    private mutating func go() throws(ExchangeFailure) -> Progress? {
+        switch stage {
+        case .planned: return try prepare()
+        case .prepared:
+            guard path.takeKept(mayReuse) else { return wait(for: .connection) }
+            stage = .connected
+        case .connected: return try beginLeg()
+        case .sending: return try send()
+        case .arrived: return judge()
+        case .judged(let verdict): return try carryOut(verdict)
+        case .disposing(var disposal):
+            let step = exchange.upstream.discard(&disposal)
+            stage = .disposing(disposal)
+            switch step {
+            case .awaitsUpstream: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .disposal)
+            case .ended: beginAgain()
+            }
+        case .relaying:
+            switch try relay?.advance() {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .relayCopy)
+            case .awaitsUpload: return wait(for: .uploadEnd(nil))
+            case .upgrades: return wait(for: .upgrade)
+            case .ended(let keeps):
+                stage = .over
+                return .ended(keeps: keeps)
+            case nil: return .ended(keeps: false)
+            }
+        case .over: return .ended(keeps: false)
+        }
+        return nil
+    }
+
+    /// Does what the machine waits for.
+    mutating func performWork() async throws(ExchangeFailure) {
+        guard let work else { return }
+        self.work = nil
+        switch work {
+        case .ways:
+            try await requester.upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
+        case .preparation(let origin, let parent):
+            // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
+            // for another request while one of his is the first there.
+            if origin { await exchange.challengers?.origin?.prepare() }
+            if parent { await exchange.challengers?.parent?.prepare() }
+        case .connection: try await connect()
+        case .answers:
+            try await sending.prepareAndBegin()
+            stage = .sending
+        case .copy: try await sending.workOnCopy()
+        case .verdict: stage = .judged(await exchange.judge())
+        case .uploadEnd(let failure):
+            await upload?.end()
+            if let failure { throw failure }
+        case .disposal:
+            if case .disposing(var disposal) = stage {
+                await exchange.upstream.readBack(for: &disposal, within: Self.discardMilliseconds)
+            }
+        case .relayCopy: try await relay?.readBack()
+        case .upgrade:
+            try await relay?.switchProtocols()
+            stage = .over
+        }
+        guard requester.presence.isWanted else { throw .clientLost }
+    }
+
+    /// Finds the way, and what answers there if that needs no waiting.
+    private mutating func prepare() throws(ExchangeFailure) -> Progress? {
+        guard destination.knowsWays(at: requester.loop.now) else { return wait(for: .ways) }
+        try requester.confirm(destination, for: exchange, isUpgraded: isUpgraded)
+        if !destination.hops.isEmpty { path.take(destination.way(isRelayed: path.mayBeRelayed)) }
+        let head = exchange.headBytes
+        exchange.target.clear()
+        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
+        var (waitsForOrigin, waitsForParent) = (false, false)
+        if isRelayed {
+            if answers.mayAnswer {
+                do throws(Refusal) {
+                    exchange.signing = try answers.signing()
+                } catch { throw .refused(error) }
+                if exchange.signing != nil {
+                    sending.prepareForSignature()
+                } else {
+                    exchange.begin(answers.challenges)
+                    waitsForOrigin = exchange.challengers?.origin?.prepareAtOnce() != true
+                    sending.prepareForChallenge()
+                }
+            }
+            exchange.lesson = answers.lesson
+        }
+        if exchange.way.relay != nil, let challenges = path.parentChallenges {
+            exchange.beginAtParent(challenges)
+            waitsForParent = exchange.challengers?.parent?.prepareAtOnce() != true
+            sending.prepareForParent()
+        }
+        stage = .prepared
+        guard waitsForOrigin || waitsForParent else { return nil }
+        return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
+    }
+
+    private mutating func beginLeg() throws(ExchangeFailure) -> Progress? {
+        try requester.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
+        path.claimOwnLogin()
+        if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
+        if exchange.upstream.isReused, mayReuse { sending.prepareForReuse() }
+        if sending.wantsPreparation { return wait(for: .answers) }
+        sending.begin()
+        stage = .sending
+        return nil
+    }
+
+    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
+    private mutating func send() throws(ExchangeFailure) -> Progress? {
+        do throws(ExchangeFailure) {
+            switch try sending.advance() {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .copy)
+            case .answered:
+                if sending.dropsRefusedExpectation() {
+                    exchange.upstream.reset()
+                    stage = .prepared
+                } else {
+                    stage = .arrived
+                }
+            }
+        } catch {
+            if case .upstreamFailed = error, let refusal = exchange.upstream.gatewayRefusal {
+                throw .refused(refusal)
+            }
+            guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
+                exchange.request.method.isIdempotent, exchange.body.canBeSent
+            else { throw error }
+            exchange.upstream.reset()
+            mayReuse = false
+            stage = .prepared
+        }
+        return nil
+    }
+
+    private mutating func judge() -> Progress? {
+        answers.learn()
+        if isRelayed, mayReadAhead { upload = beginUpload() }
+        if exchange.challengers == nil, exchange.way.relay == nil {
+            stage = .judged(.pass(note: nil))
+        } else if let verdict = exchange.judgeAtOnce() {
+            stage = .judged(verdict)
+        } else {
+            return wait(for: .verdict)
+        }
+        return nil
+    }
+
+    private mutating func carryOut(_ verdict: ChallengeLoop.Verdict) throws(ExchangeFailure) -> Progress? {
+        switch verdict {
+        case .pass(let note): return pass(note: note)
+        case .cancel(let refusal): throw .refused(refusal)
+        case .again:
+            guard exchange.body.canBeSent else {
+                if isRelayed { return pass(note: Self.bodyTooLarge) }
+                throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
+            }
+            if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
+            upload = nil
+            disposeOfResponse()
+        }
+        return nil
+    }
+
+    private mutating func pass(note: String?) -> Progress? {
+        guard isRelayed else {
+            stage = .over
+            return .ended(keeps: false)
+        }
+        upload = upload ?? beginUpload()
+        upload?.settle()
+        relay = ResponseRelay(
+            requester: requester, exchange: exchange, destination: destination, note: note, upload: upload)
+        stage = .relaying
+        return nil
+    }
+
+    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
+    private mutating func connect() async throws(ExchangeFailure) {
+        var ways = destination.hopsWorthTrying[...]
+        let isRelayed = path.mayBeRelayed
+        while true {
+            if let hop = ways.popFirst(), path.take(hop.way(isRelayed: isRelayed)),
+                let challenges = path.parentChallenges
+            {
+                exchange.beginAtParent(challenges)
+                await exchange.challengers?.parent?.prepare()
+                sending.prepareForParent()
+            }
+            do throws(Refusal) { return try await path.connect() } catch {
+                guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
+            }
+        }
+    }
+
+    /// Frees the connection of the challenge's body, or gives the connection up.
+    private mutating func disposeOfResponse() {
+        let upstream = exchange.upstream
+        guard !exchange.body.isOwed, upstream.head.keepAlive, !mayBeWedged else {
+            upstream.reset()
+            return beginAgain()
+        }
+        stage = .disposing(
+            upstream.beginDisposal(
+                upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds))
+    }
+
+    private mutating func beginAgain() {
+        mayReuse = true
+        stage = .prepared
     }
 
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
         + "(limits replay-memory, replay-disk and replay-disk-total)"
-
-    // MARK: - Challenges
-
-    /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
-    /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the credential.
-    private var mayAnswer: Bool {
-        guard
-            destination.origin.mayBeAnswered(by: policy.rules, in: requester.shared)
-                || exchange.request.target.userinfo != nil || destination.origin.mayLearn(by: policy.rules)
-        else { return false }
-        let (request, origin) = (exchange.request, destination.origin)
-        guard request.method != .trace else { return false }
-        guard request.fields.present.contains(.authorization) else { return true }
-        let host = origin.host
-        return policy.rules.authorization(
-            host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
-            isSecure: origin.isSecure,
-            client: requester.identity(in: exchange)) == .replace
-    }
-
-    /// The client's own answer goes to the origin, and a rule wants to know what becomes of it.
-    private func beginLesson() {
-        guard exchange.request.fields.present.contains(.authorization), exchange.challengers?.hasOrigin != true,
-            exchange.signing == nil, destination.origin.mayLearn(by: policy.rules)
-        else { return }
-        exchange.lesson = Lesson(exchange, to: destination.origin)
-    }
-
-    private func learn() {
-        guard let lesson = exchange.lesson else { return }
-        lesson.judge(exchange, by: Learning(requester: requester, exchange: exchange, origin: destination.origin))
-    }
-
-    private mutating func beginSigning() throws(Refusal) {
-        exchange.signing = try RequestSigning(
-            exchange, to: destination.origin,
-            from: requester.identity(in: exchange), requester.shared)
-        if exchange.signing != nil { sending.prepareForSignature() }
-    }
-
-    private mutating func beginChallenges() async {
-        exchange.begin(originChallenges)
-        await exchange.challengers?.origin?.prepare()
-        sending.prepareForChallenge()
-    }
-
-    private var originChallenges: ChallengeLoop {
-        let head = exchange.headBytes
-        return ChallengeLoop(
-            requester: requester, exchange: exchange, origin: destination.origin, over: exchange.upstream,
-            target: exchange.target, hasBody: !exchange.body.isEmpty,
-            urlCredential: URLCredential.of(exchange.request, in: head.readable),
-            forms: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
-    }
-
-    /// Frees the connection of the challenge's body, or gives the connection up.
-    private func disposeOfResponse() async {
-        let upstream = exchange.upstream
-        guard !exchange.body.isOwed, upstream.head.keepAlive, !mayBeWedged else { return upstream.reset() }
-        await upstream.discardBody(
-            upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
-    }
 
     /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
     /// where the request had a large body, even one that it had not asked for yet.
@@ -209,123 +372,7 @@ struct Forwarding: ~Copyable {
         return length > Self.wedgeLimit
     }
 
-    // MARK: - One way there
-
-    private func confirmDestination() throws(ExchangeFailure) {
-        do throws(Refusal) { try requester.confirm(destination, for: exchange, isUpgraded: isUpgraded) } catch {
-            throw .refused(error)
-        }
-    }
-
-    private func confirmConnection() throws(ExchangeFailure) {
-        do throws(Refusal) {
-            try requester.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
-        } catch { throw .refused(error) }
-    }
-
-    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
-    private mutating func send(isSent: Bool, mayReuse: Bool = true) async throws(ExchangeFailure) {
-        var mayReuse = mayReuse
-        var isSent = isSent
-        while true {
-            guard requester.presence.isWanted else { throw .clientLost }
-            // What was sent is answered where it went, whoever the connection belongs to.
-            if !isSent {
-                if !takeKept(mayReuse) { try await connect() }
-                try confirmConnection()
-            }
-            claimOwnLogin()
-            if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
-            if exchange.upstream.isReused, mayReuse { sending.prepareForReuse() }
-            do throws(ExchangeFailure) {
-                try await isSent ? sending.receive() : sending.send()
-                guard sending.dropsRefusedExpectation() else { return }
-                isSent = false
-                exchange.upstream.reset()
-            } catch {
-                isSent = false
-                if case .upstreamFailed = error, let refusal = exchange.upstream.gatewayRefusal {
-                    throw .refused(refusal)
-                }
-                guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
-                    exchange.request.method.isIdempotent, exchange.body.canBeSent
-                else { throw error }
-                exchange.upstream.reset()
-                mayReuse = false
-            }
-        }
-    }
-
-    /// Whether a connection is there: from the leg before, or one that was kept.
-    private func takeKept(_ mayReuse: Bool) -> Bool {
-        let upstream = exchange.upstream
-        let version = exchange.challengers?.origin?.loginVersion
-        let parentVersion = exchange.challengers?.parent?.loginVersion
-        if upstream.stream != nil {
-            // A login of the client's own is good for all that goes out without one of ours.
-            if upstream.serves(version, atParent: parentVersion) { return true }
-            // Nothing goes on a connection that counts as somebody's but what is his.
-            upstream.reset()
-        }
-        guard mayReuse, exchange.policy === requester.upstreams.policy else { return false }
-        if takeLogin(version, atParent: parentVersion) { return true }
-        if version != nil || parentVersion != nil { return false }
-        let isDirect = destination.hops.isEmpty
-        let terms = isDirect && !destination.origin.isSecure ? .plain : connector.terms
-        let peer = isDirect ? destination.origin : exchange.way.peer(of: destination.origin)
-        guard let connection = peer.takeIdle(under: terms, for: requester.wakeup) else { return false }
-        attach(connection, isReused: true)
-        exchange.record.upstream = .reused
-        return true
-    }
-
-    /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
-    /// may be dead: the request that begins it cannot always be repeated.
-    private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        guard !requester.logins.isEmpty else { return false }
-        let origin = destination.origin
-        let wanted = HeldConnections.Wanted(
-            peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
-            terms: connector.terms)
-        guard let held = requester.logins.take(wanted, for: requester.wakeup) else { return false }
-        exchange.upstream.attach(held)
-        note(held.connection)
-        exchange.record.upstream = .reused
-        return true
-    }
-
-    /// Makes the connection the client's on which it logs in itself.
-    private func claimOwnLogin() {
-        guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
-            exchange.bringsOwnLogin
-        else { return }
-        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: requester.logins))
-    }
-
-    private func attach(_ connection: OriginConnection, isReused: Bool) {
-        exchange.upstream.attach(connection, isReused: isReused)
-        note(connection)
-    }
-
-    private func note(_ connection: OriginConnection) {
-        if let security = connection.security { exchange.record.security = security.record }
-    }
-
-    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
-    private mutating func connect() async throws(ExchangeFailure) {
-        var ways = destination.hopsWorthTrying[...]
-        let isRelayed = mayBeRelayed
-        while true {
-            if let hop = ways.popFirst(), take(hop.way(isRelayed: isRelayed)) { await beginParentChallenges() }
-            do throws(Refusal) { return attach(try await connector.connect(), isReused: false) } catch {
-                guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
-            }
-        }
-    }
-
-    private var connector: OriginConnector {
-        OriginConnector(requester: requester, exchange: exchange, destination: destination)
-    }
+    // MARK: - Upload beside the response
 
     /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
@@ -342,15 +389,5 @@ struct Forwarding: ~Copyable {
         return ConcurrentUpload(
             of: exchange.body, from: requester.stream, inbound: exchange.inbound, to: stream,
             idle: policy.timeouts.idle, beside: requester.wakeup, on: requester.loop)
-    }
-
-    private func relay(note: String?, beside begun: ConcurrentUpload? = nil) async throws(ExchangeFailure) -> Bool {
-        let upload = begun ?? beginUpload()
-        upload?.settle()
-        let relay = ResponseRelay(
-            requester: requester, exchange: exchange, destination: destination, note: note, upload: upload)
-        guard let keeps = relay.relayAtOnce() else { return try await relay.relay() }
-        if !exchange.outbound.isEmpty { try await requester.write(exchange.outbound) }
-        return keeps
     }
 }

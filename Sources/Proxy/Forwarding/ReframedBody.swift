@@ -3,94 +3,106 @@ import Compression
 import HTTP
 import Telemetry
 
-/// Relays a response body whose bytes cannot pass as they are: chunks for a client that knows none, a body without a
-/// length for one that keeps its connection, or content to be decoded.
+/// A response body whose bytes cannot pass as they are: chunks for a client that knows none, a body without a length for
+/// one that keeps its connection, or content to be decoded.
 ///
 /// Trailers are dropped: RFC 9110 section 6.5.1 lets an intermediary do so, and of changed content they may be wrong.
-struct ReframedBody {
-    private let requester: Requester
+struct ReframedBody: ~Copyable {
+    /// How far one step came.
+    enum Progress {
+        /// `outbound` holds enough to be sent.
+        case isFull
+        /// All that has come stands in `outbound`.
+        case needsMore
+        /// So does the end.
+        case ended
+    }
+
     private let exchange: Exchange
-    private let coding: ContentCoding?
     /// Whether the client gets chunks; else the end of the connection is the end of the body.
     private let isChunked: Bool
+    private var content: BodyContent
+    private var decoding: Decoding
+    /// Bytes at the front of `inbound` that are content, and were not taken yet.
+    private var piece = 0
+    /// The decoder has more of what it was given.
+    private var isOutputWaiting = false
+    private var isEnded = false
 
-    /// Decoded bytes that are sent at once.
+    /// Bytes that are sent at once.
     private static let room = 32 * 1024
 
-    init(requester: Requester, exchange: Exchange, coding: ContentCoding?, isChunked: Bool) {
-        self.requester = requester
+    init(_ exchange: Exchange, coding: ContentCoding?, isChunked: Bool) throws(ExchangeFailure) {
         self.exchange = exchange
-        self.coding = coding
         self.isChunked = isChunked
+        content = BodyContent(exchange.upstream.head.framing, limits: exchange.policy.limits.response)
+        decoding = try Decoding(coding, ratio: exchange.policy.limits.decodeRatio)
     }
 
-    /// - Parameter isHeadSent: set once the client has been sent something.
-    func relay(_ isHeadSent: inout Bool) async throws(ExchangeFailure) {
-        let policy = exchange.policy
-        let upstream = exchange.upstream
-        let out = exchange.outbound
-        var content = BodyContent(upstream.head.framing, limits: policy.limits.response)
-        var decoding = try Decoding(coding, ratio: policy.limits.decodeRatio)
-        var isEnded = false
-        while !isEnded {
-            var offset = 0
-            scan: while true {
-                switch try step(&content, from: offset) {
-                case .data(let range):
-                    offset = range.upperBound
-                    try await emit(range, through: &decoding, &isHeadSent)
-                case .trailer(let line): offset = line.upperBound
-                case .needsMore(let consumed):
-                    offset = consumed
-                    break scan
-                case .end(let consumed):
-                    offset = consumed
-                    isEnded = true
-                    break scan
-                }
-            }
-            upstream.inbound.consume(offset)
-            if content.isIrregular { upstream.condemn() }
-            if isEnded { break }
-            isHeadSent = true
-            try await requester.write(out)
-            isEnded = try await upstream.readBody(within: policy.timeouts.idle) == 0
-            if isEnded, !content.endsWithConnection {
-                throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+    /// Adds what has come to `outbound`, as the client gets it.
+    mutating func fill() throws(ExchangeFailure) -> Progress {
+        let inbound = exchange.upstream.inbound
+        while true {
+            if exchange.outbound.count >= Self.room { return .isFull }
+            if piece > 0 || isOutputWaiting {
+                try takePiece(of: inbound)
+            } else if isEnded {
+                try decoding.finish()
+                if isChunked { ChunkedEncoder.appendEnd(to: exchange.outbound) }
+                return .ended
+            } else if try !findPiece(in: inbound) {
+                return .needsMore
             }
         }
-        try decoding.finish()
-        if isChunked { ChunkedEncoder.appendEnd(to: out) }
-        try await requester.write(out)
     }
 
-    private func step(_ content: inout BodyContent, from offset: Int) throws(ExchangeFailure) -> ChunkedDecoder.Step {
-        let inbound = exchange.upstream.inbound
-        do throws(HTTPError) {
-            return try content.next(inbound.readable, from: offset)
-        } catch { throw .cutShort(error.proxyError, "\(error)") }
+    /// The connection has ended: whether that is the end of the body.
+    mutating func endsWithConnection() -> Bool {
+        isEnded = content.endsWithConnection
+        return isEnded
     }
 
-    /// Adds a piece of the content to what is being written, decoded if it is to be.
-    private func emit(
-        _ range: Range<Int>, through decoding: inout Decoding, _ isHeadSent: inout Bool
-    ) async throws(ExchangeFailure) {
-        let inbound = exchange.upstream.inbound
-        guard decoding.isNeeded else { return append(inbound.readable.extracting(range)) }
-        var start = range.lowerBound
-        var isOutputWaiting = true
-        while start < range.upperBound || isOutputWaiting {
-            guard
-                let progress = try decoding.decode(
-                    inbound.readable.extracting(start..<range.upperBound), room: Self.room)
-            else { return }
-            start += progress.consumed
-            isOutputWaiting = progress.isOutputWaiting
-            append(decoding.plain.readable)
-            decoding.plain.clear()
-            isHeadSent = true
-            try await requester.write(exchange.outbound)
+    /// - Returns: false when more has to come.
+    private mutating func findPiece(in inbound: ByteBuffer) throws(ExchangeFailure) -> Bool {
+        defer { if content.isIrregular { exchange.upstream.condemn() } }
+        while true {
+            let step: ChunkedDecoder.Step
+            do throws(HTTPError) { step = try content.next(inbound.readable, from: 0) } catch {
+                throw .cutShort(error.proxyError, "\(error)")
+            }
+            switch step {
+            case .data(let range):
+                inbound.consume(range.lowerBound)
+                piece = range.count
+                return true
+            case .trailer(let line): inbound.consume(line.upperBound)
+            case .needsMore(let consumed):
+                inbound.consume(consumed)
+                return false
+            case .end(let consumed):
+                inbound.consume(consumed)
+                isEnded = true
+                return true
+            }
         }
+    }
+
+    private mutating func takePiece(of inbound: ByteBuffer) throws(ExchangeFailure) {
+        guard decoding.isNeeded else {
+            append(inbound.readable.extracting(first: piece))
+            inbound.consume(piece)
+            piece = 0
+            return
+        }
+        guard let progress = try decoding.decode(inbound.readable.extracting(first: piece), room: Self.room) else {
+            piece = 0
+            return
+        }
+        inbound.consume(progress.consumed)
+        piece -= progress.consumed
+        isOutputWaiting = progress.isOutputWaiting
+        append(decoding.plain.readable)
+        decoding.plain.clear()
     }
 
     private func append(_ data: Span<UInt8>) {

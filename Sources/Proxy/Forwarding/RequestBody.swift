@@ -1,4 +1,5 @@
 import Bytes
+import Crypto
 import HTTP
 import IO
 import Transport
@@ -15,13 +16,6 @@ final class RequestBody {
         case tooLarge
         /// As much of it may be kept, but not beside what other requests keep.
         case crowdedOut
-    }
-
-    enum Outcome {
-        /// The upstream has all of it.
-        case sent
-        /// The upstream has something to say before it has all of it; `send` goes on from there.
-        case interrupted
     }
 
     /// What the upstream was told of the body by the head that it has.
@@ -51,6 +45,7 @@ final class RequestBody {
     }
 
     private(set) var framing = BodyFraming.none
+    private var limits = Limits.request
     private var progress = BodyProgress(.none, of: .client, limits: .request)
     private var copy: ReplayCopy?
     /// Bytes went upstream of which there is no copy.
@@ -73,6 +68,7 @@ final class RequestBody {
 
     func begin(_ framing: BodyFraming, limits: Limits) {
         self.framing = framing
+        self.limits = limits
         progress = BodyProgress(framing, of: .client, limits: limits)
     }
 
@@ -154,37 +150,8 @@ final class RequestBody {
         copy = nil
     }
 
-    /// Sends the body, or what is left of it after an interruption.
-    ///
-    /// - Parameters:
-    ///   - inbound: what came from the client; what is behind the body's end stays in it.
-    ///   - idle: milliseconds without a byte after which a side has failed.
-    func send(
-        to upstream: ByteStream, from client: ByteStream, inbound: ByteBuffer, idle: Int, on loop: EventLoop
-    ) async throws(Failure) -> Outcome {
-        // What the deadline was for has passed.
-        upstream.setDeadline(after: nil)
-        while true {
-            switch try advance(from: client, to: upstream, inbound: inbound, on: loop) {
-            case .ended: return .sent
-            case .moved:
-                if !isSent, upstream.hasInput() { return .interrupted }
-            case .keeps: await keep(inbound)
-            case .readsBack:
-                guard await readBack() else { throw .copyLost }
-            case .awaitsClient:
-                if upstream.hasInput() { return .interrupted }
-                client.setDeadline(after: idle)
-                await client.socket.waitForEvent()
-                do throws(IOError) { try client.check() } catch { throw .client(error) }
-            case .awaitsUpstream:
-                if upstream.hasInput() { return .interrupted }
-                upstream.setDeadline(after: idle)
-                await upstream.socket.waitForEvent()
-                do throws(IOError) { try upstream.check() } catch { throw .upstream(error) }
-            }
-        }
-    }
+    /// Whether bytes have come for which the copy needs its file: `keep`.
+    var wantsKeeping: Bool { unkept > 0 && !isSettled }
 
     /// Takes the body one step further, without waiting.
     func advance(
@@ -287,6 +254,14 @@ final class RequestBody {
         takeUnkept()
     }
 
+    /// The same where no copy is kept any more; false when the file is needed.
+    func keepAtOnce() -> Bool {
+        guard unkept > 0 else { return true }
+        guard copy == nil else { return false }
+        takeUnkept()
+        return true
+    }
+
     private func takeUnkept() {
         count += unkept
         held += unkept
@@ -330,6 +305,23 @@ final class RequestBody {
             count += taken
         }
         return true
+    }
+
+    /// The digest of the whole content, which is read into the copy for it.
+    ///
+    /// - Parameter mayLeaveOut: whether nil will do for a body that turns out to be too large to be kept.
+    func digest(
+        _ algorithm: DigestAlgorithm, in room: ReplayRoom, from client: ByteStream, inbound: ByteBuffer,
+        idle: Int, mayLeaveOut: Bool
+    ) async throws(Failure) -> [UInt8]? {
+        var digest = MessageDigest(algorithm)
+        if isEmpty { return digest.finish().array }
+        keepCopy(in: room)
+        let isWhole = try await readAll(
+            from: client, inbound: inbound, limits: limits, idle: idle, each: { digest.update($0) })
+        if isWhole { return digest.finish().array }
+        guard mayLeaveOut, canBeSent else { throw isCrowdedOut ? .crowdedOut : .tooLarge }
+        return nil
     }
 
     /// Reads the whole body into the copy, and hands its content over, for a digest over it. False when the body is

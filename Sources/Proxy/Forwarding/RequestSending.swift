@@ -5,28 +5,47 @@ import IO
 import Telemetry
 import Transport
 
-/// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time.
+/// Sends a request upstream, head and body, as often as its challenges want, and reads the response's head each time: a
+/// machine that goes on at each event of the two channels.
+///
+///     head ─▶ [expecting ─▶] [body ⇄ interrupted ─▶] response ─▶ answered
 struct RequestSending: ~Copyable {
+    /// How far one step came.
+    enum Step {
+        /// There is nothing to do until an event of either channel.
+        case awaitsEvent
+        /// The copy of the body wants its file: `workOnCopy`.
+        case awaitsCopy
+        /// The head of the final response is there.
+        case answered
+    }
+
+    private enum Stage {
+        /// `outbound` holds what the upstream has not taken of the head. Becomes `.expecting`, `.body` or `.response`.
+        case head
+        /// Awaiting `100 Continue`, a final response or the end of a second. Becomes `.body` or `.response`.
+        case expecting(Alarm)
+        /// Becomes `.interrupted` or `.response`.
+        case body
+        /// The upstream has something to say before it has the whole body. Becomes `.body` or `.response`.
+        case interrupted
+        /// Awaiting the final response, which has to come until then on the loop's clock for a client that gets no interim
+        /// ones. Becomes `.answered`.
+        case response(until: UInt64)
+        case answered
+    }
+
     let requester: Requester
     let exchange: Exchange
     private var policy: Policy { exchange.policy }
-    private var rewrite = RequestRewrite()
+    private var head: UpstreamRequestHead
     private let origin: Origin
-    /// The proxy asks for `100 Continue` where the client did not.
-    private var addsExpectation = false
-    /// The same, for an origin that may want a certificate once it has seen the request.
-    private var asksForIdentity = false
-    /// The request went out with an `Expect` of the proxy's own.
-    private var hasAsked = false
-    /// The origin refused that.
-    private var mayNotAsk = false
-    /// The origin let this request wait for `100 Continue` in vain.
-    private var hasWaitedInVain = false
-    /// The client was told to send its body, or sends it unasked.
-    private var hasContinued = false
-
-    /// RFC 9110 section 10.1.1 wants no endless wait for `100 Continue`; curl waits as long.
-    private static let continueMilliseconds = 1000
+    private var stage = Stage.answered
+    /// `outbound` holds what the client has not taken of an interim head.
+    private var owesClient = false
+    /// When the upstream had the whole request, on the loop's clock.
+    private var sentAt: UInt64 = 0
+    private var expectation = ContinueExpectation()
 
     /// Bytes of a body that every server keeps while it asks for a certificate.
     private static let heldByOrigins = 64 * 1024
@@ -35,28 +54,25 @@ struct RequestSending: ~Copyable {
         self.requester = requester
         self.exchange = exchange
         self.origin = origin
-        rewrite.upgrade = upgrade
-        if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
+        head = UpstreamRequestHead(exchange, upgrade: upgrade)
     }
 
     /// Sees to it that the body can be sent again after a challenge: it is copied, and for a larger one the origin is
     /// asked before it is sent. That is so too where an answer goes with the request, since any may be refused: a nonce
     /// grows stale, a password changes.
     mutating func prepareForChallenge() {
-        rewrite.dropping.insert(.authorization)
-        prepareBody()
+        head.rewrite.dropping.insert(.authorization)
+        prepareForParent()
     }
 
     /// The same for a challenge of the parent's; what the client says to the origin stays.
-    mutating func prepareForParent() { prepareBody() }
-
-    private mutating func prepareBody() {
+    mutating func prepareForParent() {
         let body = exchange.body
         guard !body.isEmpty else { return }
         body.keepCopy(in: room)
         var isSmall = false
         if case .length(let length) = body.framing { isSmall = length <= policy.limits.replayMemory }
-        addsExpectation = !isSmall && !exchange.request.expectsContinue
+        expectation.isAdded = !isSmall && !exchange.request.expectsContinue
     }
 
     private var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
@@ -69,19 +85,12 @@ struct RequestSending: ~Copyable {
         exchange.body.keepCopy(in: room)
     }
 
-    /// Whether the origin is asked before the body is sent. One that does not answer that is not asked again, unless there
-    /// would be nothing to send again after a challenge.
-    private var asksFirst: Bool {
-        guard addsExpectation || asksForIdentity, !mayNotAsk else { return false }
-        return !origin.ignoresExpectation(at: requester.loop.now) || addsExpectation && !exchange.body.isKept
-    }
-
     /// Whether the origin refused the request for the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not asked again.
     mutating func dropsRefusedExpectation() -> Bool {
-        guard hasAsked, exchange.upstream.head.status == .expectationFailed, exchange.body.canBeSent else {
+        guard expectation.hasAsked, exchange.upstream.head.status == .expectationFailed, exchange.body.canBeSent else {
             return false
         }
-        mayNotAsk = true
+        expectation.mayNotAsk = true
         origin.ignoredExpectation(at: requester.loop.now)
         return true
     }
@@ -93,35 +102,23 @@ struct RequestSending: ~Copyable {
             return
         }
         if case .length(let length) = exchange.body.framing, length <= Self.heldByOrigins { return }
-        asksForIdentity = true
+        expectation.isForIdentity = true
     }
 
     /// The signature that the request gets is the only one.
-    mutating func prepareForSignature() { rewrite.dropping.insert(.authorization) }
+    mutating func prepareForSignature() { head.rewrite.dropping.insert(.authorization) }
 
-    /// Sends a request without a body in one call, where nothing has to be waited for.
-    mutating func sendAtOnce() {
-        guard let stream = exchange.upstream.stream else { return }
-        writeHead(bodyDigest: exchange.signing.map { _ in MessageDigest(.sha256).finish().array })
-        stream.setDeadline(after: policy.timeouts.response)
-        // What is left is written by the task that finds it.
-        _ = stream.writeAtOnce(exchange.outbound)
+    // MARK: - One leg
+
+    /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
+    var wantsPreparation: Bool {
+        if exchange.signing?.needsDigest == true { return !exchange.body.isEmpty }
+        guard exchange.challengers != nil else { return false }
+        return exchange.challengers?.wantsPreparation(over: exchange.upstream) == true
     }
 
-    /// Reads the final response head to a request that was sent already.
-    mutating func receive() async throws(ExchangeFailure) {
-        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
-        // The time began with the request, and may have been over before a task was there to see it.
-        do throws(IOError) { try stream.check() } catch {
-            throw .upstreamFailed(error == .timedOut ? .timedOut : .died)
-        }
-        if !exchange.outbound.isEmpty { try await flush(to: stream) }
-        try await receiveFinalHead()
-    }
-
-    /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
-    mutating func send() async throws(ExchangeFailure) {
-        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+    /// Prepares the answers, and begins.
+    mutating func prepareAndBegin() async throws(ExchangeFailure) {
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         var parentDigest: [UInt8]?
@@ -136,256 +133,268 @@ struct RequestSending: ~Copyable {
         }
         await exchange.challengers?.parent?.prepareLogin()
         if !exchange.isLoggingInAtParent { await exchange.challengers?.origin?.prepareLogin() }
-        writeHead(bodyDigest: digest, parentDigest: parentDigest)
-        stream.setDeadline(after: policy.timeouts.response)
-        if !stream.writeAtOnce(exchange.outbound) { try await flush(to: stream) }
-        if exchange.body.announcement == .made {
-            if try await awaitsFinalHead(from: stream) { return }
-            try await sendBody(to: stream)
+        begin(bodyDigest: digest, parentDigest: parentDigest)
+    }
+
+    /// Begins: `advance` sends.
+    mutating func begin() {
+        exchange.body.rewind(exchange.inbound)
+        let isSigned = exchange.signing?.needsDigest == true
+        begin(bodyDigest: isSigned ? MessageDigest(.sha256).finish().array : nil, parentDigest: nil)
+    }
+
+    private mutating func begin(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
+        writeHead(bodyDigest: bodyDigest, parentDigest: parentDigest)
+        exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
+        stage = .head
+    }
+
+    /// Sends what can be sent, and reads what has come, without waiting.
+    ///
+    /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
+    mutating func advance() throws(ExchangeFailure) -> Step {
+        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+        while true {
+            if owesClient {
+                guard try requester.flush(exchange.outbound) else { return .awaitsEvent }
+                owesClient = false
+            }
+            switch stage {
+            case .head:
+                guard try flushHead(to: stream) else { return .awaitsEvent }
+                if exchange.body.announcement == .made { expect() } else { awaitResponse() }
+            case .expecting(let alarm):
+                guard try endsExpectation(alarm, of: stream) else { return .awaitsEvent }
+            case .body:
+                if let step = try advanceBody(to: stream) { return step }
+            case .interrupted:
+                guard try receiveHead() else { return .awaitsEvent }
+                guard exchange.upstream.head.status.isInterim else {
+                    awaitResponse()
+                    continue
+                }
+                // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
+                passInterimHead()
+                if exchange.upstream.inbound.isEmpty { stage = .body }
+            case .response(let end):
+                guard try receiveHead() else { return .awaitsEvent }
+                guard exchange.upstream.head.status.isInterim else {
+                    stage = .answered
+                    exchange.record.waitMilliseconds = Int(clamping: requester.loop.now &- sentAt)
+                    if expectation.hasWaitedInVain { origin.ignoredExpectation(at: requester.loop.now) }
+                    return .answered
+                }
+                // A sign of life that nobody gets gives the origin no more time.
+                if exchange.request.version < .http11, requester.loop.now >= end { throw .upstreamFailed(.timedOut) }
+                passInterimHead()
+                stream.setDeadline(after: policy.timeouts.response)
+            case .answered: return .answered
+            }
         }
-        let sent = requester.loop.now
-        try await receiveFinalHead()
-        exchange.record.waitMilliseconds = Int(clamping: requester.loop.now &- sent)
-        if hasWaitedInVain { origin.ignoredExpectation(at: requester.loop.now) }
+    }
+
+    /// Sends the copy of the body to its file, or reads it back, as `advance` wants it.
+    func workOnCopy() async throws(ExchangeFailure) {
+        if exchange.body.wantsKeeping { return await exchange.body.keep(exchange.inbound) }
+        guard await exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
+    }
+
+    private func flushHead(to stream: ByteStream) throws(ExchangeFailure) -> Bool {
+        let out = exchange.outbound
+        while !out.isEmpty {
+            switch stream.tryWrite(from: out) {
+            case .moved, .endOfStream: continue
+            case .wouldBlock:
+                try check(stream)
+                return false
+            case .failed:
+                // A server that answers without reading may close first: whatever it said is still to be read.
+                out.clear()
+            }
+        }
+        return true
+    }
+
+    private func check(_ upstream: ByteStream) throws(ExchangeFailure) {
+        do throws(IOError) { try upstream.check() } catch {
+            throw .upstreamFailed(error == .timedOut ? .timedOut : .died)
+        }
+    }
+
+    private mutating func awaitResponse() {
+        if case .head = stage {
+        } else {
+            exchange.record.bytesIn = exchange.body.count
+            exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
+        }
+        // Its end may have come while its body stood before it.
+        requester.notice(exchange)
+        sentAt = requester.loop.now
+        stage = .response(until: sentAt &+ UInt64(clamping: policy.timeouts.response))
     }
 
     // MARK: - Head
 
-    private mutating func writeHead(bodyDigest: [UInt8]?, parentDigest: [UInt8]? = nil) {
+    private mutating func writeHead(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         let omitsBody = exchange.omitsBody
-        rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
-        rewrite.body = omitsBody ? .empty : .asReceived
-        hasAsked = asksFirst && !omitsBody
-        rewrite.expectation = omitsBody ? .dropped : hasAsked ? .added : hasContinued ? .dropped : .asReceived
+        expectation.hasAsked =
+            expectation.isWanted && !omitsBody
+            && expectation.asks(
+                ignored: origin.ignoresExpectation(at: requester.loop.now), keepingCopy: exchange.body.isKept)
+        head.rewrite.body = omitsBody ? .empty : .asReceived
+        head.rewrite.expectation =
+            omitsBody ? .dropped : expectation.hasAsked ? .added : expectation.hasContinued ? .dropped : .asReceived
         exchange.body.announcement = omitsBody || exchange.body.isEmpty ? .none : .made
-        let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
-        out.clear()
-        value.clear()
-        let field = prepareAnswer()
-        let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
-        let method = request.methodName
-        let target = exchange.target
-        let isLoggingIn = exchange.challengers?.hasParent == true && authorizeAtParent(parentDigest, with: writer)
-        if !isLoggingIn,
-            exchange.challengers?.origin?.authorize(
-                method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
-                == true
-        {
-            writer.field(field, value.readable)
-        }
-        if rewrite.dropping.contains(.acceptEncoding) {
-            writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
-        }
-        if let signing = exchange.signing {
-            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
-            exchange.record.attempts += 1
-        }
-        writer.end()
+        head.write(bodyDigest: bodyDigest, parentDigest: parentDigest)
     }
 
-    /// Makes room for what is answered, and for what has to be read.
-    /// - Returns: the field that the answer stands in.
-    private mutating func prepareAnswer() -> StaticString {
-        rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard exchange.challengers?.hasOrigin == true else { return "Authorization" }
-        let field = exchange.challengers?.origin?.answerField ?? "Authorization"
-        if exchange.challengers?.origin?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
-        if exchange.challengers?.origin?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
-            rewrite.dropping.insert(.acceptEncoding)
-        }
-        return field
-    }
-
-    /// Whether the client takes the one coding that pages are read in and that every server has.
-    private var acceptsGzip: Bool {
-        let head = exchange.headBytes
-        return exchange.request.fields.contains { field in
-            guard field.known == .acceptEncoding else { return false }
-            let value = head.readable.extracting(field.value)
-            var start = 0
-            while start < value.count {
-                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
-                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
-                start = end + 1
-            }
-            return false
-        }
-    }
-
-    /// Answers the parent, before anybody behind it reads the request.
-    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
-    private func authorizeAtParent(_ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter) -> Bool {
-        let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
-        let isLoggingIn = exchange.isLoggingInAtParent
-        let method = head.readable.extracting(exchange.request.methodName)
-        if exchange.challengers?.parent?.authorize(
-            method: method, target: target.readable, bodyDigest: bodyDigest, into: value) == true
-        {
-            writer.field("Proxy-Authorization", value.readable)
-        }
-        value.clear()
-        return isLoggingIn
-    }
-
-    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature). Nil when the body is
-    /// known to be too large to be kept: then the challenge stays unanswered.
-    ///
-    /// - Parameter mayLeaveOut: whether nil will do for a body that turns out to be too large, too.
+    /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature); as `RequestBody.digest`.
     private mutating func bodyDigest(
         _ algorithm: DigestAlgorithm, mayLeaveOut: Bool
     ) async throws(ExchangeFailure) -> [UInt8]? {
-        var digest = MessageDigest(algorithm)
-        let body = exchange.body
-        if !body.isEmpty {
-            if case .length(let length) = body.framing, length > room.largest { return nil }
-            try await letClientContinue()
-            do throws(RequestBody.Failure) {
-                body.keepCopy(in: room)
-                let isWhole = try await body.readAll(
-                    from: requester.stream, inbound: exchange.inbound, limits: policy.limits.request,
-                    idle: policy.timeouts.idle, each: { digest.update($0) })
-                if !isWhole {
-                    guard mayLeaveOut, body.canBeSent else { throw body.isCrowdedOut ? .crowdedOut : .tooLarge }
-                    return nil
-                }
-            } catch { throw ExchangeFailure(error) }
-            addsExpectation = false
-            asksForIdentity = false
+        if !exchange.body.isEmpty {
+            // One that is known to be too large leaves its challenge unanswered, and is not asked for.
+            if case .length(let length) = exchange.body.framing, length > room.largest { return nil }
+            letClientContinue()
+            if owesClient {
+                owesClient = false
+                try await requester.write(exchange.outbound)
+            }
+            (expectation.isAdded, expectation.isForIdentity) = (false, false)
         }
-        return digest.finish().array
-    }
-
-    private func flush(to stream: ByteStream) async throws(ExchangeFailure) {
-        do throws(IOError) {
-            try await stream.write(from: exchange.outbound)
-        } catch {
-            // A server that answers without reading may close first: whatever it said is still to be read.
-            if error == .timedOut { throw .upstreamFailed(.timedOut) }
-        }
+        do throws(RequestBody.Failure) {
+            return try await exchange.body.digest(
+                algorithm, in: room, from: requester.stream, inbound: exchange.inbound,
+                idle: policy.timeouts.idle, mayLeaveOut: mayLeaveOut)
+        } catch { throw ExchangeFailure(error) }
     }
 
     // MARK: - Body
 
-    /// Sends the body, as long as the upstream has nothing final to say.
-    private mutating func sendBody(to stream: ByteStream) async throws(ExchangeFailure) {
-        sending: while case .interrupted = try await passOnBody(to: stream) {
-            // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
-            repeat {
-                try await receiveHead()
-                guard exchange.upstream.head.status.isInterim else { break sending }
-                try await passInterimHead()
-            } while !exchange.upstream.inbound.isEmpty
-        }
-        exchange.record.bytesIn = exchange.body.count
-        stream.setDeadline(after: policy.timeouts.response)
-    }
-
-    private func passOnBody(to stream: ByteStream) async throws(ExchangeFailure) -> RequestBody.Outcome {
-        do throws(RequestBody.Failure) {
-            return try await exchange.body.send(
-                to: stream, from: requester.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
-                on: requester.loop)
-        } catch {
-            // As in `flush`.
-            if case .upstream(let error) = error, error != .timedOut { return .sent }
-            throw ExchangeFailure(error)
-        }
-    }
-
-    /// Where `100 Continue` was asked for: waits until the upstream wants the body, answers without it, or says nothing
-    /// for a second, or the client sends it unasked. For an origin that is known to say nothing there is no wait.
-    /// - Returns: whether the final response's head is there.
-    private mutating func awaitsFinalHead(from stream: ByteStream) async throws(ExchangeFailure) -> Bool {
-        let clientWaits = exchange.request.expectsContinue && !hasContinued
-        guard clientWaits || hasAsked else { return false }
-        guard hasAsked || !origin.ignoresExpectation(at: requester.loop.now) else {
-            try await letClientContinue()
-            return false
+    /// Where `100 Continue` was asked for, the upstream has a second to want the body, or to answer without it, unless the
+    /// client sends it unasked. For an origin that is known to say nothing there is no wait.
+    private mutating func expect() {
+        let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
+        guard clientWaits || expectation.hasAsked else { return beginBody() }
+        guard expectation.hasAsked || !origin.ignoresExpectation(at: requester.loop.now) else {
+            letClientContinue()
+            return beginBody()
         }
         let alarm = Alarm(on: requester.loop) { [wakeup = requester.wakeup] in wakeup.signal() }
-        alarm.set(after: Self.continueMilliseconds)
-        while true {
-            if stream.isReadable || !exchange.upstream.inbound.isEmpty {
-                try await receiveHead()
-                let status = exchange.upstream.head.status
-                if !status.isInterim {
-                    // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
-                    let isRefused = status.rawValue >= 400
-                    exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
-                    return true
-                }
-                if status == .continue {
-                    origin.heardExpectation()
-                    exchange.upstream.forgetHead()
-                    break
-                }
-                try await passInterimHead()
-                continue
-            }
-            let clientSends = clientWaits && (requester.stream.isReadable || !exchange.inbound.isEmpty)
-            if alarm.hasRung || clientSends {
-                hasWaitedInVain = alarm.hasRung
-                break
-            }
-            await requester.wakeup.wait()
-            do throws(IOError) { try stream.check() } catch { throw .upstreamFailed(.timedOut) }
-        }
-        try await letClientContinue()
-        return false
+        alarm.set(after: ContinueExpectation.milliseconds)
+        stage = .expecting(alarm)
     }
 
-    /// Tells a client that waits to send its body.
-    private mutating func letClientContinue() async throws(ExchangeFailure) {
-        guard exchange.request.expectsContinue, !hasContinued else { return }
-        hasContinued = true
+    private mutating func beginBody() {
+        // What the deadline was for has passed.
+        exchange.upstream.stream?.setDeadline(after: nil)
+        stage = .body
+    }
+
+    /// - Returns: whether something follows; else an event, or the alarm, goes on.
+    private mutating func endsExpectation(_ alarm: Alarm, of stream: ByteStream) throws(ExchangeFailure) -> Bool {
+        let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
+        if stream.isReadable || !exchange.upstream.inbound.isEmpty {
+            guard try receiveHead() else { return endsWait(alarm, clientWaits) }
+            let status = exchange.upstream.head.status
+            if !status.isInterim {
+                // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
+                let isRefused = status.rawValue >= 400
+                exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
+                awaitResponse()
+            } else if status == .continue {
+                origin.heardExpectation()
+                exchange.upstream.forgetHead()
+                letClientContinue()
+                beginBody()
+            } else {
+                passInterimHead()
+            }
+            return true
+        }
+        try check(stream)
+        return endsWait(alarm, clientWaits)
+    }
+
+    private mutating func endsWait(_ alarm: Alarm, _ clientWaits: Bool) -> Bool {
+        let clientSends = clientWaits && (requester.stream.isReadable || !exchange.inbound.isEmpty)
+        guard alarm.hasRung || clientSends else { return false }
+        expectation.hasWaitedInVain = alarm.hasRung
+        letClientContinue()
+        beginBody()
+        return true
+    }
+
+    /// Sends the body, as long as the upstream has nothing to say.
+    /// - Returns: nil where another stage follows.
+    private mutating func advanceBody(to stream: ByteStream) throws(ExchangeFailure) -> Step? {
+        let client = requester.stream
+        while true {
+            let step: RequestBody.Step
+            do throws(RequestBody.Failure) {
+                step = try exchange.body.advance(
+                    from: client, to: stream, inbound: exchange.inbound, on: requester.loop)
+            } catch {
+                // As in `flushHead`.
+                guard case .upstream(let error) = error, error != .timedOut else { throw ExchangeFailure(error) }
+                awaitResponse()
+                return nil
+            }
+            switch step {
+            case .ended:
+                awaitResponse()
+                return nil
+            case .keeps, .readsBack: return .awaitsCopy
+            case .moved:
+                guard !exchange.body.isSent, stream.hasInput() else { continue }
+            case .awaitsClient:
+                if !stream.hasInput() {
+                    do throws(IOError) { try client.check() } catch { throw ExchangeFailure(.client(error)) }
+                    client.setDeadline(after: policy.timeouts.idle)
+                    return .awaitsEvent
+                }
+            case .awaitsUpstream:
+                if !stream.hasInput() {
+                    do throws(IOError) { try stream.check() } catch { throw ExchangeFailure(.upstream(error)) }
+                    stream.setDeadline(after: policy.timeouts.idle)
+                    return .awaitsEvent
+                }
+            }
+            stream.setDeadline(after: policy.timeouts.response)
+            stage = .interrupted
+            return nil
+        }
+    }
+
+    private mutating func letClientContinue() {
+        guard exchange.request.expectsContinue, !expectation.hasContinued else { return }
+        expectation.hasContinued = true
         if !exchange.inbound.isEmpty || requester.stream.isReadable { return }
         let out = exchange.outbound
         out.clear()
         out.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
-        try await requester.write(out)
+        owesClient = true
     }
 
     // MARK: - Response
 
-    private func receiveHead() async throws(ExchangeFailure) {
+    /// - Returns: whether a head is there.
+    private func receiveHead() throws(ExchangeFailure) -> Bool {
         do throws(UpstreamConnection.Failure) {
-            try await exchange.upstream.receiveHead(
-                answering: exchange.request.method, within: policy.timeouts.response)
+            return try exchange.upstream.advanceHead(answering: exchange.request.method)
         } catch { throw .upstreamFailed(error) }
     }
 
-    private mutating func receiveFinalHead() async throws(ExchangeFailure) {
-        // Its end may have come while its body stood before it.
-        requester.notice(exchange)
-        let loop = requester.loop
-        let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
-        while true {
-            try await receiveHead()
-            if !exchange.upstream.head.status.isInterim { return }
-            // A sign of life that nobody gets gives the origin no more time.
-            if exchange.request.version < .http11, loop.now >= end { throw .upstreamFailed(.timedOut) }
-            try await passInterimHead()
-        }
-    }
-
     /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
-    private mutating func passInterimHead() async throws(ExchangeFailure) {
+    private mutating func passInterimHead() {
         let upstream = exchange.upstream
         defer { upstream.forgetHead() }
         if upstream.head.status == .continue {
-            hasWaitedInVain = false
+            expectation.hasWaitedInVain = false
             origin.heardExpectation()
         }
         guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
-        let out = exchange.outbound
-        out.clear()
-        var interim = ResponseRewrite()
-        interim.upgrade = rewrite.upgrade
-        // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
-        if exchange.challengers?.origin?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
-        upstream.withHeadBytes { bytes in
-            upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
-        }
-        try await requester.write(out)
+        exchange.writeInterimHead(upgrade: head.rewrite.upgrade)
+        owesClient = true
     }
 }

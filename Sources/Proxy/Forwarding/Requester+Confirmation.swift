@@ -12,12 +12,12 @@ extension Requester {
     /// - Throws: what the client is told. Nothing may be sent then.
     func confirm(
         _ destination: Destination, for exchange: Exchange, isUpgraded: Bool = true
-    ) throws(Refusal) {
+    ) throws(ExchangeFailure) {
         guard asks(exchange, for: destination, isUpgraded: isUpgraded) else { throw stop(destination.origin) }
     }
 
     /// Confirms that the exchange's connection leads to that server.
-    func confirm(connectionOf exchange: Exchange, to peer: Origin) throws(Refusal) {
+    func confirm(connectionOf exchange: Exchange, to peer: Origin) throws(ExchangeFailure) {
         guard exchange.upstream.leads(to: peer) else {
             exchange.upstream.reset()
             throw stop(peer)
@@ -39,13 +39,14 @@ extension Requester {
             port: authority.explicitPort ?? request.target.scheme?.defaultPort ?? 80, isUpgraded: isUpgraded)
     }
 
-    private func stop(_ origin: Origin) -> Refusal {
+    private func stop(_ origin: Origin) -> ExchangeFailure {
         metrics.add(to: .requestsMisdirected)
         shared.report(
             "a request was stopped that was about to go to \(origin.hostText) port \(origin.port), which it is not for: "
                 + "this is a fault of the proxy, please report it")
-        return Refusal(
-            .badGateway, .proxyInternalError,
-            "this proxy was about to send the request to another server than it is for, and has sent nothing")
+        return .refused(
+            Refusal(
+                .badGateway, .proxyInternalError,
+                "this proxy was about to send the request to another server than it is for, and has sent nothing"))
     }
 }

@@ -7,8 +7,39 @@ import Telemetry
 import Transport
 
 /// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
-/// becomes of both connections.
+/// becomes of both connections. A machine that goes on at each event of the two channels.
 struct ResponseRelay: ~Copyable {
+    /// How far one step came.
+    enum Step {
+        /// There is nothing to do until an event of either channel.
+        case awaitsEvent
+        /// A part of the body that was read ahead has to be read back from its file: `readBack`.
+        case awaitsCopy
+        /// The copy of the request's body has to be put in order first: `ConcurrentUpload.end`.
+        case awaitsUpload
+        /// From here on the bytes are another protocol's: `switchProtocols`.
+        case upgrades
+        /// - Parameter keeps: whether the client's connection can carry another request.
+        case ended(keeps: Bool)
+    }
+
+    private enum Stage {
+        /// Becomes `.passing`, `.reframing` or `.flushing`.
+        case head
+        /// Becomes `.splicing`, `.finishingUpload` or `.flushing`.
+        case passing(BodyProgress)
+        /// Becomes `.finishingUpload` or `.flushing`.
+        case reframing
+        /// Becomes `.finishingUpload` or `.flushing`.
+        case splicing(BodyRelay, of: Int)
+        /// The client has the response; the upstream still takes the request's body. Becomes `.endingUpload`.
+        case finishingUpload
+        /// Becomes `.flushing`.
+        case endingUpload
+        /// The upstream is done with. Awaiting the client to take what `outbound` holds.
+        case flushing
+    }
+
     private let requester: Requester
     private let exchange: Exchange
     private let destination: Destination
@@ -16,14 +47,18 @@ struct ResponseRelay: ~Copyable {
     private let note: String?
     /// The rest of the request's body, where the response came before its end.
     private let upload: ConcurrentUpload?
+    private var stage = Stage.head
+    private var reframed: ReframedBody?
+    private var keeps = false
+    /// Whether the client may have seen a byte of the response.
+    private var isHeadSent = false
     private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
     static let keptFor = 30_000
 
     init(
-        requester: Requester, exchange: Exchange, destination: Destination, note: String?,
-        upload: ConcurrentUpload? = nil
+        requester: Requester, exchange: Exchange, destination: Destination, note: String?, upload: ConcurrentUpload?
     ) {
         self.upload = upload
         self.requester = requester
@@ -32,60 +67,64 @@ struct ResponseRelay: ~Copyable {
         self.note = note
     }
 
-    /// The common case without a suspension: the whole response is there already.
-    /// - Returns: as `relay`, when the response stands in `outbound` now, as far as the client has not taken it; nil
-    ///   when it is another case, and nothing was done.
-    func relayAtOnce() -> Bool? {
-        let (upstream, out) = (exchange.upstream, exchange.outbound)
-        let head = upstream.head
-        guard upload == nil, exchange.body.isRead, exchange.request.version == .http11,
-            !destination.route.decodesContent,
-            head.status != .switchingProtocols, note == nil
-        else { return nil }
-        let count: Int
-        switch head.framing {
-        case .none: count = 0
-        case .length(let length) where length <= upstream.bodyCount: count = length
-        case .length, .chunked, .untilClose: return nil
-        }
-        exchange.record.status = Int(head.status.rawValue)
-        if let security = upstream.security { exchange.record.security = security.record }
-        var rewrite = freshRewrite
-        let keeps = keepsClient(.asReceived)
-        if !keeps { rewrite.connection = .close }
-        writeHead(rewrite)
-        let inbound = upstream.inbound
-        out.append(inbound.readable.extracting(first: count))
-        inbound.consume(count)
-        exchange.record.bytesOut = count
-        leaveUpstream()
-        _ = requester.stream.writeAtOnce(out)
-        return keeps
-    }
-
-    /// - Returns: whether the client's connection can carry another request.
-    func relay() async throws(ExchangeFailure) -> Bool {
-        guard let upload else {
-            let keeps = try await relayResponse()
-            leaveUpstream()
-            return keeps
-        }
+    /// Relays what has come, without waiting.
+    mutating func advance() throws(ExchangeFailure) -> Step {
+        upload?.advance()
         do throws(ExchangeFailure) {
-            let keeps = try await relayResponse()
-            if finishesUpload { await upload.finish() }
-            await endUpload(upload)
-            // One that refuses early may say that it reads on, and does not.
-            if hasRefused { exchange.upstream.reset() } else { leaveUpstream() }
-            return keeps && exchange.body.isRead
+            while true {
+                if let step = try go() { return step }
+            }
         } catch {
-            await endUpload(upload)
-            throw Self.cause(of: error, beside: upload)
+            let failure = isHeadSent ? error : error.beforeHead
+            throw upload.map { Self.cause(of: failure, beside: $0) } ?? failure
         }
     }
 
-    private func endUpload(_ upload: ConcurrentUpload) async {
-        await upload.end()
-        exchange.record.bytesIn = exchange.body.count
+    /// - Returns: nil where another step follows at once.
+    private mutating func go() throws(ExchangeFailure) -> Step? {
+        switch stage {
+        case .head: return try begin()
+        case .passing(let progress): return try pass(progress)
+        case .reframing: return try reframe()
+        case .splicing(let relay, let count): return try splice(relay, of: count)
+        case .finishingUpload:
+            guard upload?.isFinished ?? true else { return .awaitsEvent }
+            stage = .endingUpload
+        case .endingUpload:
+            guard upload?.endAtOnce() ?? true else { return .awaitsUpload }
+            if upload != nil { exchange.record.bytesIn = exchange.body.count }
+            // One that refuses early may say that it reads on, and does not.
+            if upload != nil, hasRefused { exchange.upstream.reset() } else { leaveUpstream() }
+            if upload != nil { keeps = keeps && exchange.body.isRead }
+            stage = .flushing
+        case .flushing:
+            isHeadSent = true
+            guard try requester.flush(exchange.outbound) else { return .awaitsEvent }
+            return .ended(keeps: keeps)
+        }
+        return nil
+    }
+
+    /// The response is complete, as far as the upstream goes.
+    private mutating func endResponse() throws(ExchangeFailure) -> Step? {
+        guard upload != nil else {
+            leaveUpstream()
+            stage = .flushing
+            return nil
+        }
+        guard try flush() else { return .awaitsEvent }
+        if finishesUpload {
+            exchange.upstream.stream?.setDeadline(after: policy.timeouts.idle)
+            stage = .finishingUpload
+        } else {
+            stage = .endingUpload
+        }
+        return nil
+    }
+
+    private mutating func flush() throws(ExchangeFailure) -> Bool {
+        isHeadSent = true
+        return try requester.flush(exchange.outbound)
     }
 
     /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
@@ -118,11 +157,17 @@ struct ResponseRelay: ~Copyable {
         }
     }
 
-    private func relayResponse() async throws(ExchangeFailure) -> Bool {
+    private mutating func begin() throws(ExchangeFailure) -> Step? {
         let upstream = exchange.upstream
         exchange.record.status = Int(upstream.head.status.rawValue)
         if let security = upstream.security { exchange.record.security = security.record }
-        if upstream.head.status == .switchingProtocols { return try await switchProtocols() }
+        if upstream.head.status == .switchingProtocols {
+            guard exchange.request.upgrade == .webSocket, upstream.stream != nil else {
+                throw .refused(
+                    Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
+            }
+            return .upgrades
+        }
         let coding = decodedCoding
         var rewrite = freshRewrite
         if let note, upstream.head.status == .unauthorized { exchange.record.details = note }
@@ -131,24 +176,20 @@ struct ResponseRelay: ~Copyable {
         // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
         if clientFraming != .asReceived { rewrite.dropping = FieldSet(.trailer) }
         if coding != nil { rewrite.dropping.formUnion(FieldSet(.contentEncoding).union(FieldSet(.etag))) }
-        let keeps = keepsClient(clientFraming)
+        keeps = keepsClient(clientFraming)
         if !keeps {
             rewrite.connection = .close
         } else if exchange.request.version < .http11 {
             rewrite.connection = .keepAlive
         }
         writeHead(rewrite)
-        var isHeadSent = false
-        do throws(ExchangeFailure) {
-            if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
-                try await ReframedBody(
-                    requester: requester, exchange: exchange, coding: coding, isChunked: clientFraming == .chunked
-                ).relay(&isHeadSent)
-            } else {
-                try await relayBody(&isHeadSent)
-            }
-        } catch { throw isHeadSent ? error : error.beforeHead }
-        return keeps
+        if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
+            reframed = try ReframedBody(exchange, coding: coding, isChunked: clientFraming == .chunked)
+            stage = .reframing
+        } else {
+            stage = .passing(BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response))
+        }
+        return nil
     }
 
     /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
@@ -214,27 +255,27 @@ struct ResponseRelay: ~Copyable {
 
     // MARK: - Body
 
-    /// Passes the body's bytes on as they come.
-    private func relayBody(_ isHeadSent: inout Bool) async throws(ExchangeFailure) {
+    /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
+    private mutating func pass(_ before: BodyProgress) throws(ExchangeFailure) -> Step? {
+        // What the client has not taken goes first.
+        if isHeadSent, try !flush() { return .awaitsEvent }
         let upstream = exchange.upstream
-        var progress = BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response)
-        while true {
-            try pass(&progress)
-            isHeadSent = true
-            try await requester.write(exchange.outbound)
-            if progress.isIrregular { upstream.condemn() }
-            if progress.isEnded { return }
-            if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
-                return try await splice(rest)
-            }
-            guard try await upstream.readBody(within: policy.timeouts.idle) > 0 else {
-                throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
-            }
+        var progress = before
+        try take(&progress)
+        if progress.isIrregular { upstream.condemn() }
+        if progress.isEnded { return try endResponse() }
+        stage = .passing(progress)
+        guard try flush() else { return .awaitsEvent }
+        if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
+            guard let stream = upstream.stream else { throw Self.incomplete }
+            stage = .splicing(BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop), of: rest)
+            return nil
         }
+        return try readMore()
     }
 
-    /// Takes what belongs to this response. Most bodies came with their head, and go out with it in one call.
-    private func pass(_ progress: inout BodyProgress) throws(ExchangeFailure) {
+    /// Takes what belongs to this response.
+    private func take(_ progress: inout BodyProgress) throws(ExchangeFailure) {
         let (inbound, out) = (exchange.upstream.inbound, exchange.outbound)
         let before = out.count
         do throws(HTTPError) {
@@ -246,16 +287,70 @@ struct ResponseRelay: ~Copyable {
         exchange.record.bytesOut += out.count - before
     }
 
-    private func splice(_ rest: Int) async throws(ExchangeFailure) {
-        guard let stream = exchange.upstream.stream else { return }
-        let relay = BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop)
-        defer { exchange.record.bytesOut += rest - relay.unwritten }
-        do throws(RelayError) { try await relay.run(idle: policy.timeouts.idle) } catch {
+    /// - Returns: nil where more of the body is there, or its end.
+    private mutating func readMore() throws(ExchangeFailure) -> Step? {
+        switch try exchange.upstream.advanceBody() {
+        case .moved: return nil
+        case .ended:
+            guard reframed?.endsWithConnection() == true else { throw Self.incomplete }
+            return nil
+        case .awaitsCopy: return .awaitsCopy
+        case .awaitsUpstream:
+            exchange.upstream.stream?.setDeadline(after: policy.timeouts.idle)
+            return .awaitsEvent
+        }
+    }
+
+    /// Reads a part of the body back that was read ahead.
+    func readBack() async throws(ExchangeFailure) {
+        if try await exchange.upstream.readBody(within: policy.timeouts.idle) == 0 { throw Self.incomplete }
+    }
+
+    private static var incomplete: ExchangeFailure {
+        .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+    }
+
+    /// Passes a body on that changes on its way.
+    private mutating func reframe() throws(ExchangeFailure) -> Step? {
+        if isHeadSent, try !flush() { return .awaitsEvent }
+        switch try reframed?.fill() {
+        case .isFull: return try flush() ? nil : .awaitsEvent
+        case .needsMore: return try flush() ? try readMore() : .awaitsEvent
+        case .ended, nil: return try endResponse()
+        }
+    }
+
+    private mutating func splice(_ relay: BodyRelay, of count: Int) throws(ExchangeFailure) -> Step? {
+        guard let stream = exchange.upstream.stream else { throw Self.incomplete }
+        do throws(RelayError) {
+            if let step = try advance(relay, from: stream) { return step }
+        } catch {
+            exchange.record.bytesOut += count - relay.unwritten
             switch error {
             case .target: throw .clientLost
             case .source(.timedOut):
                 throw .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
-            case .source: throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+            case .source: throw Self.incomplete
+            }
+        }
+        exchange.record.bytesOut += count
+        return try endResponse()
+    }
+
+    /// - Returns: nil once all bytes have moved.
+    private func advance(_ relay: BodyRelay, from stream: ByteStream) throws(RelayError) -> Step? {
+        while true {
+            switch try relay.advance() {
+            case .moved: continue
+            case .finished: return nil
+            case .awaitsSource:
+                do throws(IOError) { try stream.check() } catch { throw .source(error) }
+                stream.setDeadline(after: policy.timeouts.idle)
+                return .awaitsEvent
+            case .awaitsTarget:
+                do throws(IOError) { try requester.stream.check() } catch { throw .target(error) }
+                requester.stream.setDeadline(after: policy.timeouts.idle)
+                return .awaitsEvent
             }
         }
     }
@@ -263,12 +358,9 @@ struct ResponseRelay: ~Copyable {
     // MARK: - Upgrade
 
     /// RFC 9110 section 7.8: from here on the bytes are another protocol's.
-    private func switchProtocols() async throws(ExchangeFailure) -> Bool {
+    func switchProtocols() async throws(ExchangeFailure) {
         let upstream = exchange.upstream
-        guard exchange.request.upgrade == .webSocket, let stream = upstream.stream else {
-            throw .refused(
-                Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
-        }
+        guard let stream = upstream.stream else { throw .upstreamFailed(.died) }
         requester.leaves(by: .none, in: exchange)
         var rewrite = freshRewrite
         rewrite.connection = .upgrade
@@ -290,6 +382,5 @@ struct ResponseRelay: ~Copyable {
             // As in `TunnelOpening`.
             requester.stream.abort()
         }
-        return false
     }
 }

@@ -14,7 +14,7 @@ struct TunnelOpening {
 
     /// - Returns: whether the session goes on, with the requests that come through the tunnel.
     func open() async throws(ExchangeFailure) -> Bool {
-        do throws(Refusal) { try session.requester.confirm(destination, for: exchange) } catch { throw .refused(error) }
+        try session.requester.confirm(destination, for: exchange)
         try checkRequest()
         if destination.route.action == .intercept { return try await Interception(opening: self).begin() }
         let upstream = try await connect()

@@ -27,10 +27,10 @@ final class UpstreamConnection {
     /// The same at the parent that the connection was made to.
     private(set) var parentLogin: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
-    private(set) var isReused = false
+    var isReused = false
     private(set) var headLength = 0
     /// Something came on the connection that was understood, but leaves open where a next response would begin.
-    private var isCondemned = false
+    private(set) var isCondemned = false
     /// A part of the body that was read before it was passed on, and how much of it was: the rest follows on the stream.
     private var kept: (body: ReplayCopy, offset: Int)?
 
@@ -126,46 +126,44 @@ final class UpstreamConnection {
         }
     }
 
-    /// Reads what has come. False: no whole, final head is there, for whatever reason; `receiveHead` finds out which.
-    func receiveHeadAtOnce(answering method: Method) -> Bool {
-        guard let stream, case .moved = stream.tryRead(into: inbound) else { return false }
-        let inbound = inbound
-        guard case .complete(let length)? = try? head.parse(inbound, answering: method) else { return false }
-        headLength = length
-        return !head.status.isInterim
-    }
-
-    /// Reads the next response head, which may be an interim one. One that is there already is the next.
-    /// - Parameter limit: milliseconds until its first byte, and between its bytes.
-    func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
+    /// Reads what has come of the next response head, which may be an interim one. One that is there already is the next.
+    /// - Returns: whether it is whole. If not, an event of the stream brings more, or the end of its deadline.
+    func advanceHead(answering method: Method) throws(Failure) -> Bool {
         guard let stream else { throw .died }
-        if headLength > 0 { return }
+        if headLength > 0 { return true }
         let inbound = inbound
-        stream.setDeadline(after: limit)
         while true {
             if !inbound.isEmpty {
                 do throws(HTTPError) {
                     if case .complete(let length) = try head.parse(inbound, answering: method) {
                         headLength = length
-                        return
+                        return true
                     }
                 } catch { throw .invalid(error) }
                 if inbound.writableCount == 0 { inbound.reserve(1) }
             }
-            guard try await read(from: stream) > 0 else {
-                throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
+            switch stream.tryRead(into: inbound) {
+            case .moved: continue
+            case .wouldBlock:
+                do throws(IOError) { try stream.check() } catch { throw error == .timedOut ? .timedOut : breach }
+                return false
+            case .endOfStream: throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
+            case .failed: throw breach
             }
         }
     }
 
-    private func read(from stream: ByteStream) async throws(Failure) -> Int {
-        do throws(IOError) {
-            return try await stream.read(into: inbound)
-        } catch {
-            if error == .timedOut { throw .timedOut }
-            if let failure = tlsFailure { throw .insecure(failure) }
-            throw inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
-        }
+    /// Reads the next response head in a task.
+    /// - Parameter limit: milliseconds.
+    func receiveHead(answering method: Method, within limit: Int) async throws(Failure) {
+        stream?.setDeadline(after: limit)
+        while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
+    }
+
+    /// What the end of the connection means that was no end in order.
+    private var breach: Failure {
+        if let failure = tlsFailure { return .insecure(failure) }
+        return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
     }
 
     /// What TLS says of its failure; nil without one, and where no more than the connection broke.
@@ -185,7 +183,33 @@ final class UpstreamConnection {
     /// From now on `readBody` gives this first: what was read behind the bytes that stand in `inbound`.
     func keep(_ body: ReplayCopy) { kept = (body, 0) }
 
-    /// Reads more of the body.
+    /// How far one step of the body came.
+    enum BodyStep {
+        case moved
+        /// The connection has ended.
+        case ended
+        /// There is nothing to do until an event of the connection.
+        case awaitsUpstream
+        /// A part that was read ahead has to be read back from its file first: `readBody`.
+        case awaitsCopy
+    }
+
+    /// Reads what has come of the body.
+    func advanceBody() throws(ExchangeFailure) -> BodyStep {
+        if holdsBody { return .awaitsCopy }
+        guard let stream else { return .ended }
+        if inbound.writableCount == 0 { inbound.reserve(1) }
+        switch stream.tryRead(into: inbound) {
+        case .moved: return .moved
+        case .endOfStream: return .ended
+        case .wouldBlock:
+            do throws(IOError) { try stream.check() } catch { throw Self.failure(error) }
+            return .awaitsUpstream
+        case .failed(let errno): throw Self.failure(stream.failure(errno, "cannot read"))
+        }
+    }
+
+    /// Reads more of the body in a task.
     /// - Returns: the count; 0 is the end of the connection.
     func readBody(within limit: Int) async throws(ExchangeFailure) -> Int {
         if inbound.writableCount == 0 { inbound.reserve(1) }
@@ -206,11 +230,13 @@ final class UpstreamConnection {
         stream.setDeadline(after: limit)
         do throws(IOError) {
             return try await stream.read(into: buffer)
-        } catch {
-            throw error == .timedOut
-                ? .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
-                : .cutShort(.connectionTerminated, "the connection to the origin broke in the middle of its response")
-        }
+        } catch { throw Self.failure(error) }
+    }
+
+    private static func failure(_ error: IOError) -> ExchangeFailure {
+        error == .timedOut
+            ? .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
+            : .cutShort(.connectionTerminated, "the connection to the origin broke in the middle of its response")
     }
 
     /// Drops the head's bytes: what follows is the body.
@@ -226,34 +252,5 @@ final class UpstreamConnection {
     func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let inbound = inbound
         return body(inbound.readable.extracting(first: headLength))
-    }
-
-    /// Reads the rest of a response that nobody wants, if there is little of it, so that its connection can be used
-    /// again; gives up at `limit` bytes.
-    func discardBody(upTo limit: Int, limits: Limits, within milliseconds: Int) async {
-        consumeHead()
-        defer { head.reset() }
-        guard let stream else { return }
-        let inbound = inbound
-        var progress = BodyProgress(head.framing, of: .upstream, limits: limits)
-        var discarded = 0
-        stream.setDeadline(after: milliseconds)
-        while !progress.isEnded {
-            guard let taken = try? progress.take(inbound.readable) else { return reset() }
-            inbound.consume(taken)
-            discarded += taken
-            if progress.isEnded { break }
-            if discarded > limit || head.framing == .untilClose { return reset() }
-            if inbound.writableCount == 0 { inbound.reserve(1) }
-            let isHeld = holdsBody
-            guard
-                let count = isHeld
-                    ? try? await readBody(within: milliseconds) : try? await stream.read(into: inbound), count > 0
-            else { return reset() }
-        }
-        // What else there is, an end or a response nobody asked for, makes it useless.
-        let isAtEnd = inbound.isEmpty && !progress.isIrregular && !isCondemned
-        if !isAtEnd || stream.hasInput() { return reset() }
-        isReused = true
     }
 }

@@ -1,0 +1,17 @@
+import Bytes
+import HTTP
+
+extension Exchange {
+    /// Writes the `1xx` head that has come to `outbound`, as the client gets it.
+    func writeInterimHead(upgrade: UpgradedOrigin?) {
+        let (upstream, out) = (upstream, outbound)
+        out.clear()
+        var interim = ResponseRewrite()
+        interim.upgrade = upgrade
+        // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
+        if challengers?.origin?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
+        upstream.withHeadBytes { bytes in
+            upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Authentication
+import Bytes
+import HTTP
+import Rules
+import Telemetry
+
+/// The path of one request to its server: directly or through a parent, on a connection that was kept or a new one.
+struct ForwardingPath {
+    let requester: Requester
+    let exchange: Exchange
+    let destination: Destination
+
+    /// Whether a parent could make the request itself. What changes to another protocol goes through a tunnel (RFC 6455
+    /// section 4.1), and so does what only the origin may read.
+    var mayBeRelayed: Bool {
+        !destination.origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
+    }
+
+    /// From now on the request goes that way.
+    /// - Returns: whether it is another than before.
+    @discardableResult
+    func take(_ way: Way) -> Bool {
+        if let parent = way.parent, exchange.way.parent === parent { return false }
+        if way.parent == nil, exchange.way.parent == nil { return false }
+        exchange.challengers?.parent = nil
+        exchange.way = way
+        exchange.record.parent = way.parent?.label
+        return true
+    }
+
+    /// What answers the parent's challenges, if anything could.
+    var parentChallenges: ChallengeLoop? {
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
+        else { return nil }
+        let head = exchange.headBytes
+        exchange.parentTarget.clear()
+        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.parentTarget)
+        return ChallengeLoop(
+            requester: requester, exchange: exchange, origin: parent.origin, over: exchange.upstream,
+            target: exchange.parentTarget, hasBody: !exchange.body.isEmpty)
+    }
+
+    // MARK: - A connection
+
+    /// Whether a connection is there: from the leg before, or one that was kept.
+    func takeKept(_ mayReuse: Bool) -> Bool {
+        let upstream = exchange.upstream
+        let version = exchange.challengers?.origin?.loginVersion
+        let parentVersion = exchange.challengers?.parent?.loginVersion
+        if upstream.stream != nil {
+            // A login of the client's own is good for all that goes out without one of ours.
+            if upstream.serves(version, atParent: parentVersion) { return true }
+            // Nothing goes on a connection that counts as somebody's but what is his.
+            upstream.reset()
+        }
+        guard mayReuse, exchange.policy === requester.upstreams.policy else { return false }
+        if takeLogin(version, atParent: parentVersion) { return true }
+        if version != nil || parentVersion != nil { return false }
+        let isDirect = destination.hops.isEmpty
+        let terms = isDirect && !destination.origin.isSecure ? .plain : connector.terms
+        let peer = isDirect ? destination.origin : exchange.way.peer(of: destination.origin)
+        guard let connection = peer.takeIdle(under: terms, for: requester.wakeup) else { return false }
+        attach(connection, isReused: true)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
+    /// may be dead: the request that begins it cannot always be repeated.
+    private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
+        guard !requester.logins.isEmpty else { return false }
+        let origin = destination.origin
+        let wanted = HeldConnections.Wanted(
+            peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
+            terms: connector.terms)
+        guard let held = requester.logins.take(wanted, for: requester.wakeup) else { return false }
+        exchange.upstream.attach(held)
+        note(held.connection)
+        exchange.record.upstream = .reused
+        return true
+    }
+
+    /// Makes the connection the client's on which it logs in itself.
+    func claimOwnLogin() {
+        guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
+            exchange.bringsOwnLogin
+        else { return }
+        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: requester.logins))
+    }
+
+    private func attach(_ connection: OriginConnection, isReused: Bool) {
+        exchange.upstream.attach(connection, isReused: isReused)
+        note(connection)
+    }
+
+    private func note(_ connection: OriginConnection) {
+        if let security = connection.security { exchange.record.security = security.record }
+    }
+
+    private var connector: OriginConnector {
+        OriginConnector(requester: requester, exchange: exchange, destination: destination)
+    }
+
+    /// Connects by the way that the request takes.
+    func connect() async throws(Refusal) { attach(try await connector.connect(), isReused: false) }
+}

@@ -1,0 +1,89 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Telemetry
+
+/// The head of a request as its upstream gets it, with what answers challenges in it.
+struct UpstreamRequestHead {
+    var rewrite = RequestRewrite()
+    private let exchange: Exchange
+
+    init(_ exchange: Exchange, upgrade: UpgradedOrigin?) {
+        self.exchange = exchange
+        rewrite.upgrade = upgrade
+        if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
+    }
+
+    /// Writes it to `outbound`.
+    mutating func write(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
+        rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
+        let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
+        out.clear()
+        value.clear()
+        let field = prepareAnswer()
+        let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
+        let method = request.methodName
+        let target = exchange.target
+        let isLoggingIn = exchange.challengers?.hasParent == true && authorizeAtParent(parentDigest, with: writer)
+        if !isLoggingIn,
+            exchange.challengers?.origin?.authorize(
+                method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
+                == true
+        {
+            writer.field(field, value.readable)
+        }
+        if rewrite.dropping.contains(.acceptEncoding) {
+            writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
+        }
+        if let signing = exchange.signing {
+            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
+            exchange.record.attempts += 1
+        }
+        writer.end()
+    }
+
+    /// Makes room for what is answered, and for what has to be read.
+    /// - Returns: the field that the answer stands in.
+    private mutating func prepareAnswer() -> StaticString {
+        rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
+        guard exchange.challengers?.hasOrigin == true else { return "Authorization" }
+        let field = exchange.challengers?.origin?.answerField ?? "Authorization"
+        if exchange.challengers?.origin?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
+        if exchange.challengers?.origin?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
+            rewrite.dropping.insert(.acceptEncoding)
+        }
+        return field
+    }
+
+    /// Whether the client takes the one coding that pages are read in and that every server has.
+    private var acceptsGzip: Bool {
+        let head = exchange.headBytes
+        return exchange.request.fields.contains { field in
+            guard field.known == .acceptEncoding else { return false }
+            let value = head.readable.extracting(field.value)
+            var start = 0
+            while start < value.count {
+                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
+                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
+                start = end + 1
+            }
+            return false
+        }
+    }
+
+    /// Answers the parent, before anybody behind it reads the request.
+    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
+    private func authorizeAtParent(_ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter) -> Bool {
+        let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
+        let isLoggingIn = exchange.isLoggingInAtParent
+        let method = head.readable.extracting(exchange.request.methodName)
+        if exchange.challengers?.parent?.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value) == true
+        {
+            writer.field("Proxy-Authorization", value.readable)
+        }
+        value.clear()
+        return isLoggingIn
+    }
+}

@@ -12,7 +12,7 @@ extension Configuration {
             public let passphrase: ValueSource?
         }
 
-        /// What the authority may issue for (RFC 5280 section 4.2.1.10).
+        /// A name that the authority may issue for (RFC 5280 section 4.2.1.10).
         public enum Name: Hashable, Sendable, CustomStringConvertible {
             /// `corp.example.com` and every name below it, in lower case. `*.corp.example.com` leaves the name itself
             /// out.

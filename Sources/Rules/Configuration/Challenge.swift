@@ -19,7 +19,7 @@ extension Configuration {
             case permanent
         }
 
-        /// What becomes of a client's own `Authorization`.
+        /// Whether a client's own `Authorization` is kept.
         public enum Authorization: String, Sendable, CaseIterable {
             case keep
             case replace
@@ -49,7 +49,7 @@ extension Configuration {
         /// `learn`: whether a client's own answer is kept when the server accepts it.
         public var learns = false
         public let rule: RuleReference
-        /// What the credential that it uses can answer.
+        /// The methods that its credential can answer.
         var answerable = MethodSet.password
 
         /// The methods the rule speaks of: those it says and can answer. When it says none, those of a response, or
@@ -68,5 +68,117 @@ extension Configuration {
             if !findings.isEmpty { effective.formIntersection(MethodSet(.serverTrust)) }
             return effective
         }
+    }
+}
+
+extension Configuration.Challenge {
+    /// On what terms a server is trusted; nil when the answer is another.
+    var trustTerms: TrustTerms? {
+        if case .trust(let terms) = answer { terms } else { nil }
+    }
+
+    /// Whether it names a credential.
+    var isUse: Bool {
+        if case .use = answer { true } else { false }
+    }
+
+    /// The answer in the rule file's words.
+    var answerWords: String { answer.words }
+
+    static func range(_ failures: ClosedRange<Int>) -> String {
+        if failures.upperBound == .max { return "\(failures.lowerBound) or more" }
+        return failures.count == 1 ? "\(failures.lowerBound)" : "\(failures.lowerBound) to \(failures.upperBound)"
+    }
+}
+
+extension Configuration.Challenge.Answer {
+    var words: String {
+        switch self {
+        case .use(let name): "use \(name)"
+        case .performDefault: "default"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        case .trust: "trust"
+        }
+    }
+}
+
+/// How a `challenge` uses its credential, where that is out of the ordinary. Immutable and shared.
+public final class AnswerTerms: Sendable, Equatable {
+    /// `spn`: the Kerberos service to get a ticket for; nil: `HTTP@` and the host.
+    public let servicePrincipal: String?
+    /// `delegate`: whether the server may act in the credential's name elsewhere.
+    public let delegates: Bool
+    /// `canonicalise`: whether the host is looked up in the DNS for its service's name.
+    public let canonicalises: Bool
+    public let form: LoginForm?
+
+    public init(
+        servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false, form: LoginForm? = nil
+    ) {
+        self.servicePrincipal = servicePrincipal
+        self.delegates = delegates
+        self.canonicalises = canonicalises
+        self.form = form
+    }
+
+    public static func == (left: AnswerTerms, right: AnswerTerms) -> Bool {
+        left === right
+            || left.servicePrincipal == right.servicePrincipal && left.delegates == right.delegates
+                && left.canonicalises == right.canonicalises && left.form == right.form
+    }
+}
+
+/// On what terms a `challenge` trusts a server's chain. Immutable and shared; two rules with equal terms are the same to
+/// whoever keeps connections.
+///
+/// The chain is evaluated with `anchors` and for `name`. It is trusted when every finding is in `allow` and, if there
+/// are `pins`, one of them is the server's key.
+public final class TrustTerms: Sendable, Hashable {
+    /// The findings that are forgiven; `weak` has become the two it stands for.
+    public let allow: TrustFindings
+    /// Any one of them must be the server's key; empty: any key.
+    public let pins: [KeyPin]
+    /// Files with certificates, PEM, that are trusted as roots.
+    public let anchors: [String]
+    /// Whether the anchors stand in the place of the system's, and not beside them.
+    public let hasOnlyItsAnchors: Bool
+    /// The name or address, in lower case, to be found in the certificate; nil: that of the request.
+    public let name: String?
+    /// The last day on which the rule applies; nil: it always does.
+    public let until: Day?
+
+    public init(
+        allow: TrustFindings = [], pins: [KeyPin] = [], anchors: [String] = [], hasOnlyItsAnchors: Bool = false,
+        name: String? = nil, until: Day? = nil
+    ) {
+        self.allow = allow
+        self.pins = pins
+        self.anchors = anchors
+        self.hasOnlyItsAnchors = hasOnlyItsAnchors
+        self.name = name
+        self.until = until
+    }
+
+    /// Whether the rule applies on that day. Nil, an unknown day, is behind every `until`.
+    public func apply(on today: Day?) -> Bool {
+        guard let until else { return true }
+        return today.map { $0 <= until } ?? false
+    }
+
+    public static func == (left: TrustTerms, right: TrustTerms) -> Bool {
+        left === right
+            || left.allow == right.allow && left.pins == right.pins && left.anchors == right.anchors
+                && left.hasOnlyItsAnchors == right.hasOnlyItsAnchors && left.name == right.name
+                && left.until == right.until
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(allow)
+        hasher.combine(pins)
+        hasher.combine(anchors)
+        hasher.combine(hasOnlyItsAnchors)
+        hasher.combine(name)
+        hasher.combine(until)
     }
 }

@@ -1,7 +1,7 @@
 import Bytes
 
 extension Configuration {
-    /// Who may use the proxy.
+    /// The clients that may use the proxy.
     public struct Clients: Sendable, Equatable {
         /// How a client may say who it is.
         public enum Method: String, Sendable, CaseIterable {
@@ -25,7 +25,7 @@ extension Configuration {
         public var nonceKey: ValueSource?
         /// A path.
         public var keytab: String?
-        /// Who may come with a ticket. By default every user, of whatever realm the KDC lets in.
+        /// Principals that may come with a ticket. By default every user, of whatever realm the KDC lets in.
         public var principals: [PrincipalPattern] = [.users]
         /// A file of names and the hashes of their tokens.
         public var tokens: ValueSource?

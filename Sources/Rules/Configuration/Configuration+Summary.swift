@@ -1,5 +1,5 @@
 extension Configuration {
-    /// What differs from the defaults, one line each, in words close to the rule file's. Secrets are hidden. For a
+    /// The differences from the defaults, one line each, in words close to the rule file's. Secrets are hidden. For a
     /// person, and for tests; it is not read back.
     public var summary: String {
         let standard = Configuration()
@@ -97,5 +97,188 @@ extension Configuration.Challenge {
         if let answerTerms { words += answerTerms.summary }
         if learns { words.append("learn yes") }
         return words.joined(separator: " ")
+    }
+}
+
+extension KerberosSource {
+    var summary: String {
+        switch proof {
+        case .keytab(let path): "kerberos \(principal) keytab \(path)"
+        case .cache(let path): "kerberos \(principal) ccache \(path)"
+        case .password(let password): "kerberos \(principal) password \(password)"
+        }
+    }
+}
+
+extension OAuthSource {
+    var summary: String {
+        var words = ["oauth2 \(endpoint) client-id \(clientID)"]
+        switch proof {
+        case .none: break
+        case .secret(let secret, let inBody):
+            words.append("client-secret \(secret)\(inBody ? " client-authentication post" : "")")
+        case .key(let path, let passphrase, let id):
+            words.append("key \(path)")
+            if let passphrase { words.append("passphrase \(passphrase)") }
+            if let id { words.append("key-id \(id)") }
+        case .certificate(let path, let key, let passphrase):
+            words.append("certificate \(path) key \(key)")
+            if let passphrase { words.append("passphrase \(passphrase)") }
+        }
+        switch grant {
+        case .clientCredentials: break
+        case .refreshToken(let token): words.append("refresh-token \(token)")
+        case .assertion(let token): words.append("assertion \(token)")
+        }
+        if !scopes.isEmpty { words.append("scope \(scopes.joined(separator: " "))") }
+        if let audience { words.append("audience \(audience)") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension SignatureSource {
+    var summary: String {
+        let token = sessionToken.map { " session-token \($0)" } ?? ""
+        return "aws \(region) \(service) access-key \(accessKey) secret-key \(secretKey)\(token)"
+            + (signsPayload ? "" : " payload unsigned")
+    }
+}
+
+extension Configuration.Parent {
+    var summary: String {
+        var words = ["parent \(name)"]
+        words += servers.map { "\($0.scheme.rawValue) \($0.address)" }
+        if let automatic { words.append("pac \(automatic)") }
+        words += trusted.map { "credentials \($0)" }
+        words += exceptions.map { "except \($0)" }
+        return words.joined(separator: " ")
+    }
+}
+
+extension Configuration.Clients {
+    /// The lines about who they are.
+    var summary: [String] {
+        guard !methods.isEmpty else { return [] }
+        var words = ["clients authenticate \(methods.map(\.rawValue).joined(separator: " "))"]
+        if let users { words.append("users \(users)") }
+        if let nonceKey { words.append("nonce-key \(nonceKey)") }
+        if let keytab { words.append("keytab \(keytab)") }
+        if principals != [.users] {
+            words.append("allow-principals \(principals.map(\.description).joined(separator: " "))")
+        }
+        if let tokens { words.append("tokens \(tokens)") }
+        return [words.joined(separator: " ")]
+    }
+}
+
+extension Configuration.Store {
+    var summary: String {
+        let place =
+            switch place {
+            case .sqlite(let path): "sqlite \(path)"
+            case .postgresql(let connection): "postgresql \(connection)"
+            }
+        return place + (key.map { " key \($0)" } ?? "")
+    }
+}
+
+extension AnswerTerms {
+    /// The modifiers, as the rule file would say them.
+    var summary: [String] {
+        var words: [String] = []
+        if let servicePrincipal { words.append("spn \(servicePrincipal)") }
+        if delegates { words.append("delegate yes") }
+        if canonicalises { words.append("canonicalise yes") }
+        if let form { words.append(form.summary) }
+        return words
+    }
+}
+
+extension LoginForm {
+    fileprivate var summary: String {
+        var words: [String] = []
+        for sign in signs {
+            words.append("recognise")
+            if let status = sign.status { words.append("status \(status)") }
+            if let location = sign.location { words.append("location \(location)") }
+            if let text = sign.text { words.append("contains \"\(text)\"") }
+        }
+        words.append("login \(action)")
+        words += fields.map { "\($0.name)=\($0.value.map(\.words).joined())" }
+        return "form { \(words.joined(separator: " ")) }"
+    }
+}
+
+extension LoginForm.Field.Part {
+    fileprivate var words: String {
+        switch self {
+        case .text(let text): text
+        case .user: "{user}"
+        case .password: "{password}"
+        }
+    }
+}
+
+extension Configuration.Listener {
+    var summary: String {
+        guard let tls else { return "listen \(endpoint)" }
+        let clients = tls.clients.map { " clients \($0.authorities)\($0.isRequired ? " required" : "")" } ?? ""
+        return "listen \(endpoint) tls certificate \(tls.certificate) key \(tls.key)\(clients)"
+    }
+}
+
+extension Configuration.Credential.Content {
+    var summary: String {
+        switch self {
+        case .password(let user, let password): "user \(user) password \(password)"
+        case .identity(let source): source.summary
+        case .kerberos(let source): source.summary
+        case .token(let token): "token \(token)"
+        case .oauth(let source): source.summary
+        case .signature(let source): source.summary
+        }
+    }
+}
+
+extension IdentitySource {
+    fileprivate var summary: String {
+        let (words, passphrase) =
+            switch self {
+            case .pem(let certificate, let key, let passphrase): ("certificate \(certificate) key \(key)", passphrase)
+            case .pkcs12(let path, let passphrase): ("pkcs12 \(path)", passphrase)
+            case .pkcs11(let uri, let passphrase): ("pkcs11 \"\(uri)\"", passphrase)
+            }
+        return words + (passphrase.map { " passphrase \($0)" } ?? "")
+    }
+}
+
+extension Configuration.Route {
+    var summary: String {
+        var words = ["route", "\(host)\(port.map { ":\($0)" } ?? "")", action.rawValue]
+        switch upgrade {
+        case .standard: words.append("upgrade")
+        case .port(let port): words.append("upgrade \(port)")
+        case nil: break
+        }
+        if decodesContent { words.append("decode") }
+        if let minimum = tls?.minimum { words.append("tls minimum \(minimum.rawValue)") }
+        words += tls?.revocation.map { "tls revocation \($0)" } ?? []
+        if let detour { words.append("via \(detour.words)") }
+        return words.joined(separator: " ")
+    }
+}
+
+extension TrustTerms {
+    /// The modifiers, as the rule file would say them.
+    var summary: [String] {
+        var words: [String] = []
+        if !allow.isEmpty { words.append("allow \(allow)") }
+        words += pins.map { "pin \($0)" }
+        if !anchors.isEmpty {
+            words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
+        }
+        if let name { words.append("name \(name)") }
+        if let until { words.append("until \(until)") }
+        return words
     }
 }

@@ -1,6 +1,6 @@
 import Bytes
 
-/// What the rule file says, with a default for all that it leaves out. `RuleSet` is its compiled form.
+/// A rule file's statements, with a default for all that it leaves out. `RuleSet` is the compiled form.
 public struct Configuration: Sendable, Equatable {
     /// `listen`: where clients connect. Never empty.
     public var listeners = [Listener(Endpoint(IPAddress(v4: 0x7F00_0001), 3128))]
@@ -36,5 +36,92 @@ public struct Configuration: Sendable, Equatable {
     /// The credential of that name, or nil.
     public func credential(named name: String) -> Credential? {
         credentials.first { $0.name == name }
+    }
+}
+
+extension Configuration {
+    /// The access log.
+    public struct Log: Sendable, Equatable {
+        public enum Format: String, Sendable, CaseIterable {
+            case json
+            case common
+            case off
+        }
+
+        public enum Destination: Sendable, Equatable {
+            case standardOutput
+            case standardError
+            /// A path, resolved against the directory of the rule file that names it.
+            case file(String)
+        }
+
+        public var format = Format.json
+        public var destination = Destination.standardOutput
+
+        public init() {}
+    }
+}
+
+extension Configuration {
+    /// Limits for peers. Sizes are bytes.
+    public struct Limits: Sendable, Equatable {
+        /// A request body held in memory until the origin's answer is known.
+        public var replayMemory = 64 << 10
+        /// The same on disk, once memory is full.
+        public var replayDisk = 64 << 20
+        /// The same on disk, of all bodies together.
+        public var replayDiskTotal = 1 << 30
+        /// The start line of a message.
+        public var startLine = 16 << 10
+        /// A client's whole head.
+        public var head = 64 << 10
+        /// An origin's whole head: larger, since a Kerberos ticket is.
+        public var upstreamHead = 256 << 10
+        /// Field lines in a head.
+        public var fields = 128
+        /// Client connections at once.
+        public var clients = 10_000
+        /// The same from one address; nil: a quarter of those that are served.
+        public var clientsPerAddress: Int?
+        /// Decoded bytes for each encoded one, over a whole body.
+        public var decodeRatio = 100
+
+        public init() {}
+    }
+}
+
+extension Configuration {
+    public struct Timeouts: Sendable, Equatable {
+        /// From a request's first byte to the end of its head.
+        public var head = Duration.seconds(10)
+        /// A kept connection without a request, a body or a tunnel without a byte.
+        public var idle = Duration.seconds(60)
+        /// A name to a connected socket, over all of its addresses.
+        public var connect = Duration.seconds(10)
+        /// From the end of a request to the head of its response.
+        public var response = Duration.seconds(300)
+        /// How long a stop waits for requests in flight.
+        public var drain = Duration.seconds(30)
+
+        /// How long a client's session lives without a request.
+        public var session = Duration.seconds(900)
+
+        public init() {}
+    }
+}
+
+extension Configuration {
+    /// `store …`: where credentials are kept that outlive the process.
+    public struct Store: Sendable, Equatable {
+        public enum Place: Sendable, Equatable {
+            /// A file.
+            case sqlite(String)
+            /// libpq's connection string, which may hold a password.
+            case postgresql(ValueSource)
+        }
+
+        public let place: Place
+        /// Seals the secrets; nil: a key that is made beside the file.
+        public let key: ValueSource?
     }
 }

@@ -1,7 +1,7 @@
 extension Configuration {
     /// `parent NAME { … }`: proxies that requests may go through, the first that works first.
     public struct Parent: Sendable, Equatable {
-        /// What is spoken with a parent.
+        /// The protocol that is spoken with a parent.
         public enum Scheme: String, Sendable, CaseIterable {
             case http
             case https
@@ -36,6 +36,23 @@ extension Configuration {
         public func excepts(_ host: Span<UInt8>) -> Bool {
             for index in exceptions.indices where exceptions[index].matches(host) { return true }
             return false
+        }
+    }
+}
+
+extension Configuration {
+    public struct HostAndPort: Sendable, Hashable, CustomStringConvertible {
+        /// A name or an address, in lower case and without brackets.
+        public let host: String
+        public let port: UInt16
+
+        public init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+
+        public var description: String {
+            host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
     }
 }

@@ -25,7 +25,7 @@ extension Configuration.Challenge {
         }
     }
 
-    /// What a challenge must be like, when all that is known of the request fits.
+    /// The conditions on a challenge that are left when all that is known of the request fits.
     func openPredicates(isSecurityOpen: Bool) -> String {
         var words: [String] = []
         if isSecurityOpen { words.append("the method \(isSecure == true ? "hides" : "shows") the credential") }
@@ -41,27 +41,9 @@ extension Configuration.Challenge {
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
     }
 
-    /// On what terms a server is trusted; nil when the answer is another.
-    var trustTerms: TrustTerms? {
-        if case .trust(let terms) = answer { terms } else { nil }
-    }
-
-    /// Whether it names a credential.
-    var isUse: Bool {
-        if case .use = answer { true } else { false }
-    }
-
     /// The answer with the terms of a trust.
     var answerAndTerms: String {
         trustTerms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? answerWords
-    }
-
-    /// The answer in the rule file's words.
-    var answerWords: String { answer.words }
-
-    static func range(_ failures: ClosedRange<Int>) -> String {
-        if failures.upperBound == .max { return "\(failures.lowerBound) or more" }
-        return failures.count == 1 ? "\(failures.lowerBound)" : "\(failures.lowerBound) to \(failures.upperBound)"
     }
 
     private static func name(_ client: ClientIdentity) -> String {
@@ -76,17 +58,5 @@ extension Configuration.Challenge {
         if items.count > 4 { words.append("\(items.count - 4) more") }
         guard let last = words.popLast() else { return "" }
         return words.isEmpty ? last : words.joined(separator: ", ") + " or " + last
-    }
-}
-
-extension Configuration.Challenge.Answer {
-    var words: String {
-        switch self {
-        case .use(let name): "use \(name)"
-        case .performDefault: "default"
-        case .reject: "reject"
-        case .cancel: "cancel"
-        case .trust: "trust"
-        }
     }
 }

@@ -11,9 +11,9 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var client: ClientIdentity
     /// The user whose name and password stand in the URL; nil when none does.
     public var urlUser: String?
-    /// What the host resolves to, if the caller asked; an address that stands in the URL is found without it.
+    /// The host's addresses, if the caller asked for them; an address that stands in the URL is found without them.
     public var addresses: [IPAddress]
-    /// What the evaluation of the origin's chain is supposed to find; empty: it is not known.
+    /// The findings that the evaluation of the origin's chain is supposed to have; empty: they are not known.
     public var findings: TrustFindings = []
     /// The issuers of certificates that the origin is supposed to ask for, as RFC 4514 text; empty: it is not known.
     public var issuers: [String] = []
@@ -64,5 +64,32 @@ public struct ExplainedRequest: Sendable, Equatable {
         ChallengeQuery(
             host: host, port: port, protocol: `protocol`, realm: realm, method: method,
             isSecure: `protocol` == .https, client: client, failures: failures, today: today)
+    }
+}
+
+/// The challenges of a response that an explanation is about.
+public struct ExplainedResponse: Sendable, Equatable {
+    public struct Offer: Sendable, Equatable {
+        /// How the caller names the challenge, for example `Digest SHA-256`.
+        public let scheme: String
+        public let query: ChallengeQuery
+
+        public init(scheme: String, query: ChallengeQuery) {
+            self.scheme = scheme
+            self.query = query
+        }
+    }
+
+    /// The challenges that can be answered, in the order in which they would be tried.
+    public var offers: [Offer]
+    /// The rule that made that order; nil: strength did.
+    public var orderedBy: RuleReference?
+    /// The challenges that are passed over, with the reason: one sentence each.
+    public var ignored: [String]
+
+    public init(offers: [Offer], orderedBy: RuleReference? = nil, ignored: [String] = []) {
+        self.offers = offers
+        self.orderedBy = orderedBy
+        self.ignored = ignored
     }
 }

@@ -12,7 +12,7 @@ public struct Explanation: Sendable {
         public let traces: [RuleTrace]
     }
 
-    /// What a method's challenges may be answered with, as long as none is known.
+    /// The possible answers to a method's challenges, as long as none is known.
     public struct Outlook: Sendable, Equatable {
         public let method: ChallengeMethod
         public let answers: [Configuration.Challenge.Answer]
@@ -39,7 +39,7 @@ public struct Explanation: Sendable {
     /// Nil: none was given.
     public let response: ExplainedResponse?
     public let challenges: [Challenge]
-    /// What every rule would need, when no response is given.
+    /// The conditions of every rule, when no response is given.
     public let prospects: [RuleTrace]
     public let outlooks: [Outlook]
     /// Whether the rule file has any `challenge`.
@@ -83,4 +83,83 @@ public struct Explanation: Sendable {
     }
 
     public var text: String { ExplanationText(self).text }
+}
+
+/// The TLS connection to the origin in an explanation: on what terms it is made, and what the rules answer to
+/// the two challenges that a handshake may bring.
+public struct ExplainedHandshake: Sendable, Equatable {
+    /// A challenge of TLS with what the rules say to it.
+    public struct Challenge: Sendable, Equatable {
+        public let query: ChallengeQuery
+        /// Nil: it depends on what is found or asked for, which the caller did not say.
+        public let decision: Decision?
+        /// With a decision, every rule up to the one that made it; without, what each would need.
+        public let traces: [RuleTrace]
+    }
+
+    /// Nil: the route says nothing.
+    public let terms: TLSTerms?
+    public let trust: Challenge
+    public let certificate: Challenge
+
+    /// - Parameter request: as the origin gets it.
+    init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
+        self.terms = terms
+        var query = request.query(method: .serverTrust)
+        query.findings = request.findings
+        trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
+        query = request.query(method: .clientCertificate)
+        query.issuers = request.issuers
+        certificate = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
+    }
+
+    private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {
+        Challenge(
+            query: query, decision: isKnown ? rules.decide(query) : nil,
+            traces: isKnown ? rules.explain(query) : rules.prospects(query))
+    }
+}
+
+/// A way that a request may take, as an explanation tells of it.
+struct ExplainedParent: Sendable, Equatable {
+    /// The possible answers to a challenge, by a word for the challenge.
+    struct Outlook: Sendable, Equatable {
+        let label: String
+        let answers: [Configuration.Challenge.Answer]
+    }
+
+    let leg: Detour.Leg
+    /// How the request goes.
+    let passage: String
+    let outlooks: [Outlook]
+
+    init(_ leg: Detour.Leg, for request: ExplainedRequest, by rules: RuleSet) {
+        self.leg = leg
+        guard case .server(let server, _) = leg else {
+            passage = ""
+            outlooks = []
+            return
+        }
+        let speaksHTTP = server.scheme == .http || server.scheme == .https
+        if !speaksHTTP {
+            passage = "which looks the name up"
+        } else {
+            passage = request.protocol == .http ? "which makes the request" : "by a tunnel (CONNECT)"
+        }
+        let methods: [(ChallengeMethod, String)] =
+            switch server.scheme {
+            case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
+            case .socks5: [(.basic, "password")]
+            case .socks4a: []
+            }
+        outlooks = methods.map { method, label in
+            var query = request.query(method: method)
+            query.host = server.address.host
+            query.port = server.address.port
+            query.protocol = server.scheme == .https ? .https : speaksHTTP ? .http : .socks
+            query.isProxy = true
+            query.isSecure = server.scheme == .https || method == .digest
+            return Outlook(label: label, answers: rules.possibleAnswers(query))
+        }
+    }
 }

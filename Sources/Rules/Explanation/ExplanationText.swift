@@ -194,3 +194,111 @@ extension Explanation.Challenge {
         return "\(scheme)\(realm) of \(query.protocol.rawValue)://\(host):\(query.port)"
     }
 }
+
+/// The parents that a request goes through, and what their challenges would be answered with.
+extension ExplanationText {
+    mutating func addParents(_ explanation: Explanation) {
+        guard let detour = explanation.route.detour, explanation.route.action != .deny else { return }
+        if detour.isAutomatic {
+            add("parent", "as the PAC file says, which is not asked here")
+        } else if explanation.parents.isEmpty {
+            let names = detour.hops.compactMap { hop in
+                if case .parent(let parent) = hop { parent.name } else { nil }
+            }
+            add("parent", "none: \(names.first ?? "the first") leaves \(explanation.request.host) alone")
+        }
+        for parent in explanation.parents {
+            switch parent.leg {
+            case .direct: add("parent", "none, where those above do not work")
+            case .server(let server, let name):
+                add("parent", "\(name), \(server.scheme.rawValue) \(server.address), \(parent.passage)")
+                for outlook in parent.outlooks {
+                    add("  if \(outlook.label)", outlook.answers.map(Self.words).joined(separator: "; or "))
+                }
+            }
+        }
+    }
+
+    private static func words(_ answer: Configuration.Challenge.Answer) -> String {
+        switch answer {
+        case .use(let name): "use \(name)"
+        case .performDefault: "default: a credential of the store, else the client gets a 502"
+        case .reject: "reject: go on to the response's next challenge"
+        case .cancel: "cancel: the client gets a 502"
+        case .trust: "trust"
+        }
+    }
+}
+
+/// The lines about the TLS connection to the origin.
+extension ExplanationText {
+    mutating func addHandshake(_ handshake: ExplainedHandshake) {
+        if let terms = handshake.terms {
+            let version = terms.minimum.map { "\($0.rawValue) or newer" }
+            let lists = terms.revocation.isEmpty ? nil : "revocation lists \(terms.revocation.joined(separator: ", "))"
+            add("tls", [version, lists].compactMap { $0 }.joined(separator: "; "))
+        }
+        addTrust(handshake.trust)
+        addCertificate(handshake.certificate)
+    }
+
+    private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
+        guard let decision = challenge.decision else {
+            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
+            add("server trust", "a chain with any finding is refused with a 502, \(reason)")
+            for trace in challenge.traces { add("rule", Self.words(trace)) }
+            return
+        }
+        let isOne = challenge.query.findings.findings.count == 1
+        add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
+        for trace in challenge.traces { add("rule", Self.words(trace)) }
+        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch decision.answer {
+        case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
+        case .performDefault: add("answer", "default: refused with a 502 that names the findings, \(by)")
+        case .reject, .cancel, .use:
+            add("answer", "\(decision.answer.words): refused with a 502 that names this rule, \(by)")
+        }
+    }
+
+    private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
+        guard let decision = challenge.decision else {
+            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
+            add("certificate", "none is shown to the server, \(reason)")
+            for trace in challenge.traces { add("rule", Self.words(trace)) }
+            return
+        }
+        let issuers = challenge.query.issuers.map { "\"\($0)\"" }.joined(separator: " or ")
+        add("certificate", "the server accepts one that was issued by \(issuers)")
+        for trace in challenge.traces { add("rule", Self.words(trace)) }
+        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch decision.answer {
+        case .use(let name): add("answer", "use \(name): its certificate is shown, \(by)")
+        case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
+        case .performDefault, .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
+        }
+    }
+
+    /// The verdict on a chain with these findings on these terms.
+    private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
+        var again: [String] = []
+        if !terms.anchors.isEmpty { again.append("with its anchors") }
+        if let name = terms.name { again.append("for \(name)") }
+        let pin = terms.pins.count == 1 ? "the pin" : "one of the pins"
+        let condition = terms.pins.isEmpty ? "" : ", if the key fits \(pin)"
+        let left = findings.subtracting(terms.allow)
+        if left.isEmpty {
+            return "trust: \(list(findings)) \(findings.findings.count == 1 ? "is" : "are") forgiven\(condition)"
+        }
+        if again.isEmpty { return "trust: refused with a 502, for it does not allow \(list(left))" }
+        return "trust: evaluated again \(again.joined(separator: " and ")); if \(list(left, "or")) is found then too, "
+            + "refused with a 502"
+    }
+
+    /// `a`, `a and b`, `a, b and c`.
+    private static func list(_ findings: TrustFindings, _ conjunction: String = "and") -> String {
+        var words = findings.findings.map(\.rawValue)
+        guard let last = words.popLast() else { return "none" }
+        return words.isEmpty ? last : words.joined(separator: ", ") + " \(conjunction) " + last
+    }
+}

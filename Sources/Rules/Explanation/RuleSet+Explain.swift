@@ -34,7 +34,7 @@ extension RuleSet {
         }
     }
 
-    /// What rules may answer to challenges of the query's method, whatever their realm and however many failed before:
+    /// The answers of rules to challenges of the query's method, whatever their realm and however many failed before:
     /// every answer up to that of the first rule which leaves no challenge to the others.
     func possibleAnswers(_ query: ChallengeQuery) -> [Configuration.Challenge.Answer] {
         var answers: [Configuration.Challenge.Answer] = []
@@ -56,4 +56,18 @@ extension ChallengeMatcher {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
         return !rule.effectiveMethods.isDisjoint(with: side)
     }
+}
+
+/// One rule held against one challenge.
+public struct RuleTrace: Sendable, Equatable {
+    public enum Outcome: Sendable, Equatable {
+        case matched
+        /// The first predicate that did not hold, and the sentence that says why.
+        case failed(ChallengePredicate, String)
+        /// Before any challenge: what is known of the request fits; the text says what the rest must be.
+        case depends(String)
+    }
+
+    public let rule: RuleReference
+    public let outcome: Outcome
 }

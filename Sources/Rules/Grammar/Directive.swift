@@ -52,7 +52,7 @@ struct Value {
     }
 }
 
-/// What may be said about one directive before its values are looked at. The directives of a block are the cases
+/// The form of one directive, before its values are looked at. The directives of a block are the cases
 /// of one enum, beside the block's reader; the parser knows no directive that is not there.
 struct DirectiveGrammar {
     enum Arguments {
@@ -81,7 +81,7 @@ struct DirectiveGrammar {
     }
 
     let arguments: Arguments
-    /// What an argument is, after "needs": "an address and a port".
+    /// An argument in words, after "needs": "an address and a port".
     let expects: String
     var references = References.atLoad
     var repeats = false

@@ -233,7 +233,7 @@ struct ValueParser {
             if let word = Word(rawValue: value.text), !value.isQuoted {
                 options.append(Option(word: word, keyword: value))
             } else if options.isEmpty {
-                // What follows a word that is none belongs to it.
+                // The values behind a word that is none belong to it.
                 if isSound { _ = keyword(value, Word.self) }
                 isSound = false
             } else {

@@ -1,6 +1,6 @@
 import Bytes
 
-/// Who sent the request: an address block, or the name under which the proxy authenticated the client.
+/// The sender of a request: an address block, or the name under which the proxy authenticated the client.
 public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
     case addresses(AddressPrefix)
     case user(TextPattern)
@@ -17,5 +17,17 @@ public enum ClientPattern: Hashable, Sendable, CustomStringConvertible {
         case .addresses(let prefix): prefix.description
         case .user(let pattern): pattern.description
         }
+    }
+}
+
+/// The client of a request as the rules see it.
+public struct ClientIdentity: Sendable, Hashable {
+    public let address: IPAddress
+    /// The name under which the proxy authenticated it; nil when it did not.
+    public let user: String?
+
+    public init(address: IPAddress, user: String? = nil) {
+        self.address = address
+        self.user = user
     }
 }

@@ -1,6 +1,6 @@
 import Bytes
 
-/// What a rule says about a host, compared without regard to ASCII case:
+/// A pattern for the host of a request, compared without regard to ASCII case:
 ///
 /// - `*`: any host.
 /// - `ci.example.com`: this name.

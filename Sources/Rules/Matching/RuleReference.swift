@@ -6,7 +6,7 @@ public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
     public let name: String?
     public let file: String
     public let line: Int
-    /// What a log calls it: the name, else the place.
+    /// Its name in a log: the name, else the place.
     public let label: String
 
     public init(name: String?, file: String, line: Int) {

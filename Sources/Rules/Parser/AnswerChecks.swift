@@ -78,7 +78,7 @@ struct AnswerChecks: BlockReader {
                 log.report(at: node.name.range, "\(sentence)'\(rule.answerWords)'")
             }
         } else if !modifiers.contains(where: { source.said($0) != nil && $0 != .until }) {
-            // Who asks for a finding and says `trust` wants it forgiven, but only what is allowed is.
+            // A rule that names a finding and says `trust` seems to forgive it, but only `allow` does.
             let forgiven = rule.findings.map(\.rawValue).joined(separator: " ")
             log.report(
                 at: source.answer,
@@ -92,7 +92,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    /// What is said for a method that the challenge does not answer would be ignored in silence.
+    /// A modifier for a method that the challenge does not answer would be ignored in silence.
     private func checkLogin(of rule: Configuration.Challenge, _ source: ChallengeSource) {
         let methods =
             switch rule.answer {

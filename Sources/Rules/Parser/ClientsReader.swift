@@ -75,7 +75,7 @@ struct ClientsReader: BlockReader {
                 name == .users
                 ? "no one is asked for a password: 'authenticate basic' is not said"
                 : "this is used by 'authenticate \(name.methods[0].rawValue)', which is not said"
-            // What was refused there was reported.
+            // A method that was refused there was reported.
             if !words.contains("authenticate") || !log.hasErrors { log.report(.warning, at: range, sentence) }
         }
     }

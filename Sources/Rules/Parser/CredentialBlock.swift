@@ -114,7 +114,7 @@ enum CredentialKind: CaseIterable {
         }
     }
 
-    /// What may be said with it besides.
+    /// Directives that may stand with it besides.
     private var optional: [CredentialDirective] {
         switch self {
         case .kerberos: [.keytab, .ccache, .password]
@@ -132,7 +132,7 @@ enum CredentialKind: CaseIterable {
 
     func allows(_ word: CredentialDirective) -> Bool { needed.contains(word) || optional.contains(word) }
 
-    /// What it consists of, in a sentence: "a certificate and its key".
+    /// Its parts, in a sentence: "a certificate and its key".
     var shown: String {
         switch self {
         case .kerberos: "a Kerberos principal"

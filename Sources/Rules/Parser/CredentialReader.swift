@@ -26,7 +26,7 @@ struct CredentialReader: BlockReader {
         }
     }
 
-    /// What kind of credential a block is, if nothing that it needs is missing and nothing is of another kind.
+    /// The kind of a credential, if nothing that it needs is missing and nothing is of another kind.
     private func credentialKind(
         _ said: [Directive<CredentialDirective>], of name: Value, in node: SyntaxNode
     ) -> CredentialKind? {

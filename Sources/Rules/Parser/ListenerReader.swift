@@ -15,7 +15,7 @@ struct ListenerReader: BlockReader {
         draft.listeners.append(value.range)
     }
 
-    /// What stands behind `listen ADDRESS:PORT`.
+    /// The words behind `listen ADDRESS:PORT`.
     private func tls(_ values: ArraySlice<Value>) -> Configuration.Listener.TLS? {
         guard let head = values.first else { return nil }
         guard head.text == "tls", !head.isQuoted else {

@@ -77,7 +77,7 @@ struct RuleWarnings: BlockReader {
             "over http, \(exposed.words) in clear: say 'secure yes', or 'protocol' if it may")
     }
 
-    /// What one client has shown answers for every other that the rule speaks of.
+    /// An answer that one client has shown is given for every other that the rule speaks of.
     private func warnOfSharedLesson(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
         guard let node = source.said(.learn) else { return }
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in

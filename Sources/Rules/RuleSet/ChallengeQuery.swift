@@ -15,7 +15,7 @@ public struct ChallengeQuery: Sendable, Equatable {
     public var client: ClientIdentity
     /// The issuers that a client-certificate challenge accepts, each as RFC 4514 text.
     public var issuers: [String]
-    /// What the evaluation of a server-trust challenge found, all of it.
+    /// All findings of the evaluation that made a server-trust challenge.
     public var findings: TrustFindings
     /// Answers refused before in this task, over all schemes.
     public var failures: Int

@@ -1,4 +1,4 @@
-/// What the rules answer to a challenge, and which of them said so.
+/// The rules' answer to a challenge, and the rule that gave it.
 public struct Decision: Sendable, Equatable {
     public let answer: Configuration.Challenge.Answer
     /// Nil: no rule matched, and `answer` is `.performDefault`.
@@ -44,6 +44,6 @@ public struct Decision: Sendable, Equatable {
         namesMethod = false
     }
 
-    /// What holds when no rule matches.
+    /// Holds when no rule matches.
     public static let none = Decision()
 }

@@ -135,7 +135,7 @@ struct HostIndex: Sendable {
 }
 
 extension HostPattern {
-    /// What the index can find by hash: a name, or a suffix with its dot. Nil for all other forms.
+    /// The bytes that the index finds it by: a name, or a suffix with its dot. Nil for all other forms.
     fileprivate var key: [UInt8]? {
         switch form {
         case .exact(let name): name

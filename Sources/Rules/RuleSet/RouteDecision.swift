@@ -30,7 +30,7 @@ public final class RouteDecision: Sendable, Equatable {
         rule = nil
     }
 
-    /// What holds when no route matches.
+    /// Holds when no route matches.
     public static let none = RouteDecision()
 
     public static func == (left: RouteDecision, right: RouteDecision) -> Bool {

@@ -72,7 +72,7 @@ public final class RuleSet: Sendable {
         return found.map { routeDecisions[$0] } ?? .none
     }
 
-    /// What to do about a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
+    /// The answer to a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
     public func decide(_ query: ChallengeQuery) -> Decision {
         let found = HostPattern.withName(of: query.host.utf8Span.span) { name in
             challenges.first(name, list: Int(query.method.rawValue)) { number, hostMatches in
@@ -105,7 +105,7 @@ public final class RuleSet: Sendable {
         return firstBeforeChallenge(host, port) { gates[$0].learns } != nil
     }
 
-    /// What becomes of a client's own `Authorization` in a request to an origin, before anything was challenged: what
+    /// Whether a client's own `Authorization` is kept in a request to an origin, before anything was challenged: what
     /// the first `challenge` says that speaks of `authorization` at all and whose `host`, `port`, `protocol`,
     /// `secure`, `client` and `proxy` fit. None: keep.
     public func authorization(
@@ -140,5 +140,92 @@ extension Configuration.Challenge {
         case .use, .cancel: !effectiveMethods.isDisjoint(with: .http)
         case .performDefault, .reject, .trust: false
         }
+    }
+}
+
+/// Questions about a host's TLS challenges before its first connection: whether there is anything to ask, and
+/// whether connections may be shared between clients.
+extension RuleSet {
+    /// Whether a rule may decide on the trust of that server.
+    ///
+    /// - Parameter isProxy: whether it is a parent proxy.
+    public func speaksOfTrust(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
+        speaksOfTrust && first(.serverTrust, host, port, isProxy) { _ in true } != nil
+    }
+
+    /// Whether a rule may decide on a certificate to show to that server.
+    public func speaksOfClientCertificates(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
+        speaksOfClientCertificates && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
+    }
+
+    /// Whether a rule about that server's trust, or about a certificate to show to it, asks who the client is. If so,
+    /// a connection made for one client says nothing for another.
+    public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
+        guard speaksOfTrust || speaksOfClientCertificates else { return false }
+        for method in [ChallengeMethod.serverTrust, .clientCertificate]
+        where first(method, host, port, isProxy, where: { !matchers[$0].rule.clients.isEmpty }) != nil {
+            return true
+        }
+        return false
+    }
+
+    private func first(
+        _ method: ChallengeMethod, _ host: Span<UInt8>, _ port: UInt16, _ isProxy: Bool, where test: (Int) -> Bool
+    ) -> Int? {
+        firstBeforeChallenge(host, port, list: Int(method.rawValue), isProxy: isProxy, where: test)
+    }
+}
+
+/// The clients that may use the proxy.
+public struct ClientPolicy: Sendable {
+    private let allow: [AddressPrefix]
+
+    init(_ clients: Configuration.Clients) {
+        allow = clients.allow
+    }
+
+    /// The `allow` line that lets in that address as well. The first such line takes the place of the default.
+    public func entries(with address: IPAddress) -> String {
+        let standard = Configuration.Clients().allow
+        return ((allow == standard ? standard.map { "\($0)" } : []) + ["\(address.unmapped)"]).joined(separator: " ")
+    }
+
+    /// Whether a client at that address may connect. Allocates nothing.
+    public func permits(_ address: IPAddress) -> Bool {
+        let address = address.unmapped
+        for prefix in allow where prefix.contains(address) { return true }
+        return false
+    }
+}
+
+/// The part of a `challenge` that a request is held against before anything was challenged. It holds nothing that is
+/// counted, so looking at one costs no retain.
+struct Gate: Sendable {
+    let actsOnChallenge: Bool
+    let learns: Bool
+    let authorization: Configuration.Challenge.Authorization?
+    private let isForOrigins: Bool
+    private let isForProxies: Bool
+    private let isForAnyPort: Bool
+    /// Its ports in the rule set's common list.
+    private let ports: Range<Int>
+
+    init(_ rule: Configuration.Challenge, ports list: inout [ClosedRange<UInt16>]) {
+        actsOnChallenge = rule.actsOnChallenge
+        learns = rule.learns
+        authorization = rule.authorization
+        isForOrigins = rule.isProxy != true
+        isForProxies = rule.isProxy != false
+        isForAnyPort = rule.ports == nil
+        let start = list.count
+        list += rule.ports?.ranges ?? []
+        ports = start..<list.count
+    }
+
+    func admits(_ port: UInt16, _ list: [ClosedRange<UInt16>], isProxy: Bool) -> Bool {
+        guard isProxy ? isForProxies : isForOrigins else { return false }
+        if isForAnyPort { return true }
+        for index in ports where list[index].contains(port) { return true }
+        return false
     }
 }

@@ -1,4 +1,4 @@
-/// What the rule file may look at outside itself: other files and the environment. The command line reads the real
+/// The outside of a rule file: other files and the environment. The command line reads the real
 /// ones; a test plays them, which keeps this target pure.
 public protocol SourceReader {
     /// The content of a file. Throws `.tooLarge` rather than reading more than `limit` bytes.
@@ -13,4 +13,20 @@ public protocol SourceReader {
 
 extension SourceReader {
     public var today: Day? { nil }
+}
+
+/// Why a file named by the rule file, or the rule file itself, could not be read.
+public enum SourceError: Error, Equatable, Sendable, CustomStringConvertible {
+    case notFound
+    case tooLarge(limit: Int)
+    /// The system's own words, for example "permission denied".
+    case unreadable(String)
+
+    public var description: String {
+        switch self {
+        case .notFound: "no such file"
+        case .tooLarge(let limit): "the file is larger than \(limit) bytes"
+        case .unreadable(let reason): reason
+        }
+    }
 }

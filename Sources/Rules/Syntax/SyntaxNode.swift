@@ -15,3 +15,36 @@ struct SyntaxNode: Sendable {
     /// The directive without its block.
     var range: SourceRange { arguments.last.map { name.range.through($0.range) } ?? name.range }
 }
+
+/// A word, a string or a mark of the rule file, with the bytes it stands on.
+struct Token: Sendable {
+    enum Kind: Sendable {
+        case word
+        case string
+        case open
+        case close
+        case semicolon
+        case newline
+    }
+
+    let kind: Kind
+    /// The text it means: of a string, without quotes and with its escapes resolved.
+    let text: String
+    let range: SourceRange
+    /// The mask lies over it: no diagnostic may show its text.
+    var isSecret = false
+
+    func isWord(_ word: String) -> Bool { kind == .word && text == word }
+
+    /// The token as a diagnostic's sentence may show it: quoted, short, without control characters.
+    var shown: String { isSecret ? "this value" : Token.shown(text) }
+
+    static func shown(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(60) {
+            scalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+        }
+        if text.unicodeScalars.count > 60 { scalars.append("…") }
+        return "'\(String(scalars))'"
+    }
+}

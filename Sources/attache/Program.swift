@@ -4,8 +4,6 @@ import PAC
 
 /// The program as the shell calls it: finds the command, runs it, and tells what went wrong.
 enum Program {
-    static let version = "0.1.0"
-
     private static var commands: [any Command.Type] {
         [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,

@@ -69,7 +69,7 @@ struct RunCommand {
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
-            version: Program.version, via: .ours,
+            version: VersionCommand.version, via: .ours,
             readiness: {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
                 return store?.follower.problem.map { .degraded(reason: "\($0)") } ?? .ready
@@ -140,5 +140,56 @@ struct RunCommand {
         }
         Console.endServing()
         return ExitStatus.success
+    }
+}
+
+extension RunCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "run", summary: "serve until told to stop",
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(
+                name: allowsCoreDumps,
+                summary: ["let a crash leave a core dump and a debugger look in: both show passwords"]),
+        ],
+        details: """
+            SIGHUP reads the rule file again; a file with errors changes nothing. SIGUSR1 opens the access
+            log's file anew, for whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are
+            finished first, for as long as 'timeouts { drain }' says; a second one stops at once. The access
+            log goes where 'log' says, everything else to standard error.
+            """)
+
+    static let allowsCoreDumps = "allow-core-dumps"
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        self.init(configuration: try RuleFilePath.choose(arguments.value(of: "config")))
+    }
+}
+
+/// The credential store of a running proxy.
+private struct RunningStore {
+    let store: CredentialStore
+    let follower: StoreFollower
+
+    /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
+    /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. To be called
+    /// before any credential is read. Blocks.
+    static func open(for configuration: Configuration) throws(StartError) -> RunningStore? {
+        let isNeeded = configuration.store != nil || configuration.keepsCredentials
+        guard let place = CredentialStorePlace(configuration) else {
+            if isNeeded { throw StartError(StatePath.unknown(for: "credentials")) }
+            return nil
+        }
+        guard isNeeded || !place.isMissing else { return nil }
+        let store: CredentialStore
+        do throws(CredentialStoreError) {
+            store = try place.open(
+                environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.report($0) })
+        } catch { throw StartError("\(error)") }
+        let follower = StoreFollower(store) { Console.report($0) }
+        guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
+        return RunningStore(store: store, follower: follower)
     }
 }

@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import HTTP
 import Rules
@@ -56,4 +57,50 @@ extension ExplainedRequest {
         guard let at = url[start..<end].lastIndex(of: "@") else { return url }
         return String(url[..<start] + url[url.index(after: at)...])
     }
+}
+
+extension ClientIdentity {
+    /// `ADDRESS`, `USER` or `USER@ADDRESS`. A user without an address asks from this machine.
+    init(explained text: String) throws(ExplanationError) {
+        let at = text.lastIndex(of: "@")
+        let place = at.map { text[text.index(after: $0)...] } ?? text[...]
+        let user = at.map { String(text[..<$0]) }
+        if let address = IPAddress(place), user != "" {
+            self.init(address: address, user: user)
+        } else if place.utf8.allSatisfy({ $0.isDigit || $0 == .colon || $0 == UInt8(ascii: ".") }) {
+            // Too much like an address to be meant as a name; or there is nothing.
+            throw ExplanationError("the client '\(Console.printable(text))' is neither ADDRESS, USER nor USER@ADDRESS")
+        } else {
+            self.init(address: IPAddress(v4: 0x7F00_0001), user: text)
+        }
+    }
+}
+
+extension Origin {
+    /// The server of a URL, whatever its path.
+    init(url: String, isProxy: Bool) throws(ExplanationError) {
+        guard let start = url.firstRange(of: "://")?.upperBound else {
+            throw ExplanationError("'\(Console.printable(url))' is no whole URL, such as http://www.example.com/")
+        }
+        if url[start...].prefix(while: { $0 != "/" && $0 != "?" }).contains("@") {
+            throw ExplanationError("the URL has a user in it: USER stands behind it, and the password is asked for")
+        }
+        let request = try ExplainedRequest(
+            method: "GET", url: url, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
+        let kind: NetworkProtocol =
+            switch request.protocol {
+            case .http: .http
+            case .https: .https
+            case .ftp: .ftp
+            case .socks: .socks
+            }
+        self.init(host: request.host, port: request.port, protocol: kind, isProxy: isProxy)
+    }
+}
+
+/// Why what is to be explained cannot be: it is no request that a client could send.
+struct ExplanationError: Error {
+    let sentence: String
+
+    init(_ sentence: String) { self.sentence = sentence }
 }

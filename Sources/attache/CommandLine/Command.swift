@@ -1,0 +1,125 @@
+/// One of the program's commands.
+protocol Command {
+    static var syntax: CommandSyntax { get }
+
+    /// Throws when the arguments, each as the syntax wants it, make no sense together.
+    init(_ arguments: Arguments) throws(CommandError)
+
+    /// - Returns: the process's exit status.
+    func run() throws(CommandError) -> Int32
+}
+
+/// What a command line may say after a command's name, and the help about it.
+struct CommandSyntax: Sendable {
+    let name: String
+    /// What the command does, after its name: no capital, no period.
+    let summary: String
+    var operands: [CommandOperand] = []
+    var options: [CommandOption] = []
+    /// What is to be known beyond that: whole lines.
+    let details: String
+
+    /// The command line's form.
+    var usage: String {
+        let optional = options.map { "[\($0.label)]\($0.isRepeatable ? "..." : "")" }
+        let words = operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }
+        return Self.wrapped("usage: attache \(name)", optional + words)
+    }
+
+    /// The words behind the start, in lines of at most 100 characters.
+    private static func wrapped(_ start: String, _ words: [String]) -> String {
+        let indentation = String(repeating: " ", count: start.count)
+        var lines = [start]
+        for word in words {
+            let last = lines.count - 1
+            if lines[last].count + 1 + word.count <= 100 {
+                lines[last] += " \(word)"
+            } else {
+                lines.append("\(indentation) \(word)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    var help: String {
+        let rows = options.map { ($0.label, $0.summary) } + [("--help", ["show this text"])]
+        let width = rows.map(\.0.count).max() ?? 0
+        let lines = rows.flatMap { label, summary in
+            summary.enumerated().map { index, line in
+                let label = index == 0 ? label : ""
+                return "  \(label)\(String(repeating: " ", count: width - label.count))  \(line)"
+            }
+        }
+        return """
+            attache \(name): \(summary)
+
+            \(usage)
+
+            \(lines.joined(separator: "\n"))
+
+            \(details)
+            """
+    }
+
+    /// Where a wrong command line is sent.
+    var hint: String { "\(usage)\n'attache \(name) --help' tells more" }
+}
+
+/// An option that a command takes, `--name VALUE` or `--name=VALUE`, or `--name` alone.
+struct CommandOption: Sendable {
+    let name: String
+    /// What the help calls its value; nil when it has none.
+    var value: String?
+    /// What it is for; a line of the help, or several.
+    let summary: [String]
+    var isRepeatable = false
+
+    /// As the help shows it.
+    var label: String { "--\(name)\(value.map { " \($0)" } ?? "")" }
+}
+
+/// An argument that is no option.
+struct CommandOperand: Sendable {
+    let name: String
+    var isOptional = false
+}
+
+/// Why a command did not do what was asked, by whose fault it is. A sentence reads well after `attache: `; a hint is
+/// a line of its own.
+enum CommandError: Error {
+    /// The command line is wrong.
+    case usage(String, hint: String)
+    /// The rule file, or what it says, does not allow it.
+    case configuration(String)
+    /// The rule file has errors; the report shows them all and needs no sentence.
+    case rules(report: String)
+    /// What was asked for was tried, and failed.
+    case failed(String)
+
+    var status: Int32 {
+        switch self {
+        case .usage, .configuration, .rules: ExitStatus.usage
+        case .failed: ExitStatus.failed
+        }
+    }
+
+    /// Says it on standard error.
+    func report() {
+        switch self {
+        case .usage(let sentence, let hint):
+            Console.error(sentence)
+            Console.write(hint + "\n")
+        case .configuration(let sentence), .failed(let sentence): Console.error(sentence)
+        case .rules(let report): Console.write(report)
+        }
+    }
+}
+
+/// What the process's end says to a script.
+enum ExitStatus {
+    static let success: Int32 = 0
+    /// What was asked for failed.
+    static let failed: Int32 = 1
+    /// The command line or the rule file is wrong.
+    static let usage: Int32 = 2
+}

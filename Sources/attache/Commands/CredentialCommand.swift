@@ -1,0 +1,229 @@
+import Authentication
+import Credentials
+import Crypto
+import Rules
+
+/// `attache credential`: shows and changes what the credential store holds.
+struct CredentialCommand: Command {
+    private enum Work {
+        case set(CredentialSubject, passwordFile: String?, isDefault: Bool?)
+        case list
+        case remove(CredentialSubject)
+        case makeDefault(CredentialSubject)
+        case take(CredentialImport)
+        case export(Credentials.ValueSource)
+    }
+
+    private let work: Work
+    private let place: CredentialStorePlace
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let name = arguments.operand(0) ?? ""
+        guard let action = CredentialAction(rawValue: name) else {
+            throw arguments.error(Arguments.unknown("action", name, among: CredentialAction.allCases.map(\.rawValue)))
+        }
+        try action.check(arguments)
+        switch action {
+        case .set:
+            let subject = try CredentialSubject(arguments)
+            try Self.checkPersistence(arguments)
+            work = .set(
+                subject, passwordFile: arguments.value(of: "password-file"),
+                isDefault: try arguments.yesOrNo("default"))
+        case .list: work = .list
+        case .remove: work = .remove(try CredentialSubject(arguments))
+        case .makeDefault: work = .makeDefault(try CredentialSubject(arguments))
+        case .take: work = .take(try CredentialImport(arguments))
+        case .export: work = .export(try .init(arguments, option: "to", operand: 1))
+        }
+        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
+            throw .configuration(StatePath.unknown(for: "credentials"))
+        }
+        self.place = place
+    }
+
+    /// A store keeps what is permanent. `session` and `none` end with a client's session and with a request, and a
+    /// command has neither (as in Apple's URLCredentialStorage, which keeps no other).
+    private static func checkPersistence(_ arguments: Arguments) throws(CommandError) {
+        let name = arguments.value(of: "persistence") ?? Credential.Persistence.permanent.rawValue
+        let known: [Credential.Persistence] = [.permanent, .session, .none]
+        guard let persistence = known.first(where: { $0.rawValue == name }) else {
+            throw arguments.error(Arguments.unknown("persistence", name, among: known.map(\.rawValue)))
+        }
+        let end: String
+        switch persistence {
+        case .permanent: return
+        case .session: end = "with a client's session"
+        case .none: end = "with its request"
+        }
+        throw arguments.error(
+            "a credential of persistence '\(name)' ends \(end), and the store keeps what outlives both: give it in the "
+                + "request's URL, and say 'persistence \(name)' in the challenge's rule")
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        if place.isMissing {
+            switch work {
+            case .set, .take: break
+            case .list: return ExitStatus.success
+            case .remove, .makeDefault: throw .failed("there is no such credential: nothing is stored yet")
+            case .export: throw .failed("nothing is stored yet")
+            }
+        }
+        switch work {
+        case .set(let subject, let passwordFile, let isDefault):
+            // Asked first: nothing is opened for somebody who thinks better of it.
+            let password = try PasswordEntry.read(from: passwordFile)
+            try openOrMake { store throws(CommandError) in
+                try store.set(subject.user, password, for: subject.space, asDefault: isDefault)
+            }
+        case .list: CredentialListing.show(try StoreEditing(place).rows)
+        case .remove(let subject): try StoreEditing(place).remove(subject.user, for: subject.space)
+        case .makeDefault(let subject): try StoreEditing(place).makeDefault(subject.user, for: subject.space)
+        case .take(let taking): try run(taking)
+        case .export(let key): try StoreEditing(place).export(sealedWith: key)
+        }
+        return ExitStatus.success
+    }
+
+    private func run(_ taking: CredentialImport) throws(CommandError) {
+        let batch = try taking.read()
+        if taking.isTrial {
+            try taking.show(batch, beside: place.isMissing ? nil : try StoreEditing(place))
+        } else {
+            try openOrMake { store throws(CommandError) in try taking.keep(batch, in: store) }
+        }
+    }
+
+    private func openOrMake(_ body: (StoreEditing) throws(CommandError) -> Void) throws(CommandError) {
+        let isNew = place.isMissing
+        try body(try StoreEditing(place))
+        if isNew {
+            Console.error("the store is new: a proxy that is running already looks at it when it is started again")
+        }
+    }
+}
+
+extension CredentialCommand {
+    static let syntax = CommandSyntax(
+        name: "credential", summary: "show and change the stored credentials",
+        operands: [
+            CommandOperand(name: "ACTION"), CommandOperand(name: "URL|FILE", isOptional: true),
+            CommandOperand(name: "USER|NAME", isOptional: true),
+        ],
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(
+                name: "realm", value: "TEXT",
+                summary: ["the protection space's realm, as the server's challenge says it"]),
+            CommandOption(
+                name: "method", value: "METHOD",
+                summary: [
+                    "basic (default), digest, ntlm, negotiate, or any: whichever of them the",
+                    "server asks for, in whatever realm; the last three have no realm; 'import'",
+                    "takes any; negotiate is answered where a rule names it",
+                ]),
+            CommandOption(
+                name: "proxy", value: "yes|no", summary: ["whether a proxy asks for it, with 407; default: no"]),
+            CommandOption(
+                name: "password-file", value: "FILE",
+                summary: ["where 'set' finds the password; one newline at its end is no part of it"]),
+            CommandOption(
+                name: "default", value: "yes|no",
+                summary: [
+                    "whether 'set' makes it the one that requests are answered with;", "default: if there is none",
+                ]),
+            CommandOption(
+                name: "persistence", value: "HOW",
+                summary: ["how long 'set' keeps it: permanent, as all that is stored"]),
+            CommandOption(
+                name: "format", value: "FORMAT",
+                summary: ["what 'import' reads: netrc, curl or export; default: what it looks like"]),
+            CommandOption(
+                name: "protocol", value: "NAME",
+                summary: ["how the hosts of a netrc file are spoken to: https (default), http or ftp"]),
+            CommandOption(
+                name: "key", value: "file|env",
+                summary: ["what an export is opened with: 'file NAME' or 'env NAME'"]),
+            CommandOption(name: "dry-run", summary: ["show what 'import' would keep, and keep nothing"]),
+            CommandOption(
+                name: "to", value: "file|env",
+                summary: ["what an export is sealed with: 'file NAME' or 'env NAME'"]),
+        ],
+        details: """
+            ACTION is 'set', 'list', 'remove', 'default', 'import' or 'export'.
+
+            'set URL USER' keeps a credential for the protection space of the URL's server, or gives it a new
+            password. It asks for the password twice without showing it; where standard input is no terminal,
+            it is read from there. 'remove URL USER' forgets it. 'default URL USER' makes it the one that the
+            space's challenges are answered with where the rules say 'default' or nothing. 'list' shows what
+            is there, and no secret.
+
+            'import FILE' keeps what a netrc file holds, or the users in a configuration file of curl's (curl
+            --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
+            Neither file knows of realms: the credentials are for whichever method and realm the server asks
+            with, unless --method and --realm say more.
+
+            'export --to file NAME' writes all credentials to standard output, each sealed under the key that
+            NAME holds, 32 bytes as 64 hexadecimal digits or 44 characters of base64; 'import FILE --key file
+            NAME' keeps them in another store.
+
+            A running proxy that has the store open goes by a change within a second.
+
+                attache credential set http://ci.example.com/ builder --realm Jenkins --method digest
+                attache credential import ~/.netrc --dry-run
+            """)
+}
+
+/// What `attache credential` is asked to do.
+private enum CredentialAction: String, CaseIterable {
+    case set, list, remove
+    case makeDefault = "default"
+    case take = "import"
+    case export
+
+    /// The options that mean something here, apart from `--config`.
+    private var options: Set<String> {
+        switch self {
+        case .set: ["realm", "method", "proxy", "password-file", "default", "persistence"]
+        case .list: []
+        case .remove, .makeDefault: ["realm", "method", "proxy"]
+        case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
+        case .export: ["to"]
+        }
+    }
+
+    /// Throws when something was said that means nothing here.
+    func check(_ arguments: Arguments) throws(CommandError) {
+        if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
+        for option in CredentialCommand.syntax.options
+        where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
+            throw arguments.error("'\(rawValue)' has no use for '--\(option.name)'")
+        }
+    }
+}
+
+/// The credential that a command line speaks of.
+private struct CredentialSubject {
+    let space: ProtectionSpace
+    let user: String
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        guard let url = arguments.operand(1), let user = arguments.operand(2) else {
+            throw arguments.error("\(arguments.operand(1) == nil ? "URL and USER are" : "USER is") missing")
+        }
+        if user.isEmpty || Console.printable(user) != user { throw arguments.error("'USER' is no user's name") }
+        let realm = try SpaceTerms(arguments, defaultMethod: .basic)
+        if realm.method == .basic, user.contains(":") {
+            throw arguments.error("a user's name cannot have a colon in it")
+        }
+        let isProxy = try arguments.yesOrNo("proxy") ?? false
+        do throws(ExplanationError) {
+            space = realm.space(of: try Origin(url: url, isProxy: isProxy))
+        } catch { throw arguments.error(error.sentence) }
+        self.user = user
+    }
+}

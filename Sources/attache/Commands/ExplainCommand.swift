@@ -41,9 +41,9 @@ struct ExplainCommand: Command {
                 attache explain proxy.conf GET https://lab.example.com/ --finding self-signed
             """)
 
-    let path: String
-    let request: ExplainedRequest
-    let challenges: ExplainedChallenges?
+    private let path: String
+    private let request: ExplainedRequest
+    private let challenges: ExplainedChallenges?
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard let path = arguments.operand(0), let method = arguments.operand(1), let url = arguments.operand(2)

@@ -20,10 +20,7 @@ final class CurlHandle {
 
     deinit {
         // It says QUIT now, and whoever was called is gone.
-        _ = libcurl_set_callbacks(
-            library, handle, nil, { _, size, count, _ in size * count }, { _, _, _, _ in 0 },
-            { _, size, count, _ in size * count }, { _, _, _, _, _ in 0 }, { _, _, _ in CURL_SOCKET_BAD },
-            { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
+        call(nil, .none)
         library.easy_cleanup(handle)
         library.slist_free_all(entries)
         errorText.deallocate()
@@ -53,12 +50,11 @@ final class CurlHandle {
     }
 
     /// - Parameter context: what the functions get, as long as calls are made.
-    func call(
-        _ context: UnsafeMutableRawPointer, receive: @escaping libcurl_body, send: @escaping libcurl_body,
-        reply: @escaping libcurl_body, progress: @escaping libcurl_progress, socket: @escaping libcurl_socket,
-        secure: @escaping libcurl_secure
-    ) {
-        note(libcurl_set_callbacks(library, handle, context, receive, send, reply, progress, socket, secure))
+    func call(_ context: UnsafeMutableRawPointer?, _ callbacks: CurlCallbacks) {
+        note(
+            libcurl_set_callbacks(
+                library, handle, context, callbacks.receive, callbacks.send, callbacks.reply, callbacks.progress,
+                callbacks.socket, callbacks.secure))
     }
 
     func perform() -> CURLcode {
@@ -76,6 +72,23 @@ final class CurlHandle {
     }
 
     private func note(_ isTaken: Bool) { if !isTaken { isSound = false } }
+}
+
+/// The functions that libcurl calls during a transfer. Of `progress` and `socket` the context is the first parameter, of
+/// the others the last.
+struct CurlCallbacks {
+    let receive: libcurl_body
+    let send: libcurl_body
+    let reply: libcurl_body
+    let progress: libcurl_progress
+    let socket: libcurl_socket
+    let secure: libcurl_secure
+
+    /// For a handle whose owner is gone: takes all bytes, sends none, and opens no connection.
+    static let none = CurlCallbacks(
+        receive: { _, size, count, _ in size * count }, send: { _, _, _, _ in 0 },
+        reply: { _, size, count, _ in size * count }, progress: { _, _, _, _, _ in 0 },
+        socket: { _, _, _ in CURL_SOCKET_BAD }, secure: { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
 }
 
 /// libcurl, loaded at its first use.

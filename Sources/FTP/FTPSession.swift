@@ -150,16 +150,17 @@ public final class FTPSession {
         handle.set(CURLOPT_NOPROGRESS, false)
         handle.call(
             Unmanaged.passUnretained(self).toOpaque(),
-            receive: { FTPSession.of($3)?.receive($0, $1 * $2) ?? 0 },
-            send: { FTPSession.of($3)?.send($0, $1 * $2) ?? Int(CURL_READFUNC_ABORT) },
-            reply: { FTPSession.of($3)?.note($0, $1 * $2) ?? 0 },
-            progress: { FTPSession.of($0)?.goesOn($2 + $4) == true ? 0 : 1 },
-            socket: { session, _, address in FTPSession.of(session)?.open(address) ?? CURL_SOCKET_BAD },
-            secure: { _, context, session in
-                guard let context, let session = FTPSession.of(session) else { return CURLE_ABORTED_BY_CALLBACK }
-                session.security.govern(ForeignTLSContext(borrowing: context))
-                return CURLE_OK
-            })
+            CurlCallbacks(
+                receive: { FTPSession.of($3)?.receive($0, $1 * $2) ?? 0 },
+                send: { FTPSession.of($3)?.send($0, $1 * $2) ?? Int(CURL_READFUNC_ABORT) },
+                reply: { FTPSession.of($3)?.note($0, $1 * $2) ?? 0 },
+                progress: { FTPSession.of($0)?.goesOn($2 + $4) == true ? 0 : 1 },
+                socket: { session, _, address in FTPSession.of(session)?.open(address) ?? CURL_SOCKET_BAD },
+                secure: { _, context, session in
+                    guard let context, let session = FTPSession.of(session) else { return CURLE_ABORTED_BY_CALLBACK }
+                    session.security.govern(ForeignTLSContext(borrowing: context))
+                    return CURLE_OK
+                }))
     }
 
     private func authenticate(as login: FTPLogin) {

@@ -83,22 +83,4 @@ public enum ProxyError: String, Sendable, CaseIterable {
     case proxyInternalError = "proxy_internal_error"
     case proxyConfigurationError = "proxy_configuration_error"
     case proxyLoopDetected = "proxy_loop_detected"
-
-    /// The recommended status; nil where the RFC leaves it to the proxy.
-    public var recommendedStatus: Status? {
-        switch self {
-        case .httpRequestError, .proxyInternalResponse: nil
-        case .httpRequestDenied: .forbidden
-        case .destinationNotFound, .proxyInternalError, .proxyConfigurationError: .internalServerError
-        case .destinationUnavailable, .connectionLimitReached: .serviceUnavailable
-        case .dnsTimeout, .connectionTimeout, .connectionReadTimeout, .connectionWriteTimeout, .httpResponseTimeout:
-            .gatewayTimeout
-        case .dnsError, .destinationIPProhibited, .destinationIPUnroutable, .connectionRefused, .connectionTerminated,
-            .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived, .httpResponseIncomplete,
-            .httpResponseHeaderSectionSize, .httpResponseHeaderSize, .httpResponseBodySize,
-            .httpResponseTrailerSectionSize, .httpResponseTrailerSize, .httpResponseTransferCoding,
-            .httpResponseContentCoding, .httpUpgradeFailed, .httpProtocolError, .proxyLoopDetected:
-            .badGateway
-        }
-    }
 }

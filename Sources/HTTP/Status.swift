@@ -32,7 +32,6 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let gatewayTimeout = Status(rawValue: 504)
     public static let httpVersionNotSupported = Status(rawValue: 505)
     public static let insufficientStorage = Status(rawValue: 507)
-    public static let loopDetected = Status(rawValue: 508)
 
     /// 1xx other than 101: another response to the same request follows.
     public var isInterim: Bool { rawValue / 100 == 1 && self != .switchingProtocols }

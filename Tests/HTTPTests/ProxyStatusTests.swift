@@ -22,15 +22,6 @@ import Testing
         #expect(status.value == value)
     }
 
-    @Test func `error types carry the recommended status of RFC 9209`() {
-        #expect(ProxyError.allCases.count == 32)
-        #expect(ProxyError.dnsTimeout.recommendedStatus == .gatewayTimeout)
-        #expect(ProxyError.httpRequestDenied.recommendedStatus == .forbidden)
-        #expect(ProxyError.connectionLimitReached.recommendedStatus == .serviceUnavailable)
-        #expect(ProxyError.destinationNotFound.recommendedStatus == .internalServerError)
-        #expect(ProxyError.httpRequestError.recommendedStatus == nil)
-    }
-
     @Test func `an error says whose fault it is, in one sentence`() {
         let client = HTTPError(.client, .bareLineFeed)
         #expect(client.description == "the request is refused: a line ends with a line feed alone")

@@ -10,14 +10,6 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
     case serverTrust = "server-trust"
     case `default`
 
-    /// Whether an answer belongs to the connection and holds for every request on it; else to the request.
-    public var isSessionLevel: Bool {
-        switch self {
-        case .ntlm, .negotiate, .clientCertificate, .serverTrust: true
-        case .basic, .digest, .bearer, .htmlForm, .default: false
-        }
-    }
-
     /// Whether what one process learned of a space is of use to the next: a login belongs to its connection.
     var isWorthKeeping: Bool {
         switch self {

@@ -194,9 +194,6 @@ public enum ChallengeTask: Sendable {
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
-    /// Answers sent so far that the delegate decided on.
-    public var answerCount: Int { history.answers }
-
     private var history: History {
         switch self {
         case .awaitingResponse(let history, _), .parking(let history, _), .lookingUp(let history, _),

@@ -198,12 +198,4 @@ public enum AuthorityProblem: Error, Sendable, Hashable, CustomStringConvertible
             "the authority: \(certificate) expires on \(day); 'attache authority renew' makes a new one"
         }
     }
-
-    /// Whether the authority is used all the same.
-    public var isWarning: Bool {
-        switch self {
-        case .otherNames, .expiresSoon: true
-        case .missing, .unreadable, .empty, .exposedKey, .unusable, .passphrase, .unwritable: false
-        }
-    }
 }

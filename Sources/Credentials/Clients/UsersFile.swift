@@ -38,11 +38,6 @@ public final class UsersFile: Sendable {
         code = try .withRandomKey()
     }
 
-    /// Whether this is about the same lines, read in the same way.
-    public func isLike(_ other: UsersFile) -> Bool {
-        path == other.path && realm == other.realm && offersDigest == other.offersDigest
-    }
-
     /// Reads the file and takes over what changed. A line that cannot be used is a problem of that line only; when the
     /// file cannot be read, what was read before holds. Blocks: never on a loop.
     public func refresh() -> [UsersFileProblem] {

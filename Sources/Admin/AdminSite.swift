@@ -2,11 +2,10 @@ import Bytes
 import HTTP
 import IO
 
-/// Answers the requests of the administrator's listener. Knows no sockets; belongs to the listener's loop, since the
-/// practice origin counts the uses of its nonces.
+/// Answers the requests of the administrator's listener. Knows no sockets.
 final class AdminSite {
     let sources: AdminSources
-    private var practice: PracticeOrigin?
+    private let practice: PracticeOrigin?
 
     /// - Parameter practice: nil when the system gave no random bytes to make nonces with.
     init(sources: AdminSources, practice: PracticeOrigin?) {
@@ -40,7 +39,7 @@ final class AdminSite {
         case .readiness: return readiness
         case .metrics: return metrics
         case .practice(let space):
-            return practice?.response(to: request, in: space, now: now)
+            return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
                 ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
         case nil: return .text(.notFound, "nothing is here; / says what is where")
         }

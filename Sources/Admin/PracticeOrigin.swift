@@ -7,43 +7,44 @@ import HTTP
 /// and their verification are real; what they guard is one line of text.
 struct PracticeOrigin {
     /// Milliseconds; short, so that whoever practises for a minute meets `stale=true` too.
-    static let usualNonceLifetime: UInt64 = 60_000
+    static let usualNonceLifetime = 60_000
 
-    private var digest: PracticeDigest
-    private var digestSHA256: PracticeDigest
+    private let digest: PracticeDigest
+    private let digestSHA256: PracticeDigest
 
     /// - Parameter nonceLifetime: milliseconds.
-    init(nonceLifetime: UInt64) throws(CryptoError) {
+    init(nonceLifetime: Int) throws(CryptoError) {
         digest = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
         digestSHA256 = try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
     }
 
-    mutating func response(to request: AdminRequest, in space: PracticeSpace, now: UInt64) -> AdminResponse {
-        guard let field = request.authorization.first else { return challenge(.missing, in: space, now: now) }
+    /// - Parameter now: milliseconds, above 0, on any clock that never goes back.
+    /// - Throws: when the system gives no random bytes to make a nonce with.
+    func response(
+        to request: AdminRequest, in space: PracticeSpace, at now: Int
+    ) throws(CryptoError) -> AdminResponse {
+        guard let field = request.authorization.first else { return try challenge(.missing, in: space, at: now) }
         guard request.authorization.count == 1, let credentials = Self.credentials(field) else {
             return .text(.badRequest, "the Authorization field is malformed")
         }
-        switch space {
-        case .basic:
-            return PracticeBasic.verify(credentials) ? welcome(in: space) : challenge(.refused, in: space, now: now)
-        case .digest, .digestSHA256:
-            switch verify(credentials, of: request, in: space, now: now) {
-            case .accepted(let info): return welcome(in: space, [.init(name: "Authentication-Info", value: info)])
-            case .stale: return challenge(.stale, in: space, now: now)
-            case .refused: return challenge(.refused, in: space, now: now)
-            case .malformed(let reason): return .text(.badRequest, reason)
-            }
+        guard let digest = digest(of: space) else {
+            return try PracticeBasic.verify(credentials)
+                ? welcome(in: space) : challenge(.refused, in: space, at: now)
+        }
+        switch digest.verify(field, method: request.method.name ?? "", target: request.target, at: now) {
+        case .accepted(let info): return welcome(in: space, [.init(name: "Authentication-Info", value: info)])
+        case .stale: return try challenge(.stale, in: space, at: now)
+        case .refused: return try challenge(.refused, in: space, at: now)
+        case .malformed(let reason): return .text(.badRequest, reason)
         }
     }
 
-    private mutating func verify(
-        _ credentials: HeaderChallenge, of request: AdminRequest, in space: PracticeSpace, now: UInt64
-    ) -> PracticeDigest.Verdict {
-        let method = request.method.name ?? ""
-        return if space == .digestSHA256 {
-            digestSHA256.verify(credentials, method: method, target: request.target, now: now)
-        } else {
-            digest.verify(credentials, method: method, target: request.target, now: now)
+    /// Nil for the space that asks for Basic.
+    private func digest(of space: PracticeSpace) -> PracticeDigest? {
+        switch space {
+        case .basic: nil
+        case .digest: digest
+        case .digestSHA256: digestSHA256
         }
     }
 
@@ -60,13 +61,10 @@ struct PracticeOrigin {
 
     private enum Cause { case missing, refused, stale }
 
-    private mutating func challenge(_ cause: Cause, in space: PracticeSpace, now: UInt64) -> AdminResponse {
-        let value =
-            switch space {
-            case .basic: PracticeBasic.challenge
-            case .digest: digest.challenge(stale: cause == .stale, now: now)
-            case .digestSHA256: digestSHA256.challenge(stale: cause == .stale, now: now)
-            }
+    private func challenge(
+        _ cause: Cause, in space: PracticeSpace, at now: Int
+    ) throws(CryptoError) -> AdminResponse {
+        let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeBasic.challenge
         let reason =
             switch cause {
             case .missing: "this page asks for \(space.schemeName) credentials; fetched through the proxy it opens"

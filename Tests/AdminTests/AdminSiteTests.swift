@@ -15,7 +15,7 @@ import Testing
         ("/practice/digest-sha256", 401, "Digest (SHA-256) credentials"),
     ])
     func `each path has its answer`(path: String, status: UInt16, text: String) throws {
-        let response = try site().response(to: request(path), at: loopback, now: 0)
+        let response = try site().response(to: request(path), at: loopback, now: 1)
         #expect(response.status.rawValue == status)
         #expect(response.body.contains(text))
         #expect(response.body.hasSuffix("\n"))
@@ -26,7 +26,7 @@ import Testing
         ("/practice/digest/below", 401), ("/practice/../metrics", 403),
     ])
     func `of what came through the proxy only practice is answered`(path: String, status: UInt16) throws {
-        let response = try site().response(to: request(path, isForwarded: true), at: loopback, now: 0)
+        let response = try site().response(to: request(path, isForwarded: true), at: loopback, now: 1)
         #expect(response.status.rawValue == status)
     }
 
@@ -44,28 +44,28 @@ import Testing
     }
 
     @Test func `the metrics say which format they are in`() throws {
-        let response = try site().response(to: request("/metrics"), at: loopback, now: 0)
+        let response = try site().response(to: request("/metrics"), at: loopback, now: 1)
         #expect(response.contentType.hasPrefix("text/plain; version=0.0.4"))
     }
 
     @Test func `a proxy that is not ready says why, and is still healthy`() throws {
         let site = try site(.notReady(reason: "the proxy is draining"))
-        let response = site.response(to: request("/readyz"), at: loopback, now: 0)
+        let response = site.response(to: request("/readyz"), at: loopback, now: 1)
         #expect(response.status == .serviceUnavailable)
         #expect(response.body == "the proxy is draining\n")
-        #expect(site.response(to: request("/healthz"), at: loopback, now: 0).status == .ok)
+        #expect(site.response(to: request("/healthz"), at: loopback, now: 1).status == .ok)
     }
 
     @Test func `a proxy that goes on without its store stays ready, and says so`() throws {
         let site = try site(.degraded(reason: "the credential store cannot be reached"))
-        let response = site.response(to: request("/readyz"), at: loopback, now: 0)
+        let response = site.response(to: request("/readyz"), at: loopback, now: 1)
         #expect(response.status == .ok)
         #expect(response.body == "ready, but the credential store cannot be reached\n")
     }
 
     @Test(arguments: [HTTP.Method.post, .put, .delete, .connect, .options, .trace, .patch, .extension])
     func `other methods are told which are allowed`(method: HTTP.Method) throws {
-        let response = try site().response(to: request("/healthz", method: method), at: loopback, now: 0)
+        let response = try site().response(to: request("/healthz", method: method), at: loopback, now: 1)
         #expect(response.status == .methodNotAllowed)
         #expect(response.value("Allow") == "GET, HEAD")
     }
@@ -79,7 +79,7 @@ import Testing
         host: String, port: UInt16, isHTTP: Bool, status: UInt16
     ) throws {
         let request = request("/healthz", authority: .init(isHTTP: isHTTP, host: host, port: port))
-        #expect(try site().response(to: request, at: loopback, now: 0).status.rawValue == status)
+        #expect(try site().response(to: request, at: loopback, now: 1).status.rawValue == status)
         #expect(try site().response(to: request, at: nil, now: 0).status == .misdirectedRequest)
     }
 
@@ -107,7 +107,7 @@ import Testing
     func `Basic is verified`(credentials: String, status: UInt16) throws {
         let value = "Basic \(Base64.encode(Array(credentials.utf8)))"
         let response = try site().response(
-            to: request("/practice/basic", authorization: [value]), at: loopback, now: 0)
+            to: request("/practice/basic", authorization: [value]), at: loopback, now: 1)
         #expect(response.status.rawValue == status)
         #expect((response.value("WWW-Authenticate") == nil) == (status == 200))
     }
@@ -120,17 +120,17 @@ import Testing
         ] as [([String], UInt16)])
     func `an Authorization that could be read in two ways is refused`(values: [String], status: UInt16) throws {
         let response = try site().response(
-            to: request("/practice/basic", authorization: values), at: loopback, now: 0)
+            to: request("/practice/basic", authorization: values), at: loopback, now: 1)
         #expect(response.status.rawValue == status)
     }
 
     @Test func `a nonce that has become too old is replaced, and the new one is good`() throws {
         let site = try site(nonceLifetime: 10)
         let path = "/practice/digest"
-        let first = site.response(to: request(path), at: loopback, now: 0)
+        let first = site.response(to: request(path), at: loopback, now: 1)
         let client = try DigestClient(try #require(first.value("WWW-Authenticate")))
         let late = field(try client.credentials(uri: path))
-        let second = site.response(to: request(path, authorization: [late]), at: loopback, now: 11)
+        let second = site.response(to: request(path, authorization: [late]), at: loopback, now: 12)
         #expect(second.status == .unauthorized)
         let challenge = try #require(second.value("WWW-Authenticate"))
         #expect(challenge.hasSuffix(", stale=true"))

@@ -27,7 +27,7 @@ struct DigestClient {
         return [
             ("username", user), ("realm", realm), ("nonce", nonce), ("uri", uri), ("response", response),
             ("algorithm", try #require(challenge.text("algorithm"))), ("cnonce", clientNonce),
-            ("opaque", try #require(challenge.text("opaque"))), ("qop", "auth"), ("nc", count),
+            ("qop", "auth"), ("nc", count),
         ]
     }
 

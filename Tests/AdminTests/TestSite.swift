@@ -11,7 +11,7 @@ func sources(_ readiness: AdminSources.Readiness = .ready) -> AdminSources {
     AdminSources(version: "1.2.3", readiness: { readiness }, metrics: { "attache_requests_total 7\n" })
 }
 
-func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: UInt64 = 60_000) throws -> AdminSite {
+func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: Int = 60_000) throws -> AdminSite {
     AdminSite(sources: sources(readiness), practice: try PracticeOrigin(nonceLifetime: nonceLifetime))
 }
 

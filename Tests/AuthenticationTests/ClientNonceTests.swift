@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ClientNonceTests {
     private static let start = 1_800_000_000_000
-    private static let lifetime = DigestNonces.lifetime
+    private static let lifetime = DigestNonces.usualLifetime
 
     private func nonces(_ key: String = "a key") throws -> DigestNonces { try DigestNonces(key: Secret(key)) }
 

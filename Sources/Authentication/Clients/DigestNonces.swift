@@ -7,13 +7,13 @@ import Synchronization
 /// They are not kept, so any process with the same key takes the nonces of any other. Which counts were used is known
 /// in each process alone: what one of them has seen, another would take once more while the nonce lives.
 public final class DigestNonces: Sendable {
-    /// Milliseconds that a nonce lives.
-    public static let lifetime = 300_000
-    private static let lastPart = 60_000
+    /// Milliseconds that a nonce lives, where nothing else is said.
+    public static let usualLifetime = 300_000
     /// Nonces remembered in each part of the table.
     private static let partCapacity = 4096
     private static let partCount = 16
 
+    private let lifetime: Int
     /// By the nonce's own number, so that loops seldom wait for each other.
     private let parts: [Part]
     private let key: Mutex<MessageAuthenticationCode>
@@ -23,12 +23,19 @@ public final class DigestNonces: Sendable {
         init(capacity: Int) { table = Mutex(NonceTable(capacity: capacity)) }
     }
 
-    /// - Parameter key: shared with those whose nonces are to be taken; nil: nobody's but our own.
-    public convenience init(key: Secret?) throws(CryptoError) {
-        if let key { self.init(MessageAuthenticationCode(key: key)) } else { self.init(try .withRandomKey()) }
+    /// - Parameters:
+    ///   - key: shared with those whose nonces are to be taken; nil: nobody's but our own.
+    ///   - lifetime: milliseconds that a nonce lives.
+    public convenience init(key: Secret?, lifetime: Int = DigestNonces.usualLifetime) throws(CryptoError) {
+        let code: MessageAuthenticationCode = if let key { .init(key: key) } else { try .withRandomKey() }
+        self.init(code, lifetime: lifetime)
     }
 
-    init(_ code: MessageAuthenticationCode, partCapacity: Int = DigestNonces.partCapacity) {
+    init(
+        _ code: MessageAuthenticationCode, lifetime: Int = DigestNonces.usualLifetime,
+        partCapacity: Int = DigestNonces.partCapacity
+    ) {
+        self.lifetime = max(0, lifetime)
         key = Mutex(code)
         parts = (0..<Self.partCount).map { _ in Part(capacity: partCapacity) }
     }
@@ -52,17 +59,17 @@ public final class DigestNonces: Sendable {
     public func use(_ nonce: Span<UInt8>, count: UInt32, at now: Int) -> Bool {
         guard let nonce = key.withLock({ DigestNonce(nonce, code: $0) }) else { return false }
         let now = UInt64(clamping: now)
-        let lifetime = UInt64(Self.lifetime)
+        let lifetime = UInt64(lifetime)
         // Another process's clock may be ahead of ours.
         guard nonce.time <= now &+ lifetime, now <= nonce.time &+ lifetime else { return false }
         let part = parts[Int(truncatingIfNeeded: nonce.number % UInt64(Self.partCount))]
         return part.table.withLock { $0.use(nonce, count: count) }
     }
 
-    /// Whether a nonce of ours is in the last part of its life, so that its user should have the next one.
+    /// Whether a nonce of ours is in the last fifth of its life, so that its user should have the next one.
     public func isLate(_ nonce: Span<UInt8>, at now: Int) -> Bool {
         guard let time = DigestNonce.time(of: nonce) else { return false }
-        return UInt64(clamping: now) > time &+ UInt64(Self.lifetime - Self.lastPart)
+        return UInt64(clamping: now) > time &+ UInt64(lifetime - lifetime / 5)
     }
 }
 

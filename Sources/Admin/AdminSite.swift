@@ -41,7 +41,7 @@ final class AdminSite {
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
                 ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
-        case nil: return .text(.notFound, "nothing is here; / says what is where")
+        case nil: return .text(.notFound, "nothing is here; / lists the pages")
         }
     }
 

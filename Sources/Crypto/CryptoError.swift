@@ -14,7 +14,7 @@ public enum CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unusablePasswordHash: "libcrypt cannot make a password hash of this method here"
         case .noMD4: "OpenSSL has no MD4 here: its legacy provider (legacy.so) is not installed"
         case .sealingFailed: "OpenSSL cannot encrypt with AES-256-GCM here"
-        case .notOurs: "what was sealed cannot be opened with this key"
+        case .notOurs: "the sealed data cannot be opened with this key"
         }
     }
 }

@@ -40,7 +40,7 @@ public final class FTPSession {
         configure(connect: timeouts.connect, silence: timeouts.idle)
         authenticate(as: login)
         guard handle.isSound else {
-            throw .unavailable("the libcurl that is installed here lacks what ftp URLs need")
+            throw .unavailable("the libcurl that is installed here lacks a feature that ftp URLs need")
         }
     }
 

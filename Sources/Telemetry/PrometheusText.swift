@@ -75,7 +75,7 @@ public struct PrometheusText {
                 ("failed", .clientHandshakesFailed),
             ])
         let exceptions = "attache_trust_exceptions_total"
-        family(exceptions, "counter", "Connections whose certificate a rule forgave something.")
+        family(exceptions, "counter", "Connections to servers with a finding that a rule forgave.")
         let counts = loops.reduce(into: [:]) { $0.merge($1.trustExceptionCounts, uniquingKeysWith: &+) }
         for (rule, count) in counts.sorted(by: { $0.key < $1.key }) {
             text += "\(exceptions){rule=\"\(Self.escaped(rule))\"} \(count)\n"

@@ -53,7 +53,7 @@ struct StoreRefusalTests {
         let kept = try store.rows("SELECT name FROM attache_refusals ORDER BY number")
         #expect(kept == [[.text("one")], [.text("two")], [.text("three")]])
         #expect(said.all.count == 3, "\(said.all)")
-        #expect(said.all.allSatisfy { $0.hasPrefix("what was learned could not be kept") }, "\(said.all)")
+        #expect(said.all.allSatisfy { $0.hasPrefix("newly learned facts could not be kept") }, "\(said.all)")
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)

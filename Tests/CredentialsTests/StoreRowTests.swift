@@ -67,7 +67,7 @@ struct StoreRowTests {
             description: "its port is 'many'", columns: "'odd', 'many', 'http', 0, '=r', 'basic', 'eve', 0, $1",
             kinds: sqlite),
         Row(
-            description: "what it keeps was not written", columns: "'odd', 80, 'http', 0, '=r', 'basic', 'eve', 0, 'p'",
+            description: "its content was not written", columns: "'odd', 80, 'http', 0, '=r', 'basic', 'eve', 0, 'p'",
             kinds: sqlite),
     ]
 

@@ -50,7 +50,7 @@ struct ClientDigestTests {
     @Test func `a wrong password, and a user without a line for Digest, are refused`() throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: try setting()) { proxy throws in
-            #expect(proxy.awaitErrorOutput("Digest lets nobody in: bob;"))
+            #expect(proxy.awaitErrorOutput("Digest does not admit these users: bob;"))
             for account in [
                 "alice:\(Account.wrongPassword)", "bob:\(Account.clientPassword)", "nobody:\(Account.clientPassword)",
             ] {

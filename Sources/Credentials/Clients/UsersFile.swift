@@ -211,10 +211,10 @@ public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertib
         case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
         case .duplicateToken: "the token stands in an earlier line already, which counts"
         case .withoutDigest(let users, let realm):
-            "without an htdigest line for the realm \"\(realm)\" Digest lets nobody in: \(Self.list(users)); "
+            "without an htdigest line for the realm \"\(realm)\" Digest does not admit these users: \(Self.list(users)); "
                 + "`attache password --digest` makes one"
         case .withoutSHA256(let users, let realm):
-            "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take what is offered first "
+            "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take the first offer "
                 + "cannot log in: \(Self.list(users)); `attache password --digest` makes both"
         }
     }

@@ -32,7 +32,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         } else if Self.isTable(first) {
             throw CredentialFileProblem(
                 line: line,
-                "this looks like a table (CSV), and nothing says what its columns mean: write netrc lines, such as "
+                "this looks like a table (CSV), and its columns have no known meaning: write netrc lines, such as "
                     + "'machine www.example.com login USER password PASSWORD'")
         } else {
             self = .curl

@@ -83,7 +83,8 @@ struct NetrcFile {
             found.omissions.append(
                 FoundCredentials.Omission(
                     line: entry.line,
-                    sentence: "'default' speaks of every host, and the store keeps what is for one: it is left out"))
+                    sentence: "'default' stands for every host, and the store keeps credentials for one host each: "
+                        + "it is left out"))
             return
         }
         guard let user = entry.user else {

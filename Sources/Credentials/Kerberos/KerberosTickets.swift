@@ -172,7 +172,7 @@ enum TicketProof: Sendable {
         case .cache(let path):
             let cache = try TicketCache.copy(principal, cache: path)
             guard cache.validity.upperBound > now else {
-                throw GSSAPIError(.unavailable, "the tickets in \(path) have expired, and nobody renewed them")
+                throw GSSAPIError(.unavailable, "the tickets in \(path) have expired and were not renewed")
             }
             return cache
         }

@@ -48,8 +48,8 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
             "the credential of \(user) for \(host) in the store cannot be copied, since \(cause): copy the store with the "
                 + "version of this program that wrote the row, or delete the row from the database"
         case .notEmpty(let count):
-            "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace has what is "
-                + "copied take the place of all that it holds"
+            "the destination holds \(count == 1 ? "1 credential" : "\(count) credentials") already; --replace puts the "
+                + "copies in the place of all that it holds"
         case .cannotSeal(let cause): "the credential store cannot seal: \(cause)"
         }
     }

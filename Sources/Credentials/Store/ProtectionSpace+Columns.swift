@@ -49,7 +49,7 @@ extension StoredCredential {
         guard let user = row.text(6) else { throw UnreadableCredential(row, "its user is no text in UTF-8") }
         guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
             throw UnreadableCredential(
-                row, "what it keeps was not written by this program", place: CredentialPlace(space: space, user: user))
+                row, "its content was not written by this program", place: CredentialPlace(space: space, user: user))
         }
         self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
     }

@@ -79,7 +79,7 @@ struct StoreKey: Sendable, Hashable {
         try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.write { connection, _ throws(DatabaseError) in
                 guard try CredentialTables.key(connection)?.wrappingKeyID == former.id else {
-                    throw .failed("somebody else changed its key at the same time")
+                    throw .failed("another process changed its key at the same time")
                 }
                 try CredentialTables.replace(rewrapped, connection)
             }
@@ -123,8 +123,8 @@ struct StoreKeyFile {
             }
         } catch { throw .unwritable("\(error)") }
         guard SmallFile.exists(path) else { throw .missingKey(path: path) }
-        return "the credential store has a new key, \(path): whoever has both can read the passwords, and without the "
-            + "key nobody can; 'store … { key … }' in the rule file keeps it elsewhere"
+        return "the credential store has a new key, \(path): the two files together show the passwords, and without "
+            + "the key the passwords are lost; 'store … { key … }' in the rule file keeps it elsewhere"
     }
 
     static func folder(of path: String) -> String {

@@ -40,7 +40,7 @@ public struct StoreMigration: Sendable, Equatable {
                 try contents.write(at: revision, to: connection)
                 guard try contents.hasSameRows(as: StoreContents(connection)),
                     try CredentialTables.key(connection) == wrapped
-                else { throw .unusable("it does not give back what was written to it") }
+                else { throw .unusable("it gives back other values than were written") }
                 return nil
             }
         }

@@ -90,7 +90,7 @@ final class WriteBehind: Sendable {
     }
 
     private func give(up error: DatabaseError) -> [Write] {
-        report("what was learned could not be kept in the credential store: \(error)")
+        report("newly learned facts could not be kept in the credential store: \(error)")
         return []
     }
 

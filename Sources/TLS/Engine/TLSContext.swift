@@ -45,7 +45,7 @@ struct OpenSSLErrors {
     var alert: TLSAlert?
     /// The library's words for the latest error.
     var reason = "no reason was given"
-    /// Whether what came is not TLS at all.
+    /// Whether the peer does not speak TLS at all.
     private var isOtherProtocol = false
 
     /// Reads the queue and leaves it empty.
@@ -55,7 +55,7 @@ struct OpenSSLErrors {
             if tls_library(code) == ERR_LIB_SSL { errors.note(tls_reason(code)) }
             if let text = ERR_reason_error_string(code) { errors.reason = String(cString: text) }
         }
-        if errors.isOtherProtocol { errors.reason = "what came is not TLS" }
+        if errors.isOtherProtocol { errors.reason = "the peer does not speak TLS" }
         return errors
     }
 

@@ -205,7 +205,7 @@ enum FindingWords {
 
     static func incompleteChain(_ certificate: Certificate) -> String {
         let issuer = VisibleText.shortened(DistinguishedName.text(of: X509_get_issuer_name(certificate.handle)))
-        return "the issuer of \(certificate) is neither an anchor nor among what was sent"
+        return "the issuer of \(certificate) is neither an anchor nor among the certificates that were sent"
             + (issuer.isEmpty ? "" : ": \(issuer)")
     }
 

@@ -55,7 +55,7 @@ struct PathChecks {
         let demanding = ([chain.leaf] + path.dropFirst().dropLast()).first { $0.demandsStaple }
         guard let issuer = path.count > 1 ? path[1] : chain.leaf.seemsSelfSigned ? chain.leaf : nil else {
             if let demanding {
-                let what = chain.staple == nil ? "none came" : "nobody can check the one that came without its issuer"
+                let what = chain.staple == nil ? "none came" : "the one that came cannot be checked without its issuer"
                 add(.missingStaple, "\(demanding) demands a stapled OCSP response, and \(what)")
             }
             return

@@ -32,7 +32,7 @@ enum StapledResponse {
         }
         defer { OCSP_BASICRESP_free(basic) }
         guard OCSPResponder.signed(basic, for: issuer, at: seconds) else {
-            self = .unusable("is not signed by the issuer or by whom it lets sign")
+            self = .unusable("is not signed by the issuer or its delegate")
             return
         }
         guard let single = Self.single(in: basic, about: certificate, issuedBy: issuer) else {

@@ -3,7 +3,7 @@ import Rules
 /// `attache check`: says what is wrong with a rule file.
 struct CheckCommand: Command {
     static let syntax = CommandSyntax(
-        name: "check", summary: "say what is wrong with a rule file",
+        name: "check", summary: "show every error of a rule file",
         operands: [CommandOperand(name: "FILE", isOptional: true)],
         details: """
             FILE is ./proxy.conf by default, else /etc/attache/proxy.conf. A good file is met with silence.

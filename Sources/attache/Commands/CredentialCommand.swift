@@ -58,7 +58,7 @@ struct CredentialCommand: Command {
         case .none: end = "with its request"
         }
         throw arguments.error(
-            "a credential of persistence '\(name)' ends \(end), and the store keeps what outlives both: give it in the "
+            "a credential of persistence '\(name)' ends \(end), and the store keeps those that outlive both: give it in the "
                 + "request's URL, and say 'persistence \(name)' in the challenge's rule")
     }
 
@@ -141,17 +141,17 @@ extension CredentialCommand {
                 summary: ["how long 'set' keeps it: permanent, as all that is stored"]),
             CommandOption(
                 name: "format", value: "FORMAT",
-                summary: ["what 'import' reads: netrc, curl or export; default: what it looks like"]),
+                summary: ["the format of FILE: netrc, curl or export; default: the one it looks like"]),
             CommandOption(
                 name: "protocol", value: "NAME",
                 summary: ["how the hosts of a netrc file are spoken to: https (default), http or ftp"]),
             CommandOption(
                 name: "key", value: "file|env",
-                summary: ["what an export is opened with: 'file NAME' or 'env NAME'"]),
-            CommandOption(name: "dry-run", summary: ["show what 'import' would keep, and keep nothing"]),
+                summary: ["the key that opens an export: 'file NAME' or 'env NAME'"]),
+            CommandOption(name: "dry-run", summary: ["show the credentials that 'import' would keep, and keep none"]),
             CommandOption(
                 name: "to", value: "file|env",
-                summary: ["what an export is sealed with: 'file NAME' or 'env NAME'"]),
+                summary: ["the key that seals an export: 'file NAME' or 'env NAME'"]),
         ],
         details: """
             ACTION is 'set', 'list', 'remove', 'default', 'import' or 'export'.
@@ -159,10 +159,10 @@ extension CredentialCommand {
             'set URL USER' keeps a credential for the protection space of the URL's server, or gives it a new
             password. It asks for the password twice without showing it; where standard input is no terminal,
             it is read from there. 'remove URL USER' forgets it. 'default URL USER' makes it the one that the
-            space's challenges are answered with where the rules say 'default' or nothing. 'list' shows what
-            is there, and no secret.
+            space's challenges are answered with where the rules say 'default' or nothing. 'list' shows
+            them all, and no secret.
 
-            'import FILE' keeps what a netrc file holds, or the users in a configuration file of curl's (curl
+            'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
             Neither file knows of realms: the credentials are for whichever method and realm the server asks
             with, unless --method and --realm say more.

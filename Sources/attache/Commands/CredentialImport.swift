@@ -93,7 +93,8 @@ struct CredentialImport {
 
     private func opened(_ content: Secret) throws(CommandError) -> [KeptCredential] {
         guard let key else {
-            throw .failed("\(name) is an export: say what it is sealed with, --key file NAME or --key env NAME")
+            throw .failed(
+                "\(name) is an export: name the key that it is sealed with, --key file NAME or --key env NAME")
         }
         let sealingKey: SealingKey
         do throws(CredentialStoreError) {

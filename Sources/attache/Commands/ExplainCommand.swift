@@ -5,7 +5,7 @@ import Rules
 /// `attache explain`: says what would be done about a request, and why.
 struct ExplainCommand: Command {
     static let syntax = CommandSyntax(
-        name: "explain", summary: "say what would be done about a request, and why",
+        name: "explain", summary: "show how the proxy would treat a request, and why",
         operands: [CommandOperand(name: "FILE"), CommandOperand(name: "METHOD"), CommandOperand(name: "URL")],
         options: [
             CommandOption(
@@ -16,25 +16,25 @@ struct ExplainCommand: Command {
                 isRepeatable: true),
             CommandOption(
                 name: "client", value: "CLIENT",
-                summary: ["who asks: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
+                summary: ["the client that asks: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
             CommandOption(
                 name: "finding", value: "FINDING",
                 summary: [
-                    "what is found about the origin's certificate, such as", "expired; as 'attache trust' names it",
+                    "a finding about the origin's certificate, such as", "expired; as 'attache trust' names it",
                 ],
                 isRepeatable: true),
             CommandOption(
                 name: "issuer", value: "NAME",
                 summary: [
-                    "whose certificates the origin asks its clients for:",
+                    "an issuer whose certificates the origin asks for:",
                     "a distinguished name such as \"CN=Lab,O=Example\"",
                 ],
                 isRepeatable: true),
         ],
         details: """
             Nothing is connected to, and no secret is read. With challenges, it names the answer to each in
-            the order in which they would be tried, and why no earlier rule gave it; without, what the rules
-            could answer. With findings and issuers, it does so for the challenges of TLS.
+            the order in which they would be tried, and why no earlier rule gave it; without, the answers
+            that the rules could give. With findings and issuers, it does so for the challenges of TLS.
 
                 attache explain proxy.conf GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
                 attache explain proxy.conf CONNECT www.example.com:443 --client alice@10.1.2.3
@@ -127,7 +127,7 @@ private struct ExplainedChallenges: Sendable {
     private static func reasonToIgnore(_ challenge: HeaderChallenge) -> String {
         switch challenge.scheme {
         case "basic": "Basic, which is not well formed"
-        case "digest": "\(name(of: challenge)), which lacks what an answer needs or asks for what is not known here"
+        case "digest": "\(name(of: challenge)), which lacks a parameter or asks for an algorithm that is not known here"
         default: "\(name(of: challenge)), which this version does not answer"
         }
     }

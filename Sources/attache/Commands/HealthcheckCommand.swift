@@ -20,8 +20,8 @@ struct HealthcheckCommand: Command {
         ],
         details: """
             Asks /healthz on the address that 'admin' names in the rule file and waits at most two seconds.
-            The exit status is 0 when it is well, 1 when it is not or does not answer, 2 when there is
-            nobody to ask.
+            The exit status is 0 when it is well, 1 when it is not or does not answer, 2 when the
+            rule file names no such listener.
             """)
 
     /// Who is asked.
@@ -44,10 +44,11 @@ struct HealthcheckCommand: Command {
 
     private static func adminListener(of path: String) throws(CommandError) -> Endpoint {
         guard let admin = try RuleFile.read(path).valid().admin else {
-            throw .configuration("\(path) has no 'admin' line, so there is nobody to ask; write: admin 127.0.0.1:3127")
+            throw .configuration(
+                "\(path) has no 'admin' line, so no listener can be asked; write: admin 127.0.0.1:3127")
         }
         guard admin.port != 0 else {
-            throw .configuration("'admin' of \(path) leaves the port to the system, so nobody knows where to ask")
+            throw .configuration("'admin' of \(path) leaves the port to the system, so its number is not known here")
         }
         return admin
     }
@@ -68,7 +69,7 @@ struct HealthcheckCommand: Command {
         } catch { throw .failed("no answer from the admin listener at \(address): \(error)") }
         let head = ResponseHead()
         guard case .complete = try? head.parse(answer.span, answering: .get) else {
-            throw .failed("what listens at \(address) does not answer as the admin listener does")
+            throw .failed("the server at \(address) does not answer as the admin listener does")
         }
         return head.status
     }

@@ -47,7 +47,7 @@ struct PasswordCommand: Command {
         let name = arguments.value(of: "method")
         if let realm = arguments.value(of: "digest") {
             guard name == nil else { throw arguments.error("'--digest' stands without '--method'") }
-            guard let user else { throw arguments.error("'--digest' needs a USER, who is a part of what it makes") }
+            guard let user else { throw arguments.error("'--digest' needs a USER, whose name goes into the digest") }
             guard Console.printable(realm) == realm else {
                 throw arguments.error("a realm cannot have control characters in it")
             }

@@ -28,8 +28,8 @@ struct SpaceTerms {
         default:
             guard realm == nil else { return }
             throw arguments.error(
-                "a \(name) challenge names a realm, and only that realm is answered: say --realm, as "
-                    + "WWW-Authenticate does in what 'curl -i' shows")
+                "a \(name) challenge names a realm, and only that realm is answered: say --realm; "
+                    + "'curl -i' shows it in WWW-Authenticate")
         }
     }
 

@@ -14,7 +14,7 @@ struct StoreCommand: Command {
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(name: "to", value: "file|env", summary: ["where the new key is: 'file NAME' or 'env NAME'"]),
-            CommandOption(name: "replace", summary: ["what 'migrate' copies takes the place of all that is there"]),
+            CommandOption(name: "replace", summary: ["the copies of 'migrate' take the place of all that is there"]),
         ],
         details: """
             ACTION is 'rekey' or 'migrate'.

@@ -7,7 +7,7 @@ import TLS
 /// `attache trust`: shows whether a server is trusted, and what would trust it.
 struct TrustCommand: Command {
     static let syntax = CommandSyntax(
-        name: "trust", summary: "say whether a server's certificate is trusted, and what would trust it",
+        name: "trust", summary: "show whether a server's certificate is trusted, and the lines that would trust it",
         operands: [CommandOperand(name: "HOST:PORT")],
         options: [
             CommandOption(
@@ -128,7 +128,7 @@ private struct TrustReport {
 
     private static func lines(on certificate: Certificate, number: Int, isLeaf: Bool) -> [String] {
         var rows = [
-            ("issued by", certificate.issuer.map { "\($0)" } ?? "nobody"),
+            ("issued by", certificate.issuer.map { "\($0)" } ?? "an issuer without a name"),
             ("valid", "from \(certificate.firstDay) to \(certificate.lastDay)"),
             ("key pin", "\(certificate.publicKeyPin)"),
             ("SHA-256", certificate.fingerprint),

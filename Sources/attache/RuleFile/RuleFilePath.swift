@@ -11,7 +11,7 @@ enum RuleFilePath {
         if let path = find(said) { return path }
         throw .configuration(
             "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; "
-                + "proxy.conf.example shows what one says")
+                + "proxy.conf.example is one to start from")
     }
 
     /// The path that was said, else the first usual one where there is something, else nil.

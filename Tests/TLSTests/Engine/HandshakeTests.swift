@@ -98,7 +98,7 @@ import Testing
         let (near, far) = MemoryTransport.pair()
         let server = try TLSConnection(server: plainServer(), over: near)
         _ = far.write(Array("GET / HTTP/1.1\r\n\r\n".utf8).span.bytes)
-        #expect(throws: TLSError.peer(reason: "what came is not TLS")) { try server.handshake() }
+        #expect(throws: TLSError.peer(reason: "the peer does not speak TLS")) { try server.handshake() }
     }
 
     @Test(arguments: [TLSVersion.v12, .v13])

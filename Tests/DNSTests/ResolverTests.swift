@@ -117,10 +117,20 @@ import Testing
 
     @Test func `a server that knows no name for IPv6 keeps nobody from IPv4`() async throws {
         let server = NameServer { _, type in type == .a ? .held(.addresses([Self.four])) : .code(3) }
-        let resolved = Task { try await outcomes(["origin.test"], from: server) }
-        while server.queries.count < 2 { await Task.yield() }
-        server.release()
-        #expect(try await resolved.value == [.success([Self.fourText])])
+        // All on the loop: the threads of the tests may be busy for longer than the resolver waits.
+        let outcome = try await onLoop { loop -> Result<[String], ResolutionError>? in
+            nonisolated(unsafe) let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            let answer = Expectation<Result<[String], ResolutionError>>()
+            loop.spawn {
+                do throws(ResolutionError) {
+                    answer.fulfil(.success(try await resolver.resolve("origin.test").addresses.map(\.description)))
+                } catch { answer.fulfil(.failure(error)) }
+            }
+            while server.queries.count < 2, !answer.isOver { _ = await Expectation<Bool>().value(within: 1) }
+            server.release()
+            return await answer.value(within: nil)
+        }
+        #expect(outcome == .success([Self.fourText]))
     }
 
     @Test func `a name that does not exist is told without the answer about IPv6`() async throws {

@@ -38,8 +38,10 @@ struct KeptConnectionTests {
 
     @Test(arguments: [true, false])
     func `a connection that is owed content serves no other request`(isResent: Bool) throws {
-        let sentry = DigestGuard()
+        let (sentry, gate) = (DigestGuard(), Gate())
+        defer { gate.open() }
         let origin = try RecordingOrigin { connection in
+            connection.wire.holdLittle()
             while let request = try connection.requestHead() {
                 guard request.method == "POST" else {
                     try connection.reply(body: request.target)
@@ -53,7 +55,7 @@ struct KeptConnectionTests {
                 case .accepted:
                     // The content is not read: what follows on this connection would be taken for it.
                     try connection.reply("403 Forbidden", [], "no")
-                    _ = try connection.wire.readToEnd()
+                    gate.wait()
                     return
                 }
             }
@@ -63,11 +65,13 @@ struct KeptConnectionTests {
         let setting = AttacheProcess.Setting(threads: 1)
         try AttacheProcess.answering(origin.port, rules: limits, setting: setting) { proxy throws in
             let wire = try proxy.connect()
+            // More than the sockets between the two hold: the sender's at most 4 MiB (`tcp_wmem`).
             let content = String(repeating: "c", count: 6_000_000)
             let fields = "Host: 127.0.0.1:\(origin.port)\r\nContent-Length: \(content.utf8.count)\r\n\r\n"
             try wire.send("POST \(origin.url("/upload")) HTTP/1.1\r\n\(fields)\(content)")
             #expect(try wire.readResponse().status == 403)
-            #expect(try proxy.get(origin.url("/next")).text == "/next")
+            let next = try proxy.get(origin.url("/next"))
+            #expect(next.text == "/next", "\(next) \(proxy.accessLog)")
         }
     }
 

@@ -33,7 +33,8 @@ struct NegotiateParentTests {
             let entries = parent.entries(marked: mark, atLeast: 3).filter { $0.contains(" 200 ") }
             #expect(entries.count == 3)
             #expect(entries.allSatisfy { $0.hasSuffix(user) }, "\(entries)")
-            #expect(parent.entries(marked: "127.0.0.1:\(apache.port)").contains("CONNECT 200 \(user)"))
+            // A tunnel's entry is written when it has ended.
+            #expect(Wait.until { parent.entries(marked: "127.0.0.1:\(apache.port)").contains("CONNECT 200 \(user)") })
         }
     }
 }

@@ -88,6 +88,20 @@ struct ResourceTests {
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
     }
 
+    @Test func `a low soft limit on descriptors is raised to the hard one`() throws {
+        let origin = try RecordingOrigin.answering()
+        var setting = AttacheProcess.Setting(descriptors: 32)
+        setting.mayRaiseDescriptors = true
+        try AttacheProcess.running("limits { clients 50 }", setting: setting) { proxy throws in
+            let limits = Scratch.read("/proc/\(proxy.identifier)/limits").split(separator: "\n")
+            let words = try #require(limits.first { $0.hasPrefix("Max open files") }).split(separator: " ")
+            #expect(words[3] == words[4] && words[3] != "32", "\(words)")
+            let silent = try (1...40).map { _ in try proxy.connect() }
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(silent.count == 40 && !proxy.errorOutput.contains("descriptors"), "\(proxy.errorOutput)")
+        }
+    }
+
     @Test func `a plain exchange takes two descriptors, and what is kept for later makes room for it`() throws {
         let gate = Gate()
         let origin = try RecordingOrigin.answering { request, connection in

@@ -12,6 +12,8 @@ final class AttacheProcess: Sendable {
         var environment: [String: String] = [:]
         /// The limit on open descriptors; nil leaves it as it is.
         var descriptors: Int?
+        /// Whether the process may raise that limit.
+        var mayRaiseDescriptors = false
         /// Whether standard error is a pipe that is full, and that nobody reads.
         var hasFullErrorOutput = false
         /// The lines of a hosts file of its own, which only root can give it; nil for the system's.
@@ -47,7 +49,11 @@ final class AttacheProcess: Sendable {
                 directory: folder)
         } else if let descriptors = setting.descriptors {
             child = try Subprocess(
-                "sh", ["-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\"", AttacheBinary.path] + arguments,
+                "sh",
+                [
+                    "-c", "ulimit \(setting.mayRaiseDescriptors ? "-Sn" : "-n") \(descriptors) && exec \"$0\" \"$@\"",
+                    AttacheBinary.path,
+                ] + arguments,
                 environment: setting.environment, directory: folder)
         } else {
             child = try Subprocess(

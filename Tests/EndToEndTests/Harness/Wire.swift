@@ -68,6 +68,12 @@ final class Wire {
 
     // MARK: Receiving
 
+    /// Has the system keep no more than some 100 KiB for this end until they are read.
+    func holdLittle() {
+        var bytes: Int32 = 64 * 1024
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Adds what has arrived to the buffer; false at the end of the stream (a reset counts as one).
     private func fill() throws -> Bool {
         guard isOpen else { throw Failure.closed }

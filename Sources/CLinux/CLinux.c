@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 __thread void *linux_current_loop = NULL;
@@ -29,6 +30,16 @@ const char *linux_argument(int place) {
 int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length) {
     int accepted = accept4(descriptor, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     return accepted >= 0 ? accepted : -errno;
+}
+
+ssize_t linux_receive(int descriptor, void *bytes, size_t count) {
+    long received = syscall(SYS_recvfrom, descriptor, bytes, count, 0, NULL, NULL);
+    return received < 0 ? -errno : received;
+}
+
+ssize_t linux_send(int descriptor, const void *bytes, size_t count) {
+    long sent = syscall(SYS_sendto, descriptor, bytes, count, MSG_NOSIGNAL, NULL, 0);
+    return sent < 0 ? -errno : sent;
 }
 
 ssize_t linux_splice(int from, int to, size_t count, bool more) {

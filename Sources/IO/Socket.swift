@@ -84,7 +84,7 @@ public final class Socket: Channel {
         var room = 0
         let count = buffer.withWritable { free in
             room = min(free.count, limit)
-            return recv(descriptor, free.baseAddress, room, 0)
+            return linux_receive(descriptor, free.baseAddress, room)
         }
         return received(count, of: room)
     }
@@ -93,7 +93,7 @@ public final class Socket: Channel {
     public func tryRead(into room: inout MutableRawSpan) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isReadable, hasShare else { return .wouldBlock }
-        let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        let count = room.withUnsafeMutableBytes { linux_receive(descriptor, $0.baseAddress, $0.count) }
         return received(count, of: room.byteCount)
     }
 
@@ -140,7 +140,7 @@ public final class Socket: Channel {
         if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
         let count = buffer.withReadable { held in
-            send(descriptor, held.baseAddress, min(held.count, limit), Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+            linux_send(descriptor, held.baseAddress, min(held.count, limit))
         }
         if count > 0 { buffer.consume(count) }
         return transfer(count, readable: false)
@@ -150,9 +150,7 @@ public final class Socket: Channel {
     public func tryWrite(_ bytes: RawSpan) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }
         guard isWritable else { return .wouldBlock }
-        let count = bytes.withUnsafeBytes {
-            send(descriptor, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
-        }
+        let count = bytes.withUnsafeBytes { linux_send(descriptor, $0.baseAddress, $0.count) }
         return transfer(count, readable: false)
     }
 
@@ -169,7 +167,7 @@ public final class Socket: Channel {
         }
         // EAGAIN may mean a pipe without free slots rather than a socket without bytes.
         if count == -Int(EAGAIN), pipe.held > 0 { return .moved(0) }
-        return transfer(count, readable: true, isNegatedErrno: true)
+        return transfer(count, readable: true)
     }
 
     /// Moves what the pipe holds into this socket.
@@ -179,7 +177,7 @@ public final class Socket: Channel {
         guard pipe.held > 0 else { return .moved(0) }
         let count = linux_splice(pipe.readEnd, descriptor, pipe.held, false)
         if count > 0 { pipe.held -= count }
-        return transfer(count, readable: false, isNegatedErrno: true)
+        return transfer(count, readable: false)
     }
 
     /// Whether the socket may bring more in this turn; if not, its task is woken in the next.
@@ -194,10 +192,11 @@ public final class Socket: Channel {
         return true
     }
 
-    private func transfer(_ count: Int, readable: Bool, isNegatedErrno: Bool = false) -> Transfer {
+    /// - Parameter count: or the negated number of an error.
+    private func transfer(_ count: Int, readable: Bool) -> Transfer {
         if count > 0 { return .moved(count) }
         if count == 0 { return .endOfStream }
-        let reason = isNegatedErrno ? Int32(truncatingIfNeeded: -count) : errno
+        let reason = Int32(truncatingIfNeeded: -count)
         switch reason {
         case EAGAIN:
             if readable { isReadable = false } else { isWritable = false }

@@ -22,6 +22,10 @@ static inline void linux_set_current_loop(void *loop) { linux_current_loop = loo
 /// Calls that need `_GNU_SOURCE`, which a header must not define: the same libc struct would then differ between
 /// two C modules. Each returns what the system call returns, or `-errno`.
 int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length);
+/// As `recv` and `send` do it that raise no signal. Those of glibc are points where a thread may be cancelled, which costs
+/// as much again as the rest of the call; no thread here is ever cancelled.
+ssize_t linux_receive(int descriptor, void *bytes, size_t count);
+ssize_t linux_send(int descriptor, const void *bytes, size_t count);
 ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);

@@ -62,6 +62,13 @@ open class Channel: Timed {
     public final var isClosed: Bool { condition == .closed }
     public final var isOpen: Bool { condition == .open }
 
+    /// From now on no task waits for the channel: its news is for the observer alone. Most are told already, and a look is
+    /// cheaper than counting references.
+    public final func rest(telling observer: any ChannelObserver) {
+        if wakeup != nil { wakeup = nil }
+        if self.observer !== observer { self.observer = observer }
+    }
+
     /// A deadline that passed stays passed until this is called: the owner decides that the channel may go on.
     public final func clearTimeout() {
         if condition == .timedOut { condition = .open }

@@ -140,29 +140,29 @@ public final class ExchangeRecord {
         forgetRequestLine()
         targetForm = .path
         port = 0
-        user = nil
+        user.forget()
         minorVersion = 1
         status = 0
         bytesIn = 0
         bytesOut = 0
-        route = nil
-        parent = nil
+        route.forget()
+        parent.forget()
         parentScheme = nil
-        parentCredential = nil
-        rule = nil
+        parentCredential.forget()
+        rule.forget()
         ruleLine = 0
         scheme = nil
-        credential = nil
+        credential.forget()
         attempts = 0
         upstream = .none
         tunnel = nil
-        security = nil
+        security.forget()
         isResumed = false
         milliseconds = 0
         connectMilliseconds = nil
         waitMilliseconds = nil
         error = nil
-        details = nil
+        details.forget()
     }
 
     /// The client left before the exchange was done. It may have been told a status by then.

@@ -13,8 +13,7 @@ extension ClientSession {
     func linger() {
         guard !stream.isClosed else { return end() }
         stream.shutdownWrite()
-        stream.wakeup = nil
-        stream.socket.observer = self
+        stream.socket.rest(telling: self)
         stream.setDeadline(after: Self.lingerMilliseconds)
         discard(Self.lingerBytes)
     }

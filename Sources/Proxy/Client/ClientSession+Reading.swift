@@ -54,8 +54,7 @@ extension ClientSession {
             inbound.readable, startedAt: exchange.startedAt, limits: exchange.policy.limits.request)
         giveBack(exchange)
         phase = .receiving(head)
-        stream.wakeup = nil
-        stream.socket.observer = self
+        stream.socket.rest(telling: self)
         stream.setDeadline(after: worker.policy.timeouts.head)
         if stream.isReadable { receive(head) }
     }

@@ -172,8 +172,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Only a client that has made a request may be silent for the longer time.
     func awaitRequest() {
         phase = .idle
-        stream.wakeup = nil
-        stream.socket.observer = self
+        stream.socket.rest(telling: self)
         if isSilent { return stream.setDeadline(after: worker.policy.timeouts.head) }
         restNumber = worker.takeRestNumber()
         stream.setDeadline(after: worker.policy.timeouts.idle)
@@ -279,10 +278,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// From now on the events of both channels carry the exchange on.
     func watch(_ exchange: Exchange) {
         phase = .exchanging(exchange)
-        stream.wakeup = nil
-        guard let upstream = exchange.upstream.stream else { return }
-        upstream.wakeup = nil
-        upstream.socket.observer = self
+        stream.socket.rest(telling: self)
+        exchange.upstream.stream?.socket.rest(telling: self)
     }
 
     /// The client has its response.

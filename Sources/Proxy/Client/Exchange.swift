@@ -100,10 +100,10 @@ final class Exchange {
         way = .direct
         waitingEnd = nil
         endChallenges()
-        lesson = nil
-        signing = nil
-        loginAnswer = nil
-        own = nil
+        lesson.forget()
+        signing.forget()
+        loginAnswer.forget()
+        own.forget()
         headBytes.clear()
         target.clear()
         parentTarget.clear()

@@ -16,9 +16,8 @@ struct RequestAnswers {
     /// credential.
     var mayAnswer: Bool {
         let (request, origin) = (exchange.request, destination.origin)
-        guard
-            origin.mayBeAnswered(by: rules, in: requester.shared) || request.target.userinfo != nil
-                || origin.mayLearn(by: rules), request.method != .trace
+        guard request.target.userinfo != nil || origin.isConcerned(by: rules, in: requester.shared),
+            request.method != .trace
         else { return false }
         guard request.fields.present.contains(.authorization) else { return true }
         let host = origin.host

@@ -75,15 +75,15 @@ final class RequestBody {
     func reset() {
         framing = .none
         progress = BodyProgress(.none, of: .client, limits: .request)
-        copy = nil
+        copy.forget()
         isGone = false
         isSettled = false
         count = 0
         sent = 0
         held = 0
         unkept = 0
-        again = nil
-        relay = nil
+        again.forget()
+        relay.forget()
         isCrowdedOut = false
         announcement = .none
     }

@@ -5,7 +5,7 @@ import Transport
 /// The connections that one client is logged in on, between its requests. They end with the client's own.
 ///
 /// Belongs to its loop. As in `Origin`, a connection on which anything happens at rest is closed at once.
-final class HeldConnections: ChannelObserver, IdleKeeper {
+final class HeldConnections: ChannelObserver {
     struct Held {
         let connection: OriginConnection
         /// The login at the origin; without one, any origin's requests to the parent go on it.
@@ -93,13 +93,12 @@ final class HeldConnections: ChannelObserver, IdleKeeper {
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ held: Held, for limit: Int) {
         let (stream, pool) = (held.stream, held.peer.pool)
-        stream.wakeup = nil
+        stream.socket.rest(telling: self)
         guard held.mayBeKept, pool.isCurrent(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
             return stream.close()
         }
         if connections.count >= Self.limit { remove(at: 0).stream.close() }
-        pool.enter(held.connection, keptBy: self)
-        stream.socket.observer = self
+        pool.enter(held.connection)
         stream.setDeadline(after: limit)
         connections.append(held)
     }
@@ -134,11 +133,6 @@ final class HeldConnections: ChannelObserver, IdleKeeper {
 
     func closeAll() {
         while !connections.isEmpty { remove(at: connections.count - 1).stream.close() }
-    }
-
-    func evict(_ connection: OriginConnection) {
-        guard let place = connections.firstIndex(where: { $0.connection === connection }) else { return }
-        remove(at: place).stream.close()
     }
 
     func channelChanged(_ channel: Channel) {

@@ -1,20 +1,13 @@
-/// Who has a connection while it rests.
-protocol IdleKeeper: AnyObject {
-    /// The pool has let go of the connection: it is to be closed.
-    func evict(_ connection: OriginConnection)
-}
+import IO
+import Transport
 
 /// The connections that one loop keeps unused, over all its origins and clients: each is a descriptor that a client may
 /// need. Beyond the limit the one that has rested longest makes room.
+///
+/// A connection that rests belongs to the observer of its socket, which lets go of it when it is closed.
 final class IdlePool {
-    typealias Position = RecencyList<Resting>.Position
-
-    struct Resting {
-        fileprivate let connection: OriginConnection
-        fileprivate let keeper: any IdleKeeper
-    }
-
-    private var resting = RecencyList<Resting>()
+    private let resting = UseOrder()
+    private(set) var count = 0
     private let limit: Int
     private let identities: IdentityGeneration
 
@@ -23,46 +16,53 @@ final class IdlePool {
         self.identities = identities
     }
 
-    var count: Int { resting.count }
-
     /// From now on the connection rests, until `leave`.
-    func enter(_ connection: OriginConnection, keptBy keeper: any IdleKeeper) {
-        while resting.count >= limit, let oldest = resting.oldest { evict(oldest.element) }
-        connection.restingPosition = resting.insert(Resting(connection: connection, keeper: keeper))
+    func enter(_ connection: OriginConnection) {
+        while count >= limit, let oldest { evict(oldest) }
+        if !connection.isInOrder { count += 1 }
+        resting.use(connection)
     }
 
     /// The connection is used, or closed. Once is enough, twice does no harm.
     func leave(_ connection: OriginConnection) {
-        guard let position = connection.restingPosition else { return }
-        connection.restingPosition = nil
-        resting.remove(position)
+        guard connection.isInOrder else { return }
+        connection.leaveOrder()
+        count -= 1
     }
 
     /// Closes those that have rested longest.
     /// - Returns: how many there were.
     func closeOldest(_ count: Int) -> Int {
         for closed in 0..<count {
-            guard let oldest = resting.oldest else { return closed }
-            evict(oldest.element)
+            guard let oldest else { return closed }
+            evict(oldest)
         }
         return count
     }
 
     func closeAll() {
-        for one in resting.elements { evict(one) }
+        while let oldest { evict(oldest) }
     }
 
     /// Closes those that nobody can use any more since a certificate has changed.
     func closeOutdated() {
-        for one in resting.elements where !isCurrent(one.connection.terms) { evict(one) }
+        for entry in resting.entries {
+            if let connection = entry as? OriginConnection, !isCurrent(connection.terms) { evict(connection) }
+        }
     }
 
     /// Whether a connection made under these terms could still serve somebody: the certificates that could be shown are
     /// those of then.
     func isCurrent(_ terms: ConnectionTerms) -> Bool { terms.identities == 0 || terms.identities == identities.number }
 
-    private func evict(_ one: Resting) {
-        leave(one.connection)
-        one.keeper.evict(one.connection)
+    /// The connection that has rested longest. Nothing else stands in the order.
+    private var oldest: OriginConnection? { resting.oldest as? OriginConnection }
+
+    private func evict(_ connection: OriginConnection) {
+        leave(connection)
+        let socket = connection.stream.socket
+        let keeper = socket.observer
+        connection.stream.close()
+        keeper?.channelChanged(socket)
     }
 }

@@ -10,7 +10,7 @@ import Transport
 ///
 /// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
 /// responses, it is not the answer to our next request.
-final class Origin: ChannelObserver, IdleKeeper {
+final class Origin: ChannelObserver {
     /// `http`, `https` or `ftp`.
     let scheme: Scheme
     /// Lower case, without a trailing dot.
@@ -78,6 +78,12 @@ final class Origin: ChannelObserver, IdleKeeper {
     var isIPv6: Bool { hostText.utf8.contains(.colon) }
     /// Whether it is a parent proxy.
     var isProxy: Bool { authority.isProxy }
+
+    /// Whether its challenges concern anybody here: one could be answered, or a rule keeps what a client's own answer teaches.
+    func isConcerned(by rules: RuleSet, in shared: SharedState) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return mayAnswer || mayLearn || isServed(by: shared)
+    }
 
     /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
     func mayBeAnswered(by rules: RuleSet, in shared: SharedState) -> Bool {
@@ -169,7 +175,7 @@ final class Origin: ChannelObserver, IdleKeeper {
     }
 
     private func removeLast(under terms: ConnectionTerms) -> OriginConnection? {
-        if let last = idle.last, last.terms === terms { return idle.popLast() }
+        if !idle.isEmpty, idle[idle.count - 1].terms === terms { return idle.removeLast() }
         return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
     }
 
@@ -177,27 +183,16 @@ final class Origin: ChannelObserver, IdleKeeper {
     /// - Parameter limit: milliseconds until it is closed unused.
     func keep(_ connection: OriginConnection, for limit: Int) {
         let stream = connection.stream
-        stream.wakeup = nil
+        stream.socket.rest(telling: self)
         guard !stream.isClosed, !stream.hasInput(), connection.peer === self, connection.mayBeKept,
             pool.isCurrent(connection.terms)
         else {
             return stream.close()
         }
-        if idle.count >= Self.idleLimit, let oldest = idle.first {
-            pool.leave(oldest)
-            evict(oldest)
-        }
-        pool.enter(connection, keptBy: self)
-        stream.socket.observer = self
+        if idle.count >= Self.idleLimit { close(at: 0) }
+        pool.enter(connection)
         stream.setDeadline(after: limit)
         idle.append(connection)
-    }
-
-    func evict(_ connection: OriginConnection) {
-        guard let place = idle.firstIndex(where: { $0 === connection }) else { return }
-        idle.remove(at: place)
-        connection.stream.socket.observer = nil
-        connection.stream.close()
     }
 
     func channelChanged(_ channel: Channel) {
@@ -206,8 +201,13 @@ final class Origin: ChannelObserver, IdleKeeper {
         guard let place = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
         // New session tickets are no sign of anything.
         if channel.isOpen, !idle[place].stream.isReadable { return }
-        let connection = idle[place]
+        close(at: place)
+    }
+
+    private func close(at place: Int) {
+        let connection = idle.remove(at: place)
         pool.leave(connection)
-        evict(connection)
+        connection.stream.socket.observer = nil
+        connection.stream.close()
     }
 }

@@ -1,7 +1,8 @@
+import IO
 import Transport
 
-/// A connection to an origin, with all that decides whom it may serve.
-final class OriginConnection {
+/// A connection to an origin, with all that decides whom it may serve. While it rests it stands in its loop's `IdlePool`.
+final class OriginConnection: UseOrder.Entry {
     let stream: ByteStream
     /// The server that it leads to: an origin, or a parent that is asked itself.
     let peer: Origin
@@ -14,8 +15,6 @@ final class OriginConnection {
     let gateway: GatewayOutcome?
     /// Whether it may serve another request.
     let mayBeKept: Bool
-    /// Where it stands in its loop's `IdlePool`; nil while it is used.
-    var restingPosition: IdlePool.Position?
 
     init(
         stream: ByteStream, to peer: Origin, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,

@@ -49,9 +49,9 @@ final class UpstreamConnection {
     func attach(_ connection: OriginConnection, isReused: Bool) {
         self.connection = connection
         self.isReused = isReused
-        login = nil
-        parentLogin = nil
-        kept = nil
+        login.forget()
+        parentLogin.forget()
+        kept.forget()
         isCondemned = false
         headLength = 0
         inbound.clear()
@@ -73,10 +73,10 @@ final class UpstreamConnection {
 
     func reset() {
         stream?.close()
-        connection = nil
-        login = nil
-        parentLogin = nil
-        kept = nil
+        connection.forget()
+        login.forget()
+        parentLogin.forget()
+        kept.forget()
         isCondemned = false
         headLength = 0
         inbound.clear()
@@ -89,8 +89,10 @@ final class UpstreamConnection {
     }
 
     /// Whether no login on the connection is under way.
+    @inline(__always)
     var needsNoLogin: Bool {
-        login?.context?.isEstablished ?? true && parentLogin?.context?.isEstablished ?? true
+        if login == nil, parentLogin == nil { return true }
+        return login?.context?.isEstablished ?? true && parentLogin?.context?.isEstablished ?? true
     }
 
     func login(to origin: Origin) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
@@ -115,8 +117,8 @@ final class UpstreamConnection {
         guard let connection else { return }
         let (login, parentLogin) = (login, parentLogin)
         self.connection = nil
-        self.login = nil
-        self.parentLogin = nil
+        self.login.forget()
+        self.parentLogin.forget()
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
         if let holder = login ?? parentLogin {
             let held = HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)

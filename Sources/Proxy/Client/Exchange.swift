@@ -20,8 +20,15 @@ final class Exchange {
     /// What is being written, to either side.
     let outbound: ByteBuffer
     let upstream: UpstreamConnection
-    /// The request target as the origin sees it.
-    let target = ByteBuffer(capacity: 512)
+    /// The request target as the origin sees it. Written when somebody first asks for it: nothing of a plain request does.
+    var target: ByteBuffer {
+        if writtenTarget.isEmpty {
+            let head = headBytes
+            request.target.appendOriginForm(head.readable, to: writtenTarget)
+        }
+        return writtenTarget
+    }
+    private let writtenTarget = ByteBuffer(capacity: 512)
     /// The value of a field that is being made.
     let fieldValue = ByteBuffer(capacity: 512)
     /// Which way the request goes.
@@ -54,6 +61,12 @@ final class Exchange {
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         record = ExchangeRecord(keepsRequestLine: policy.log != nil)
+    }
+
+    /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
+    func beginHead(as rewrite: RequestRewrite) -> HeadWriter {
+        let head = headBytes
+        return request.write(head.readable, as: rewrite, via: .ours, into: outbound)
     }
 
     /// Until when it may wait for other requests before any answer is out: one time for all that it meets on its way.
@@ -105,7 +118,7 @@ final class Exchange {
         loginAnswer.forget()
         own.forget()
         headBytes.clear()
-        target.clear()
+        writtenTarget.clear()
         parentTarget.clear()
         fieldValue.clear()
         outbound.clear()

@@ -111,9 +111,8 @@ struct RequestPlanning {
     /// Whom the request is for, by the rules that apply to it.
     private func destination() throws(ExchangeFailure) -> Destination {
         let destination = try namedDestination()
-        let route = destination.route
-        exchange.record.route = route.rule?.name
-        if route.action == .deny {
+        if let rule = destination.route.rule { exchange.record.route = rule.name }
+        if destination.route.action == .deny {
             let origin = destination.origin
             throw .refused(
                 Refusal(
@@ -162,10 +161,11 @@ struct RequestPlanning {
     /// What the log and the metrics will know of the request.
     private func record() {
         let request = exchange.request
-        let head = exchange.headBytes
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
-        exchange.record.user = session.user
+        if let user = session.user { exchange.record.user = user }
+        guard exchange.record.keepsRequestLine else { return }
         if let tunnel = session.requester.tunnel { return record(in: tunnel) }
+        let head = exchange.headBytes
         let authority = request.authority
         let form: ExchangeRecord.TargetForm =
             switch (request.target.form, request.target.scheme) {

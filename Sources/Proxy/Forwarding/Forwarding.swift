@@ -215,9 +215,6 @@ struct Forwarding: ~Copyable {
         guard destination.knowsWays(at: requester.loop.now) else { return wait(for: .ways) }
         try requester.confirm(destination, for: exchange, isUpgraded: isUpgraded)
         if !destination.hops.isEmpty { path.take(destination.way(isRelayed: path.mayBeRelayed)) }
-        let head = exchange.headBytes
-        exchange.target.clear()
-        exchange.request.target.appendOriginForm(head.readable, to: exchange.target)
         var (waitsForOrigin, waitsForParent) = (false, false)
         if isRelayed {
             if answers.mayAnswer {
@@ -232,7 +229,7 @@ struct Forwarding: ~Copyable {
                     sending.prepareForChallenge()
                 }
             }
-            exchange.lesson = answers.lesson
+            if let lesson = answers.lesson { exchange.lesson = lesson }
         }
         if exchange.way.relay != nil, let challenges = path.parentChallenges {
             exchange.beginAtParent(challenges)

@@ -56,13 +56,18 @@ struct ForwardingPath {
         guard mayReuse, exchange.policy === requester.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
-        let isDirect = destination.hops.isEmpty
-        let terms = isDirect && !destination.origin.isSecure ? .plain : connector.terms
-        let peer = isDirect ? destination.origin : exchange.way.peer(of: destination.origin)
-        guard let connection = peer.takeIdle(under: terms, for: requester.wakeup) else { return false }
+        guard let connection = takeIdle() else { return false }
         attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
+    }
+
+    private func takeIdle() -> OriginConnection? {
+        let (origin, wakeup) = (destination.origin, requester.wakeup)
+        if destination.hops.isEmpty {
+            return origin.takeIdle(under: origin.isSecure ? connector.terms : .plain, for: wakeup)
+        }
+        return exchange.way.peer(of: origin).takeIdle(under: connector.terms, for: wakeup)
     }
 
     /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
@@ -88,9 +93,9 @@ struct ForwardingPath {
         exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: requester.logins))
     }
 
-    private func attach(_ connection: OriginConnection, isReused: Bool) {
-        exchange.upstream.attach(connection, isReused: isReused)
+    private func attach(_ connection: consuming OriginConnection, isReused: Bool) {
         note(connection)
+        exchange.upstream.attach(connection, isReused: isReused)
     }
 
     private func note(_ connection: OriginConnection) {

@@ -18,29 +18,38 @@ struct UpstreamRequestHead {
     /// Writes it to `outbound`.
     mutating func write(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
-        let (request, head, out, value) = (exchange.request, exchange.headBytes, exchange.outbound, exchange.fieldValue)
-        out.clear()
-        value.clear()
+        exchange.outbound.clear()
         let field = prepareAnswer()
-        let writer = request.write(head.readable, as: rewrite, via: .ours, into: out)
-        let method = request.methodName
-        let target = exchange.target
-        let isLoggingIn = exchange.challengers?.hasParent == true && authorizeAtParent(parentDigest, with: writer)
-        if !isLoggingIn,
-            exchange.challengers?.origin?.authorize(
-                method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
-                == true
-        {
-            writer.field(field, value.readable)
-        }
+        let writer = exchange.beginHead(as: rewrite)
+        if exchange.challengers != nil { authorize(bodyDigest, atParent: parentDigest, in: field, with: writer) }
         if rewrite.dropping.contains(.acceptEncoding) {
             writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.signing {
+            let out = exchange.outbound
             signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
             exchange.record.attempts += 1
         }
         writer.end()
+    }
+
+    /// Answers those who challenge.
+    /// - Parameter field: as `prepareAnswer` says.
+    private func authorize(
+        _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
+        with writer: borrowing HeadWriter
+    ) {
+        let (head, value) = (exchange.headBytes, exchange.fieldValue)
+        value.clear()
+        if exchange.challengers?.hasParent == true, authorizeAtParent(parentDigest, with: writer) { return }
+        guard exchange.challengers?.hasOrigin == true else { return }
+        let (method, target) = (exchange.request.methodName, exchange.target)
+        if exchange.challengers?.origin?.authorize(
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
+            == true
+        {
+            writer.field(field, value.readable)
+        }
     }
 
     /// Makes room for what is answered, and for what has to be read.

@@ -181,7 +181,7 @@ final class Origin: ChannelObserver {
 
     /// Keeps a connection whose response was read to its end, in place of an older one where there are too many.
     /// - Parameter limit: milliseconds until it is closed unused.
-    func keep(_ connection: OriginConnection, for limit: Int) {
+    func keep(_ connection: consuming OriginConnection, for limit: Int) {
         let stream = connection.stream
         stream.socket.rest(telling: self)
         guard !stream.isClosed, !stream.hasInput(), connection.peer === self, connection.mayBeKept,

@@ -46,8 +46,8 @@ final class UpstreamConnection {
     /// Why a gateway gave no response; nil where it is not the gateway's fault.
     var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
-    func attach(_ connection: OriginConnection, isReused: Bool) {
-        self.connection = connection
+    func attach(_ connection: consuming OriginConnection, isReused: Bool) {
+        self.connection = consume connection
         self.isReused = isReused
         login.forget()
         parentLogin.forget()
@@ -114,9 +114,8 @@ final class UpstreamConnection {
 
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(keptFor limit: Int) {
-        guard let connection else { return }
+        guard let connection = connection.take() else { return }
         let (login, parentLogin) = (login, parentLogin)
-        self.connection = nil
         self.login.forget()
         self.parentLogin.forget()
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }

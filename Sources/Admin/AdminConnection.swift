@@ -16,7 +16,7 @@ final class AdminConnection {
     /// Called when it begins to wait for another one.
     var onIdle: (() -> Void)?
 
-    /// What is read and thrown away after an answer that ends the connection.
+    /// Bytes that are read and thrown away after an answer that ends the connection.
     private static let lingerBytes = 64 << 10
 
     init(
@@ -132,14 +132,14 @@ final class AdminConnection {
     }
 }
 
-/// What the administrator's site needs to know of a request.
+/// The parts of a request that the administrator's site looks at.
 struct AdminRequest {
     var method: HTTP.Method
     /// The request target as it was sent.
     var target: [UInt8]
     /// The target's path without the query; empty where a target has none.
     var path: [UInt8]
-    /// Whom an absolute target names; nil for the other forms.
+    /// The server that an absolute target names; nil for the other forms.
     var authority: NamedAuthority?
     /// The host that the request names, in its target or its Host field, in lower case; nil in HTTP/1.0.
     var host: String?
@@ -159,7 +159,7 @@ struct AdminRequest {
 extension AdminRequest {
     /// - Parameters:
     ///   - bytes: those that `head` was parsed from.
-    ///   - via: what the proxy says in `Via`.
+    ///   - via: the proxy's name in `Via`.
     init(_ head: RequestHead, _ bytes: Span<UInt8>, via: Via? = nil) {
         isForwarded = via?.occurs(in: head.fields, of: bytes) ?? false
         method = head.method

@@ -3,7 +3,7 @@ import IO
 
 /// The administrator's listener: health, readiness, metrics and the practice origin, over plain HTTP/1.1.
 ///
-/// It belongs to one loop. Whoever may connect may read all of it, so its address should be a loopback one.
+/// It belongs to one loop. Every client that may connect may read all of it, so its address should be a loopback one.
 public final class AdminServer {
     /// Where it listens: the address asked for, with the system's port where 0 was asked for.
     public var address: SocketAddress { listener?.address ?? wanted }
@@ -86,7 +86,7 @@ public final class AdminServer {
     }
 }
 
-/// What the administrator's listener asks the rest of the program for.
+/// The facts that the administrator's listener asks the rest of the program for.
 ///
 /// The closures are called on the listener's loop, once per request, and must not block.
 public struct AdminSources: Sendable {
@@ -101,7 +101,7 @@ public struct AdminSources: Sendable {
 
     /// The program's version, as `attache version` prints it.
     public let version: String
-    /// What stands in `Via` of requests that came through the proxy; nil where there is none.
+    /// The name in `Via` of requests that came through the proxy; nil where there is none.
     public let via: Via?
     public let readiness: @Sendable () -> Readiness
     /// Prometheus' text format 0.0.4.

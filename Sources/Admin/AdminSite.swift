@@ -91,7 +91,7 @@ final class AdminSite {
     }
 }
 
-/// What there is on the administrator's listener.
+/// The resources of the administrator's listener.
 private enum AdminResource: Equatable {
     case index
     case health

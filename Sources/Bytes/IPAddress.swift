@@ -39,7 +39,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         family == .v6 && high == 0 && low >> 32 == 0xFFFF ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : self
     }
 
-    /// What one peer has at its disposal: an IPv4 address, of IPv6 the network of 64 bits.
+    /// The range that one peer has at its disposal: an IPv4 address, of IPv6 the network of 64 bits.
     public var network: IPAddress { family == .v6 ? IPAddress(v6High: high, low: 0) : self }
 
     /// The bytes in network order: 4 or 16.

@@ -66,7 +66,7 @@ extension Span<UInt8> {
         return lower..<upper
     }
 
-    /// The bytes as text; what is not UTF-8 becomes U+FFFD.
+    /// The bytes as text; those that are no UTF-8 become U+FFFD.
     public var text: String {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }

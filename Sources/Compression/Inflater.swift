@@ -8,7 +8,7 @@ import CZlib
 /// anything else there is refused, as is whatever another decoder could read differently. A failed inflater stays
 /// failed.
 public struct Inflater: ~Copyable {
-    /// What one call did.
+    /// The result of one call.
     public struct Progress: Equatable, Sendable {
         /// How many bytes of the input were used.
         public let consumed: Int

@@ -1,4 +1,4 @@
-/// What the libraries below could not do, or what a box is not.
+/// A failure of the libraries below, or a box that cannot be opened.
 public enum CryptoError: Error, Equatable, Sendable, CustomStringConvertible {
     case noRandomness
     case unusablePasswordHash

@@ -33,7 +33,7 @@ public struct MessageAuthenticationCode: Sendable {
         return MessageAuthenticationCode(key: Secret(wiping: &key))
     }
 
-    /// What the bytes to be authenticated are added to; `code(of:)` finishes it.
+    /// The state to which the bytes are added; `code(of:)` finishes it.
     public func begin() -> MessageDigest { inner }
 
     public func code(of message: consuming MessageDigest) -> DigestValue {

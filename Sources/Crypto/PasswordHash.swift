@@ -152,17 +152,17 @@ private enum ApacheHash {
     private static let dollar = UInt8(ascii: "$")
 }
 
-/// What a password hash asks of whoever checks a password against it, as it stands in the hash itself (crypt(5)): each
+/// The work of a check against a password hash, as it stands in the hash itself (crypt(5)): each
 /// login pays it, and an unbounded one would let a line of a file hold a thread for hours or take all memory.
 private enum PasswordHashCost {
     /// A third of a second on the machine this was measured on; passlib takes 656,000 by default.
     static let rounds = 1_000_000
     /// Of bcrypt, as a power of two: eight tenths of a second there.
     static let logarithm = 14
-    /// Of yescrypt and scrypt, in bytes: 0.2 to 0.4 s there. What `attache password` makes takes 16 MiB.
+    /// Of yescrypt and scrypt, in bytes: 0.2 to 0.4 s there. A hash of `attache password` takes 16 MiB.
     static let memory = 128 * 1024 * 1024
 
-    /// Whether the hash stays within the limits. What cannot be read does not.
+    /// Whether the hash stays within the limits. An unreadable one does not.
     static func isBounded(_ hash: String) -> Bool {
         let parts = hash.utf8.split(separator: UInt8(ascii: "$"), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count >= 3, parts[0].isEmpty else { return false }

@@ -11,7 +11,7 @@ public struct SealingKey: Sendable {
     public let id: String
     private let secret: Secret
 
-    /// What stands before the ciphertext: the format, and a random number used once.
+    /// The bytes before the ciphertext: the format, and a random number used once.
     private static let format: UInt8 = 1
     private static let nonceCount = 12
     private static let tagCount = 16
@@ -36,7 +36,7 @@ public struct SealingKey: Sendable {
 
     /// Seals `plain` so that it can be opened only with the same `context`.
     ///
-    /// - Parameter context: what the box belongs to; not secret, and not part of the box.
+    /// - Parameter context: the owner of the box; not secret, and not part of the box.
     public func seal(_ plain: Secret, for context: Span<UInt8>) throws(CryptoError) -> [UInt8] {
         let nonce = try RandomBytes.make(Self.nonceCount)
         var box = [Self.format] + nonce + [UInt8](repeating: 0, count: plain.count + Self.tagCount)
@@ -61,7 +61,7 @@ public struct SealingKey: Sendable {
         return opened
     }
 
-    /// What tells a box from every other, without a key: its authentication tag. Nil for what is no box.
+    /// The authentication tag, which tells a box from every other without a key. Nil for bytes that are no box.
     public static func tag(of box: Span<UInt8>) -> UInt128? {
         guard box.count >= overhead, box[0] == format else { return nil }
         var tag: UInt128 = 0

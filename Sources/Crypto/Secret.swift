@@ -31,7 +31,7 @@ public final class Secret: @unchecked Sendable {
 
     public var count: Int { storage.count }
 
-    /// Lends the bytes. What `body` copies out is no longer this type's to protect.
+    /// Lends the bytes. Copies that `body` makes are no longer protected by this type.
     public func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

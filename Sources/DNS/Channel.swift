@@ -84,7 +84,7 @@ final class Channel {
     }
 }
 
-/// What `resolv.conf`, `nsswitch.conf` and the environment say of names, as c-ares reads them.
+/// The settings for names in `resolv.conf`, `nsswitch.conf` and the environment, as c-ares reads them.
 struct SystemSettings {
     private let domains: [String]
     /// A name with as many dots is asked for as it is before a domain is put behind it.

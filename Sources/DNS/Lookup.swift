@@ -16,7 +16,7 @@ final class Lookup {
     /// Forms of the name that are still to be asked for.
     var candidates: ArraySlice<String>
     private var waiting: [UnsafeContinuation<Void, Never>] = []
-    /// What those who wait are told; one family's addresses at first, perhaps.
+    /// The result for those who wait; one family's addresses at first, perhaps.
     private var result: Result<Resolution, ResolutionError>?
     /// Tells the answers to one form of the name from those to another.
     private(set) var round = 0
@@ -86,7 +86,7 @@ final class Lookup {
     }
 }
 
-/// What c-ares made of one query.
+/// The result of one query of c-ares.
 struct QueryAnswer {
     var addresses: [IPAddress] = []
     /// The shortest TTL.

@@ -61,7 +61,7 @@ public final class Resolver {
 
     // MARK: - Queries
 
-    /// What c-ares carries back to us: whose query it was.
+    /// The query that c-ares hands back with its answer.
     private final class Query {
         /// Kept until the answer is there.
         let resolver: Resolver
@@ -147,7 +147,7 @@ public final class Resolver {
     }
 }
 
-/// What names resolved to, for as long as their records say. Times are milliseconds on the loop's clock.
+/// The addresses of names, for as long as their records say. Times are milliseconds on the loop's clock.
 private struct AddressCache {
     private struct Entry {
         let answer: Result<[IPAddress], ResolutionError>

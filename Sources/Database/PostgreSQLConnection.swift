@@ -32,7 +32,7 @@ public final class PostgreSQLConnection: SQLConnection {
             throw .unavailable(cause)
         }
         connection = opened
-        // What a server has to say beside its answers is no reason to write to standard error.
+        // A server's notices beside its answers are no reason to write to standard error.
         _ = library.setNoticeProcessor(opened, { _, _ in }, nil)
     }
 
@@ -111,7 +111,7 @@ public final class PostgreSQLConnection: SQLConnection {
     /// Waits for notifications of channels that were listened to.
     ///
     /// - Parameter limit: milliseconds.
-    /// - Returns: what those that came carry.
+    /// - Returns: the payloads of those that came.
     public func notifications(within limit: Int) throws(DatabaseError) -> [String] {
         var payloads = takeNotifications()
         if payloads.isEmpty {

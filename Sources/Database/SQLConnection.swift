@@ -1,8 +1,8 @@
 /// A connection to a database, whichever it is. Every call blocks; one thread at a time.
 public protocol SQLConnection: AnyObject {
-    /// What begins a transaction that is to write.
+    /// The statement that begins a transaction that is to write.
     static var transactionStart: String { get }
-    /// What begins a transaction that only reads, and sees none of what others write meanwhile.
+    /// The statement that begins a transaction that only reads, and sees no later changes of others.
     static var snapshotStart: String { get }
 
     /// Carries a statement out and returns its rows. Parameters stand as `$1`, `$2` … in it, in their order.
@@ -25,7 +25,7 @@ extension SQLConnection {
         try transaction(Self.transactionStart, body)
     }
 
-    /// What `body` reads is as of one moment.
+    /// All reads of `body` see the same moment.
     public func snapshot<Value>(_ body: () throws(DatabaseError) -> Value) throws(DatabaseError) -> Value {
         try transaction(Self.snapshotStart, body)
     }
@@ -51,7 +51,7 @@ public protocol DatabaseRow {
     func integer(_ column: Int) -> Int64?
     func text(_ column: Int) -> String?
     func bytes(_ column: Int) -> [UInt8]?
-    /// What a column holds, for a message: an integer or a text, in which bytes that are no UTF-8 are replaced.
+    /// The value of a column, for a message: an integer or a text, in which bytes that are no UTF-8 are replaced.
     func words(_ column: Int) -> String
 }
 
@@ -83,7 +83,7 @@ extension [DatabaseValue]: DatabaseRow {
     public func words(_ column: Int) -> String { text(column) ?? integer(column).map { "\($0)" } ?? "" }
 }
 
-/// What a database could not do. The texts are the library's own and hold no stored value.
+/// A failure of a database. The texts are the library's own and hold no stored value.
 public enum DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It cannot be opened or reached.
     case unavailable(String)

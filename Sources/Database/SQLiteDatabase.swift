@@ -140,7 +140,7 @@ public final class SQLiteDatabase: SQLConnection {
         let cause = "\(path): \(String(cString: sqlite3_errmsg(connection)))"
         switch sqlite3_errcode(connection) & 0xFF {
         case SQLITE_FULL: return .full(cause)
-        // What several processes share besides the file wants room as well.
+        // The part that several processes share besides the file wants room as well.
         case SQLITE_IOERR where sqlite3_system_errno(connection) == ENOSPC:
             return .full("\(path): no space left on the disk")
         case SQLITE_NOTADB, SQLITE_CORRUPT: return .unusable(cause)
@@ -150,9 +150,9 @@ public final class SQLiteDatabase: SQLConnection {
     }
 }
 
-/// What lies beneath a connection: SQLite looks at its log, and never whether somebody else has written to the file.
+/// The file beneath a connection: SQLite looks at its log, and never whether another program has written to the file.
 extension SQLiteDatabase {
-    /// What the file began with when it was looked at, and how much of the log had been copied into it by then.
+    /// The first bytes of the file when it was looked at, and how much of the log had been copied into it by then.
     public struct Surface: Sendable, Equatable {
         /// Database File Format, section 1.3. Zeros behind the end of the file.
         public let header: [UInt8]
@@ -197,7 +197,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// What the log holds is not copied into the file when the connection closes: the file is another one by now.
+    /// The log is not copied into the file when the connection closes: the file is another one by now.
     public func leaveLog() { attache_sqlite3_keep_log(connection) }
 }
 

@@ -42,14 +42,14 @@ final class CurlHandle {
         note(libcurl_set_text(library, handle, option, text))
     }
 
-    /// What libcurl is not to look up: `host:port:address,…`.
+    /// The names that libcurl is not to look up: `host:port:address,…`.
     func resolve(_ entry: String) {
         library.slist_free_all(entries)
         entries = library.slist_append(nil, entry)
         note(entries != nil && libcurl_set_addresses(library, handle, entries))
     }
 
-    /// - Parameter context: what the functions get, as long as calls are made.
+    /// - Parameter context: the argument of the functions, as long as calls are made.
     func call(_ context: UnsafeMutableRawPointer?, _ callbacks: CurlCallbacks) {
         note(
             libcurl_set_callbacks(
@@ -62,7 +62,7 @@ final class CurlHandle {
         return library.easy_perform(handle)
     }
 
-    /// What libcurl says about the last failure.
+    /// The words of libcurl about the last failure.
     var failureText: String { String(cString: errorText) }
 
     /// Nil for what is not known.

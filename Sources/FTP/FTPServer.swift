@@ -17,7 +17,7 @@ public struct FTPServer: Sendable {
 
     var bracketedHost: String { host.utf8.contains(.colon) ? "[\(host)]" : host }
 
-    /// What keeps libcurl from asking for the name; nil for an address.
+    /// The entry that keeps libcurl from asking for the name; nil for an address.
     var resolution: String? {
         guard IPAddress(host) == nil else { return nil }
         let texts = addresses.map { $0.family == .v4 ? "\($0)" : "[\($0)]" }
@@ -25,7 +25,7 @@ public struct FTPServer: Sendable {
     }
 }
 
-/// Who logs in, by USER and PASS (RFC 959 section 4.1.1).
+/// The login, by USER and PASS (RFC 959 section 4.1.1).
 public struct FTPLogin: Sendable {
     let user: [UInt8]
     let password: Secret

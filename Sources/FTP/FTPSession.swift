@@ -16,7 +16,7 @@ public final class FTPSession {
     private let security: FTPSecurity
     private let upload = ByteBuffer(capacity: BufferPool.large)
 
-    // What one call is about.
+    // The subject of one call.
     private var sink: ((Span<UInt8>) -> Bool)?
     private var source: ((ByteBuffer) -> Bool)?
     private var reply: FTPReply?
@@ -26,7 +26,7 @@ public final class FTPSession {
 
     /// - Parameters:
     ///   - timeouts: milliseconds; `connect` for the connection and its TLS, `idle` in which the server has to say
-    ///     something. What our own side takes does not count.
+    ///     something. The time of our own side does not count.
     ///   - isWanted: asked about once a second; false ends the call that is under way with `cancelled`.
     public init(
         with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Int, idle: Int),
@@ -99,7 +99,7 @@ public final class FTPSession {
         handle.set(CURLOPT_TRANSFERTEXT, asText)
         handle.set(CURLOPT_URL, "ftp://\(server.bracketedHost):\(server.port)\(path.urlText)")
         let code = handle.perform()
-        // What had gone wrong before counts, not that it took long to say QUIT then.
+        // An earlier failure counts, not that it took long to say QUIT then.
         if code == CURLE_ABORTED_BY_CALLBACK, let interruption { throw interruption }
         if code != CURLE_OK { throw failure(code) }
     }
@@ -133,7 +133,7 @@ public final class FTPSession {
     private func configure(connect: Int, silence: Int) {
         handle.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_FTP))
         handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
-        // What the environment says about proxies is meant for others.
+        // The environment's settings for proxies are meant for others.
         handle.set(CURLOPT_PROXY, "")
         handle.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         handle.set(CURLOPT_NOSIGNAL, true)
@@ -239,7 +239,7 @@ public final class FTPSession {
     }
 }
 
-/// What a server says of a file; nil where it says nothing.
+/// A server's facts about a file; nil where it says nothing.
 public struct FTPFile: Sendable, Equatable {
     /// Bytes, by SIZE (RFC 3659 section 4).
     public let size: Int?
@@ -252,7 +252,7 @@ public struct FTPFile: Sendable, Equatable {
     }
 }
 
-/// What a server said last: a code of three digits and a text (RFC 959 section 4.2).
+/// A server's last reply: a code of three digits and a text (RFC 959 section 4.2).
 public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
     public let code: Int
     /// Printable ASCII.
@@ -304,6 +304,6 @@ public enum FTPError: Error, Equatable, Sendable {
     case insecure(String)
     /// The connection broke, or what the server said was no FTP; the text is libcurl's.
     case broken(String)
-    /// Whoever wanted the file does not want it any more.
+    /// The client does not want the file any more.
     case cancelled
 }

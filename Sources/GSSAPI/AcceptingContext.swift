@@ -4,7 +4,7 @@ import Synchronization
 /// A client's login at a service, by SPNEGO with Kerberos, or by Kerberos alone: the side that answers. One for each
 /// login; its steps come one after the other.
 public final class AcceptingContext: Sendable {
-    /// What one step came to.
+    /// The result of one step.
     public enum Step: Sendable, Equatable {
         /// The token goes to the client, whose answer is the next step's.
         case `continue`([UInt8])
@@ -24,7 +24,7 @@ public final class AcceptingContext: Sendable {
     private let channel: [UInt8]?
     private let state = Mutex(State())
 
-    /// - Parameter channel: what the client's TLS connection is known by, with its unique prefix (RFC 5056). A client that
+    /// - Parameter channel: the mark of the client's TLS connection, with its unique prefix (RFC 5056). A client that
     ///   says nothing of its channel is accepted nevertheless, one that names another is not.
     public init(_ credential: AcceptorCredential, channel: [UInt8]? = nil) throws(GSSAPIError) {
         tokens = try SecurityTokens()
@@ -108,7 +108,7 @@ public final class AcceptorCredential: Sendable {
 
     /// Reads the keytab, whose file is not looked at afterwards. Blocks. Make another when it has changed.
     ///
-    /// - Parameter service: what clients ask a ticket for, on whatever host: `HTTP` for Negotiate (RFC 4559 section 4.1).
+    /// - Parameter service: the service of clients' tickets, on any host: `HTTP` for Negotiate (RFC 4559 section 4.1).
     ///   Keys of other services in the keytab accept nothing.
     public init(keytab path: String, service: String = "HTTP") throws(GSSAPIError) {
         let tokens = try SecurityTokens()

@@ -29,7 +29,7 @@ public struct GSSAPIError: Error, Sendable, Equatable, CustomStringConvertible {
         case unavailable
         /// Nor was it here: the clocks of the two sides differ by more than Kerberos puts up with.
         case clockSkew
-        /// What the peer sent is no token of a mechanism that is allowed here, or makes no sense at this point.
+        /// The peer's bytes are no token of a mechanism that is allowed here, or make no sense at this point.
         case defectiveToken
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 /// A login as one principal at one service, by SPNEGO with Kerberos (RFC 4178, RFC 4121): the side that begins. It asks
 /// for mutual authentication, and for delegation only where it is told to.
 public final class InitiatingContext: Sendable {
-    /// What one step came to.
+    /// The result of one step.
     public enum Step: Sendable, Equatable {
         /// The token goes to the service, whose answer is the next step's.
         case `continue`([UInt8])
@@ -29,7 +29,7 @@ public final class InitiatingContext: Sendable {
 
     /// - Parameters:
     ///   - ticket: of the cache; with it at hand no KDC is asked.
-    ///   - channel: what ties the login to its TLS connection (RFC 5056), with its unique prefix.
+    ///   - channel: the value that ties the login to its TLS connection (RFC 5056), with its unique prefix.
     public init(
         _ cache: TicketCache, to ticket: ServiceTicket, delegates: Bool = false, channel: [UInt8]? = nil
     ) throws(GSSAPIError) {
@@ -62,7 +62,7 @@ public final class InitiatingContext: Sendable {
     /// have run out; a step with a token asks none.
     public func step(_ token: [UInt8]? = nil) throws(GSSAPIError) -> Step {
         let result: Result<Step, GSSAPIError> = state.withLock { state in
-            // What comes behind the end, or instead of a token, would begin another login.
+            // Bytes behind the end, or in the place of a token, would begin another login.
             guard !state.isOver, token?.isEmpty != true, (token == nil) == (state.context == nil) else {
                 return .failure(GSSAPIError(.defectiveToken, "a token where none makes sense"))
             }

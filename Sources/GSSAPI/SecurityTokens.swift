@@ -1,6 +1,6 @@
 import CGSSAPI
 
-/// What initiator and acceptor have in common: tokens, names and status codes.
+/// The common part of initiator and acceptor: tokens, names and status codes.
 struct SecurityTokens {
     let library: kerberos_library
 
@@ -70,7 +70,7 @@ struct SecurityTokens {
         _ = library.gss_delete_sec_context(&minor, &context, nil)
     }
 
-    /// What a store's entries lead to, for SPNEGO, which may come to nothing but Kerberos.
+    /// The credential of a store's entries, for SPNEGO, which may come to nothing but Kerberos.
     func credential(
         _ store: [(key: String, value: String)], usage: gss_cred_usage_t, as name: gss_name_t?
     ) throws(GSSAPIError) -> gss_cred_id_t {
@@ -120,7 +120,7 @@ struct SecurityTokens {
         }
     }
 
-    /// What the library says of a failure: the mechanism's words, which say more, else its own.
+    /// The library's words for a failure: the mechanism's, which say more, else its own.
     func words(_ major: OM_uint32, _ minor: OM_uint32) -> String {
         let own = display(major, of: GSS_C_GSS_CODE, gssapi_spnego())
         let mechanism = minor == 0 ? nil : display(minor, of: GSS_C_MECH_CODE, gssapi_krb5())

@@ -52,7 +52,7 @@ extension Authority {
         }
     }
 
-    /// What stands between `start` and the path, the query or `end`, when it is a host name or dotted quad with or
+    /// The bytes between `start` and the path, the query or `end`, when they are a host name or dotted quad with or
     /// without a port; nil for anything else, good or bad.
     init?(plainAt start: Int, to end: Int, of bytes: Span<UInt8>) {
         let hostEnd: Int

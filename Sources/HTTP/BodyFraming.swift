@@ -92,9 +92,9 @@ public enum BodyFraming: Equatable, Sendable {
 
 /// Where the body of a response ends, and what its fields say of that.
 struct ResponseFraming {
-    /// What is read.
+    /// The framing by which the body is read.
     var body = BodyFraming.none
-    /// What the fields say; of a response that has no body, such as one to HEAD, it tells what the body would be.
+    /// The framing that the fields announce, also of a response that has no body, such as one to HEAD.
     var stated = BodyFraming.none
     /// Nothing in them but what every server writes. Else no second response is expected to begin where this one ends.
     var isRegular = true
@@ -111,7 +111,7 @@ extension ResponseFraming {
     ) throws(Defect) {
         if method == .connect, status.isSuccessful { return }
         if status.rawValue < 200 || status == .noContent { return }
-        // Checked also where there is no body: what they say goes to the client.
+        // Checked also where there is no body: the client gets these fields.
         if let field = fields.first(.transferEncoding) {
             stated = try BodyFraming.codings(bytes, version: version, fields: fields)
             isRegular = BodyFraming.isChunkedAlone(bytes, field, fields)

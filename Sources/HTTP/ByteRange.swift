@@ -1,6 +1,6 @@
 import Bytes
 
-/// What a `Range` field wants of a representation (RFC 9110 section 14.2).
+/// The part of a representation that a `Range` field wants (RFC 9110 section 14.2).
 public enum ByteRange: Equatable, Sendable {
     /// All: the field says nothing that is understood, or wants several parts.
     case whole

@@ -16,7 +16,7 @@ public struct ChunkedDecoder: Sendable {
         case data(Range<Int>)
         /// A line of the trailer section with its line end; go on behind it.
         case trailer(Range<Int>)
-        /// The body ended before `consumed`; what follows is not its.
+        /// The body ended before `consumed`; the bytes behind it are not its.
         case end(consumed: Int)
     }
 

@@ -9,7 +9,7 @@ public enum ChunkedEncoder {
         buffer.append(literal: "\r\n")
     }
 
-    /// What follows the data of a chunk.
+    /// The bytes behind the data of a chunk.
     public static func appendLineEnd(to buffer: ByteBuffer) {
         buffer.append(literal: "\r\n")
     }

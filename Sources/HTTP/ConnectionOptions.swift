@@ -83,7 +83,7 @@ extension ConnectionOptions {
     }
 }
 
-/// The `Connection` field of a head we write; what HTTP/1.1 means without one needs no line.
+/// The `Connection` field of a head we write; the default of HTTP/1.1 needs no line.
 public enum ConnectionLine: UInt8, Sendable {
     case none
     case close

@@ -1,4 +1,4 @@
-/// What makes a message one that an intermediary must not pass on. It says nothing about whose message it is:
+/// A fault for which an intermediary must not pass a message on. It says nothing about the sender:
 /// `HTTPError` adds that.
 public enum Defect: Error, Equatable, Sendable {
     // Size.
@@ -68,7 +68,7 @@ public enum Defect: Error, Equatable, Sendable {
 }
 
 extension Defect {
-    /// What old servers do in their responses, and what one reading of each can be given to the client.
+    /// The oddities of old servers' responses that have one reading, which the client can be given.
     var isLenientlyRead: Bool {
         switch self {
         case .bareLineFeed, .foldedLine, .blankBeforeColon: true

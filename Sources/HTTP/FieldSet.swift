@@ -20,8 +20,8 @@ public struct FieldSet: OptionSet, Sendable {
 
     // Constants as expressions of single bits, so that they need no initialisation at run time.
 
-    /// What concerns one connection only and never crosses the proxy (RFC 9110 section 7.6.1), and the credentials and
-    /// challenges between a client and its proxy (section 11.7). `Transfer-Encoding` is not here: it goes with the
+    /// Fields that concern one connection only and never cross the proxy (RFC 9110 section 7.6.1), and the credentials
+    /// and challenges between a client and its proxy (section 11.7). `Transfer-Encoding` is not here: it goes with the
     /// body's framing. Nor is `Trailer`: section 6.6.2 keeps it as a hint of what the trailer section held.
     public static var hopByHop: FieldSet {
         FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.keepAlive)).union(FieldSet(.te))
@@ -29,22 +29,22 @@ public struct FieldSet: OptionSet, Sendable {
             .union(FieldSet(.proxyAuthenticationInfo))
     }
 
-    /// What a `Connection` field must not take out of a message: where it goes, where it ends, how often it may be
-    /// passed on, and who sent it.
+    /// Fields that a `Connection` field must not take out of a message: where it goes, where it ends, how often it may
+    /// be passed on, and who sent it.
     public static var essential: FieldSet {
         FieldSet(.host).union(FieldSet(.contentLength)).union(FieldSet(.contentEncoding)).union(FieldSet(.via))
             .union(FieldSet(.maxForwards)).union(FieldSet(.authorization)).union(FieldSet(.wwwAuthenticate))
             .union(FieldSet(.authenticationInfo))
     }
 
-    /// What decides about framing and connection of a request; without any of it there is nothing to decide.
+    /// Fields that decide about framing and connection of a request; without any of them there is nothing to decide.
     static var concludingRequest: FieldSet {
         FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.contentLength))
             .union(FieldSet(.transferEncoding)).union(FieldSet(.expect))
     }
 
-    /// What must not stand in a trailer section (RFC 9110 section 6.5.1): a recipient that merges trailers into the
-    /// head would read another message than we relayed.
+    /// Fields that must not stand in a trailer section (RFC 9110 section 6.5.1): a recipient that merges trailers into
+    /// the head would read another message than we relayed.
     public static var forbiddenInTrailers: FieldSet {
         essential.union(hopByHop).union(FieldSet(.transferEncoding)).union(FieldSet(.trailer)).union(FieldSet(.expect))
             .union(FieldSet(.contentType)).union(FieldSet(.contentRange)).union(FieldSet(.setCookie))

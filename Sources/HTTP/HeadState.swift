@@ -48,10 +48,10 @@ enum HeadState {
     }
 }
 
-/// What a head parser says of the bytes it has been shown.
+/// A head parser's verdict on the bytes it has been shown.
 public enum HeadProgress: Equatable, Sendable {
     /// The head is not whole; show it the same bytes again with more behind them.
     case needsMore
-    /// The head is the first `length` bytes; what follows is the body's.
+    /// The head is the first `length` bytes; the rest is the body's.
     case complete(length: Int)
 }

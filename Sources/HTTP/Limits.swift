@@ -1,4 +1,4 @@
-/// What a peer may make us hold or count before a message is refused. Bytes, unless said otherwise.
+/// The most that a peer may make us hold or count before a message is refused. Bytes, unless said otherwise.
 public struct Limits: Sendable, Equatable {
     /// No offset into a head may outgrow 32 bits, whatever is configured.
     public static let largestHead = 1 << 30

@@ -1,4 +1,4 @@
-/// What a file's name says of its content.
+/// The media type of a file, by its name.
 public enum MediaType {
     private static let byExtension = [
         "css": "text/css", "csv": "text/csv", "gif": "image/gif", "gz": "application/gzip", "htm": "text/html",

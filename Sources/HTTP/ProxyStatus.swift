@@ -38,7 +38,7 @@ public struct ProxyStatus: Sendable {
         return text.utf8.allSatisfy { $0.isTokenByte || $0 == .colon || $0 == .slash }
     }
 
-    /// RFC 8941 section 3.3.3: printable ASCII. What is not becomes `?`, a character each.
+    /// RFC 8941 section 3.3.3: printable ASCII. Every other character becomes `?`.
     private static func string(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -15,7 +15,7 @@ public final class RequestHead {
     public let fields: FieldTable
     /// The Host line says what the target says, byte for byte.
     private(set) var keepsHostLine = false
-    /// What the Host field says, where the target names no authority.
+    /// The authority of the Host field, where the target names none.
     private var host: Authority?
     /// The port of an authority that names none, where it is not the scheme's.
     private(set) var assumedPort: UInt16?
@@ -25,7 +25,7 @@ public final class RequestHead {
     public private(set) var keepAlive = false
     /// The client waits for `100 Continue` before it sends its body (RFC 9110 section 10.1.1).
     public private(set) var expectsContinue = false
-    /// What is left of `Max-Forwards`, for OPTIONS and TRACE (RFC 9110 section 7.6.2); other methods ignore it.
+    /// The value of `Max-Forwards`, for OPTIONS and TRACE (RFC 9110 section 7.6.2); other methods ignore it.
     public private(set) var maxForwards: Int?
     /// `Connection: upgrade` with an Upgrade field came, in HTTP/1.1.
     public private(set) var upgrade: Upgrade?
@@ -195,7 +195,7 @@ public final class RequestHead {
         return start..<end
     }
 
-    /// What takes the whole head to know.
+    /// The checks that need the whole head.
     private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
         try readHost(bytes)
         if fields.present.isDisjoint(with: .concludingRequest), method != .options, method != .trace {

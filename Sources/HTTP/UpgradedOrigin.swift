@@ -157,7 +157,7 @@ public final class UpgradedOrigin: Sendable {
         return named.equalsIgnoringCase(host.span) ? end : nil
     }
 
-    /// What may follow host and port. Anything else, `@` above all, makes it another host's URL.
+    /// The characters that may follow host and port. Any other, `@` above all, makes it another host's URL.
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case .slash, UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: ">"), .quote, UInt8(ascii: "'"), .space, .tab:
@@ -168,7 +168,7 @@ public final class UpgradedOrigin: Sendable {
 }
 
 extension UpgradedOrigin {
-    /// What becomes of a field on its way through an upgrade.
+    /// The treatment of a field on its way through an upgrade.
     enum Treatment {
         case kept
         case dropped
@@ -180,7 +180,7 @@ extension UpgradedOrigin {
         case cookie
     }
 
-    /// What a response's field needs before a client may have it that believes in `http`.
+    /// The change that a response's field needs before a client may have it that believes in `http`.
     ///
     /// `Strict-Transport-Security` and `Alt-Svc` would have the client leave the way that was chosen for it. `Link` is
     /// treated since clients page with it.
@@ -197,8 +197,8 @@ extension UpgradedOrigin {
         }
     }
 
-    /// What a request's field needs before the origin may have it: one that checks `Referer` or `Origin` expects its own
-    /// name, and WebDAV (RFC 4918 sections 10.3 and 10.4) names the origin in `Destination` and `If`.
+    /// The change that a request's field needs before the origin may have it: one that checks `Referer` or `Origin`
+    /// expects its own name, and WebDAV (RFC 4918 sections 10.3 and 10.4) names the origin in `Destination` and `If`.
     static func treatmentOfRequest(_ name: Span<UInt8>) -> Treatment {
         switch name.count {
         case 2 where name.equalsIgnoringCase("if"): .bracketed

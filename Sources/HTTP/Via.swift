@@ -65,7 +65,7 @@ public struct Via: Sendable {
 extension HeadWriter {
     /// `Via` of a request that is made because of another one: the lines of that one, and ours.
     ///
-    /// - Parameter version: what the other came with.
+    /// - Parameter version: the version of the message that came.
     public func via(_ via: Via, behind fields: FieldTable, of bytes: Span<UInt8>, received version: Version) {
         if fields.present.contains(.via) {
             for line in fields where line.known == .via { field("Via", bytes.extracting(line.value)) }

@@ -7,7 +7,7 @@ import Glibc
 /// (`wakeup`): that is how a pool learns that an idle connection was closed by the peer, and a session that its client
 /// has left while a task waits for somebody else.
 open class Channel: Timed {
-    /// What became of the channel, beyond being ready.
+    /// The state of the channel, beyond being ready.
     enum Condition {
         case open
         case timedOut
@@ -17,7 +17,7 @@ open class Channel: Timed {
     public final let descriptor: Int32
     public final var isReadable = false
     public final var isWritable = false
-    /// The peer has ended its sending side (or all of it): what is buffered must be read to the end.
+    /// The peer has ended its sending side (or all of it): the buffered bytes must be read to the end.
     public final var hasPeerEnded = false
     /// The connection is gone, as after a reset: nothing that is sent will arrive.
     public final var isBroken = false

@@ -35,7 +35,7 @@ public enum Descriptors {
     }
 }
 
-/// What a program that is started finds open.
+/// The descriptors that a started program finds open.
 public enum PassedDescriptors {
     /// Nothing from `descriptor` on, even if a library has opened it without close-on-exec.
     /// - Returns: whether there was memory for that.

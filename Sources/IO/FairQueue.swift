@@ -7,7 +7,7 @@ import Bytes
 /// a source that brings nothing saves no rounds. So a source that brings a hundred pieces delays the first piece of
 /// another by one. In a full queue a new piece replaces the one that would be done last, unless that is itself.
 struct FairQueue<Key: Hashable> {
-    /// Whose turn it is for.
+    /// The client whose turn it is.
     struct Turn {
         let source: IPAddress
         /// Lower ranks come first.

@@ -47,7 +47,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         var jobs: [Key: Job] = [:]
         /// Threads that are at work.
         var threads = 0
-        /// What a piece of work takes.
+        /// The usual time of a piece of work.
         var milliseconds = 0
     }
 
@@ -64,7 +64,7 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         state = Mutex(State(queue: FairQueue(limit: waiting)))
     }
 
-    /// What `work` returns, whoever asked for it first. To be called on the client's loop.
+    /// The result of `work`, for every client that asked for it. To be called on the client's loop.
     ///
     /// - Parameters:
     ///   - rank: lower ranks come first.

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What a descriptor can fail with. `system` carries the errno; the others are conditions this target makes itself.
+/// A failure of a descriptor. `system` carries the errno; the others are conditions this target makes itself.
 public enum IOError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The deadline of the channel passed.
     case timedOut

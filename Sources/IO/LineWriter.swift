@@ -4,7 +4,7 @@ import Synchronization
 /// Appends whole lines to a file on a thread of its own, so that nobody waits who writes. Where the destination is slower
 /// than those who write, or takes no more, lines are dropped and counted.
 public final class LineWriter: Sendable {
-    /// What an operator wants to know of the destination, once each.
+    /// The news of the destination for an operator, once each.
     public enum Change: Sendable, Equatable {
         /// It takes no more, as a full disk or a closed pipe; the text is the system's.
         case failed(String)
@@ -50,7 +50,7 @@ public final class LineWriter: Sendable {
         var lost = 0
         var lastLoss = ContinuousClock.now
 
-        /// - Returns: what is to be told: every trouble once.
+        /// - Returns: the news to report: every trouble once.
         mutating func lose(_ lines: Int, of losses: Losses, because change: Change) -> Change? {
             losses.add(lines)
             lost += lines
@@ -91,7 +91,7 @@ public final class LineWriter: Sendable {
         self.tell = tell
     }
 
-    /// What is written from now on goes to `file`.
+    /// All later lines go to `file`.
     public func replace(with file: OutputFile) {
         state.withLock { state in
             state.file = file

@@ -142,7 +142,7 @@ public final class Listener: Channel {
 
 /// A connection as a listener's system call gave it.
 public struct AcceptedConnection: Sendable {
-    /// Whoever takes the connection over closes it.
+    /// The new owner of the connection closes it.
     public let descriptor: Int32
     public let peer: SocketAddress
 

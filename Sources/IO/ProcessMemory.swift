@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What others can see of this process's memory, in which passwords are.
+/// The view of others into this process's memory, in which passwords are.
 public enum ProcessMemory {
     /// From now on the process leaves no core dump, whatever ends it, and processes of the same user can neither look into
     /// its memory nor read its environment (prctl(2), `PR_SET_DUMPABLE`; `RLIMIT_CORE` holds for its children as well).
@@ -21,7 +21,7 @@ public enum ProcessMemory {
     }
 }
 
-/// What the process was started with.
+/// The arguments that the process was started with.
 public enum ProcessArguments {
     /// The program's name first.
     public static var all: [String] {

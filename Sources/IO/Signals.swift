@@ -19,7 +19,7 @@ public enum Signals {
     public static func block() {
         var set = handled
         pthread_sigmask(SIG_BLOCK, &set, nil)
-        // Whose file may grow no more, or whose pipe nobody reads, is told by the call.
+        // The call itself reports a file that may grow no more and a pipe without a reader.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }

@@ -21,7 +21,7 @@ public enum SmallFile {
         return stat(path, &status) == 0 ? status.st_mode & mask : 0
     }
 
-    /// What is piped or redirected into the program.
+    /// The content that is piped or redirected into the program.
     public static func readStandardInput(limit: Int) throws(FileError) -> [UInt8] {
         try readAll(of: STDIN_FILENO, limit: limit)
     }
@@ -29,7 +29,7 @@ public enum SmallFile {
     private static func readAll(of descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
-        // What was read may be a secret.
+        // The bytes that were read may be a secret.
         defer { wipe(&piece) }
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= limit {

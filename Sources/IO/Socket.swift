@@ -266,7 +266,7 @@ public final class Socket: Channel {
     }
 }
 
-/// What one system call that moves bytes came to.
+/// The result of one system call that moves bytes.
 public enum Transfer: Equatable, Sendable {
     case moved(Int)
     case endOfStream

@@ -31,12 +31,12 @@ public struct Terminal: ~Copyable {
         var endings = Self.endings
         var before = sigset_t()
         pthread_sigmask(SIG_BLOCK, &endings, &before)
-        // Restored last: what is pending then ends the process.
+        // Restored last: a pending signal then ends the process.
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var unseen = shown
         unseen.c_lflag &= ~tcflag_t(ECHO)
         unseen.c_lflag |= tcflag_t(ICANON | ISIG)
-        // What was typed before the question was asked is no answer to it.
+        // Characters that were typed before the question are no answer to it.
         guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
             throw .system(errno: errno, operation: "cannot change the terminal's settings")
         }

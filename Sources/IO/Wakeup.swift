@@ -1,10 +1,10 @@
-/// What a task waits on: any event on any channel that names this wake-up.
+/// The object that a task waits on: any event on any channel that names this wake-up ends the wait.
 ///
 /// A task that serves a client holds one and lends it to each channel it uses, so that it can wait for the client and
 /// the upstream at once. It remembers nothing but its end: try the call, and wait only after it said it would block.
 public final class Wakeup {
     private var waiter: UnsafeContinuation<Void, Never>?
-    /// Told of each event before the task is: what goes on beside it, on the same channels.
+    /// Told of each event before the task is: the work beside it, on the same channels.
     public var companion: (any WakeupCompanion)?
     /// Told of an event that no task waits for.
     public var driver: (any WakeupCompanion)?

@@ -38,7 +38,7 @@ public final class PACFile: Sendable {
     private static let capacity = 4096
 
     /// - Parameters:
-    ///   - program: what is started to evaluate it; see `PACWorker`.
+    ///   - program: the program that evaluates it; see `PACWorker`.
     ///   - limit: for one answer.
     public init(path: String, program: String = "/proc/self/exe", limit: Duration = .seconds(5)) {
         self.path = path
@@ -59,7 +59,7 @@ public final class PACFile: Sendable {
     /// The ways to a server. To be called on the client's loop.
     ///
     /// - Parameters:
-    ///   - scheme: what is spoken with it.
+    ///   - scheme: the protocol that is spoken with it.
     ///   - host: a name, or an address without brackets.
     ///   - client: for whom.
     public func ways(
@@ -95,7 +95,7 @@ public final class PACFile: Sendable {
         } catch { answer = .failure(error) }
         let isKnown = if case .success = answer { true } else { false }
         known.withLock { known in
-            // What an older file said is of no use to others.
+            // An older file's result is of no use to others.
             guard known.stamp == engine.stamp else { return }
             if known.answers.count >= Self.capacity { known.answers.removeAll(keepingCapacity: true) }
             known.answers[question] = Known(

@@ -43,7 +43,7 @@ final class PACProcess {
     /// - Parameters:
     ///   - url: without blanks.
     ///   - host: without blanks.
-    /// - Returns: what the script returned.
+    /// - Returns: the script's own result.
     /// - Throws: `broken` if it threw. After anything else the process is of no more use.
     func ask(url: String, host: String, within limit: Duration) throws(PACError) -> String {
         let line = Array("\(url) \(host)\n".utf8)

@@ -2,7 +2,7 @@ import Bytes
 
 /// One of the ways that a PAC file names, in its order.
 public enum PACWay: Equatable, Sendable {
-    /// What is spoken with a proxy.
+    /// The protocol that is spoken with a proxy.
     public enum Scheme: Sendable {
         case http, https, socks4, socks5
     }
@@ -14,8 +14,8 @@ public enum PACWay: Equatable, Sendable {
     /// How many ways are tried for one request.
     static let limit = 32
 
-    /// What `FindProxyForURL` returned: `PROXY a:8080; SOCKS5 b:1080; DIRECT`. Nothing said means directly; an entry that
-    /// is not understood is left out, and so there may be none.
+    /// The result of `FindProxyForURL`: `PROXY a:8080; SOCKS5 b:1080; DIRECT`. An empty one means directly; an entry
+    /// that is not understood is left out, and so there may be none.
     public static func list(_ text: String) -> [PACWay] {
         let entries = text.split(separator: ";").map { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }) }
         let said = entries.filter { !$0.isEmpty }

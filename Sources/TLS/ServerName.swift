@@ -1,6 +1,6 @@
 import Bytes
 
-/// Whom a certificate has to speak for: the host of a URL (RFC 9525 section 2).
+/// The server that a certificate has to speak for: the host of a URL (RFC 9525 section 2).
 public enum ServerName: Sendable, Hashable {
     /// A host name in ASCII (an internationalised one as A-labels), lower case, without a trailing dot.
     case host(String)

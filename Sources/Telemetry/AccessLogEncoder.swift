@@ -203,7 +203,7 @@ extension ByteBuffer {
 
 /// How an access log writes an exchange.
 public enum AccessLogFormat: Sendable {
-    /// One JSON object a line; what is not known is left out.
+    /// One JSON object a line; unknown members are left out.
     case json
     /// The Common Log Format of the NCSA server: client, user, time, request line, status, bytes. It has no room for
     /// what the proxy decided.

@@ -1,7 +1,7 @@
 import Bytes
 import HTTP
 
-/// What was decided and measured for one exchange: the log, the metrics and `Proxy-Status` are views of it.
+/// All decisions and measures of one exchange: the log, the metrics and `Proxy-Status` are views of it.
 ///
 /// One record serves a client connection for its life: `reset()` between requests keeps the client and the memory,
 /// so that a kept connection costs no allocation. It belongs to one task at a time and holds no secret: names of
@@ -14,9 +14,9 @@ public final class ExchangeRecord {
         case reused
     }
 
-    /// What was found in a tunnel that was to be looked into.
+    /// The protocol in a tunnel that was to be looked into.
     public enum Tunnel: Sendable {
-        /// TLS; what came through it has records of its own.
+        /// TLS; the requests in it have records of their own.
         case https
         /// HTTP in clear; the same.
         case http
@@ -59,7 +59,7 @@ public final class ExchangeRecord {
     public var route: String?
     /// The parent proxy that the request went through: its name in the rule file, its host and its port.
     public var parent: String?
-    /// What a challenge of the parent's was answered with: the scheme, and the name of the credential.
+    /// The answer to a challenge of the parent's: the scheme, and the name of the credential.
     public var parentScheme: AnsweredScheme?
     public var parentCredential: String?
     /// The name of the `challenge` block that decided, and its line.
@@ -185,11 +185,11 @@ public final class ExchangeRecord {
     }
 }
 
-/// How an origin was met by TLS: what the records of all exchanges on one connection have in common.
+/// How an origin was met by TLS: the common part of the records of all exchanges on one connection.
 public final class SecurityRecord: Sendable {
     /// `1.3`; nil where TLS did not come about.
     public let version: StaticString?
-    /// What was found about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
+    /// The findings about the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
     public let trustFindings: String?
     /// The rule that decided about the origin's certificate.
     public let trustRule: String?

@@ -84,7 +84,7 @@ public final class Metrics: Sendable {
     }
 }
 
-/// What is counted beside errors and durations.
+/// Events that are counted, beside errors and durations.
 public enum Counter: Int, CaseIterable, Sendable {
     /// Exchanges by the class of the status sent; none when the client left before one was.
     case responsesNone

@@ -174,7 +174,7 @@ public struct PrometheusText {
     }
 }
 
-/// What the copies of bodies, which are kept for sending them again, have of `limits { replay-disk-total }`.
+/// The share of `limits { replay-disk-total }` that copies of bodies have, which are kept for sending them again.
 public struct ReplayDiskUse: Sendable {
     /// Bytes that are taken, announced ones that have not come yet among them.
     public let bytes: Int

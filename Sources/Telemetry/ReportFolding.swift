@@ -14,7 +14,7 @@ public struct ReportFolding {
 
     public init(period: Duration = .seconds(10)) { self.period = period }
 
-    /// - Returns: what is to be said now.
+    /// - Returns: the lines to write now.
     public mutating func add(_ sentence: String, at now: ContinuousClock.Instant) -> [String] {
         let repeated = due(at: now)
         if said[sentence] != nil {

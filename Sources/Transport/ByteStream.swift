@@ -2,7 +2,7 @@ import Bytes
 import IO
 import TLS
 
-/// An ordered stream of bytes in both directions: what every layer above reads and writes.
+/// An ordered stream of bytes in both directions, which every layer above reads and writes.
 ///
 /// Its bytes are the socket's until `handshake` or `accept` has put TLS between, and more than once where there is TLS
 /// inside TLS. Belongs to its loop. One task at a time uses it, and lends it the wake-up on which that task waits.
@@ -136,7 +136,7 @@ public final class ByteStream {
     /// - Returns: whether all were written; false when the peer has something to say.
     public func write(_ count: Int, from buffer: ByteBuffer, idle: Int) async throws(IOError) -> Bool {
         var rest = count
-        // What the deadline was for has passed.
+        // The wait of the deadline is over.
         setDeadline(after: nil)
         while rest > 0 {
             try check()
@@ -166,8 +166,8 @@ public final class ByteStream {
     /// Throws when the deadline has passed or the stream was closed.
     public func check() throws(IOError) { try socket.check() }
 
-    /// What an `errno` of a read or write means: with TLS an end that was not announced is one that came too early. More
-    /// about TLS says `tls.failure`.
+    /// The meaning of an `errno` of a read or write: with TLS an end that was not announced is one that came too
+    /// early. More about TLS says `tls.failure`.
     public func failure(_ errno: Int32, _ operation: String) -> IOError {
         if let tls, tls.failure == .truncated { return .endOfStream }
         return .system(errno: errno, operation: operation)
@@ -175,7 +175,7 @@ public final class ByteStream {
 
     // MARK: - Layers and ends
 
-    /// What a further TLS connection runs over.
+    /// The transport of a further TLS connection.
     var carrier: any RecordTransport { tls ?? socket }
 
     /// From here on the stream's bytes are those of the connection, which runs over `carrier`.
@@ -209,12 +209,12 @@ extension ByteStream {
     /// Puts TLS between, as the client: from here on the stream's bytes are what goes through it.
     ///
     /// - Parameters:
-    ///   - name: who is meant; sent to the server unless it is an address.
+    ///   - name: the server that is meant; sent to it unless it is an address.
     ///   - sessions: where a session may be found and new ones are left.
     ///   - chooseIdentity: called whenever the server wants a certificate, also later, with the issuers that it accepts;
     ///     never before the server is trusted. Nil declines. It must not keep the stream.
     ///   - limit: milliseconds for the server's part; anew after each decision.
-    ///   - judge: what to think of the server's chain; it may take its time, and nil refuses. Not called for a session
+    ///   - judge: decides about the server's chain; it may take its time, and nil refuses. Not called for a session
     ///     that is resumed, which carries its trust with it (`tls.serverTrust`).
     /// - Throws: why there is no TLS. The stream is then good for nothing but to be closed.
     public func handshake(
@@ -238,8 +238,8 @@ extension ByteStream {
     /// - Parameters:
     ///   - earlier: bytes of the client that were read from the stream to look at them; emptied.
     ///   - limit: milliseconds for the client's part; anew after the identity was found.
-    ///   - identity: whom to be for a client that wants this name, or says none; nil refuses. It may take its time. Not
-    ///     called for a client that comes back.
+    ///   - identity: chooses the certificate for a client that wants this name, or says none; nil refuses. It may take
+    ///     its time. Not called for a client that comes back.
     /// - Throws: why there is no TLS. The stream is then good for nothing but to be closed.
     public func accept(
         as server: ServerTLSContext, after earlier: ByteBuffer? = nil, within limit: Int,

@@ -3,7 +3,7 @@ import IO
 
 /// A blind relay between two streams, in one task: bytes both ways, each end passed on as a half-close.
 public enum Tunnel {
-    /// What went through.
+    /// The bytes that went through.
     public struct Totals: Sendable {
         public var up = 0
         public var down = 0
@@ -47,7 +47,7 @@ public enum Tunnel {
     }
 }
 
-/// One direction of a tunnel: what it has read and not yet written, and how far its end has come.
+/// One direction of a tunnel: the bytes it has read and not yet written, and how far its end has come.
 ///
 /// The first bytes go through little memory, since most tunnels are short; after that they stay in the kernel or, where a
 /// side has TLS, go through more memory.

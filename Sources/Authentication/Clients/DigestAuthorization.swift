@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 
-/// What a client answers to a Digest challenge (RFC 7616 section 3.4), read from the field's value behind the scheme.
+/// A client's answer to a Digest challenge (RFC 7616 section 3.4), read from the field's value behind the scheme.
 /// Nothing in it is believed yet.
 ///
 /// The values are offsets into what was read, so that nothing is allocated. It refuses what two readers could
@@ -146,7 +146,7 @@ public struct DigestAuthorization: Sendable {
         guard piece.isEscaped else { return buffer.append(text) }
         var offset = 0
         while offset < text.count {
-            // What was read has no backslash at its end.
+            // The text has no backslash at its end.
             if text[offset] == .backslash, offset &+ 1 < text.count { offset &+= 1 }
             buffer.append(text[offset])
             offset &+= 1
@@ -256,7 +256,7 @@ extension DigestAuthorization {
     /// time whatever it finds.
     /// - Parameters:
     ///   - key: the digest over user, realm and password.
-    ///   - value: what this was read from.
+    ///   - value: the field's value that this was read from.
     ///   - target: the client's `uri`, which the caller has held against the request.
     public func proves(
         _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
@@ -307,7 +307,7 @@ extension DigestAuthorization {
     }
 }
 
-/// What stands for a password in Digest (RFC 7616 section 3.4.2, `A1` without `-sess`): whoever has it can log in.
+/// The stand-in for a password in Digest (RFC 7616 section 3.4.2, `A1` without `-sess`): a holder of it can log in.
 public enum DigestKey {
     public static func make(
         _ algorithm: DigestAlgorithm, user: String, realm: String, password: Secret

@@ -75,14 +75,14 @@ public final class DigestNonces: Sendable {
 
 /// The nonces that were used, each with its window of counts; no more than there is room for. Without I/O and clock.
 ///
-/// What has to go to make room would be new again if it came back. So everything of its age and older that is not in
-/// the table is refused from then on: a client gets a new nonce then, and nothing is ever taken twice.
+/// An entry that has to go to make room would be new again if it came back. So everything of its age and older that is
+/// not in the table is refused from then on: a client gets a new nonce then, and nothing is ever taken twice.
 struct NonceTable: Sendable {
     private var windows: [DigestNonce: NonceWindow] = [:]
     /// In the order in which they were first used: a ring, whose oldest stands at `oldest` when it is full.
     private var order: [DigestNonce] = []
     private var oldest = 0
-    /// What is not in the table and was made then or earlier is refused.
+    /// A nonce that is not in the table and was made then or earlier is refused.
     private var floor: UInt64 = 0
     private let capacity: Int
 

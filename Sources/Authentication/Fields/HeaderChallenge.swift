@@ -30,7 +30,7 @@ public struct HeaderChallenge: Sendable, Hashable {
         parameters.first { $0.name == name }?.value
     }
 
-    /// The value as text; what is not UTF-8 becomes U+FFFD.
+    /// The value as text; bytes that are no UTF-8 become U+FFFD.
     public func text(_ name: String) -> String? {
         self[name].map { $0.span.text }
     }

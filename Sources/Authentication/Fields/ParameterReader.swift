@@ -24,7 +24,7 @@ struct ParameterReader {
         while !isAtEnd, bytes[offset].isBlank || bytes[offset] == .comma { offset += 1 }
     }
 
-    /// Passes over the rest of a broken element, quoted strings as a whole. What follows an open quote is lost.
+    /// Passes over the rest of a broken element, quoted strings as a whole. All behind an open quote is lost.
     mutating func skipElement() {
         while !isAtElementEnd {
             if bytes[offset] == .quote { _ = quotedString() } else { offset += 1 }

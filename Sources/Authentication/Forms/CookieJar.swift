@@ -202,7 +202,7 @@ private struct SetCookie {
         }
     }
 
-    /// What comes before the first equals sign, as far as it names a cookie.
+    /// The text before the first equals sign, as far as it names a cookie.
     static func name(in field: Span<UInt8>) -> Range<Int> {
         let pairEnd = field.firstIndex(of: .semicolon) ?? field.count
         return field.trimmingBlanks(0..<(field.firstIndex(of: .equals, in: 0..<pairEnd) ?? 0))

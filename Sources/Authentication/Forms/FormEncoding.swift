@@ -9,7 +9,7 @@ struct FormEncoding: ~Copyable {
     /// Between the fields; nil: they are URL-encoded.
     private let boundary: String?
 
-    /// - Parameter boundary: what no field holds, for `multipart/form-data`.
+    /// - Parameter boundary: a text that no field holds, for `multipart/form-data`.
     init(charset: HTMLCharset, boundary: String? = nil) {
         self.charset = charset
         self.boundary = boundary
@@ -96,7 +96,7 @@ struct FormEncoding: ~Copyable {
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }
 
-/// What a filled-in form is sent as.
+/// The content of a filled-in form.
 public struct FormContent: Sendable {
     /// The value of `Content-Type`.
     public let type: String

@@ -8,7 +8,7 @@ import Crypto
 ///
 /// A form that asks for the user alone is sent like that, and the one of the page behind it is then filled in.
 public struct FormLogin: Sendable {
-    /// What the caller does next.
+    /// The caller's next step.
     public enum Step: Sendable {
         case get(target: [UInt8])
         /// - Parameter page: the target of the page that the form is on.
@@ -49,7 +49,7 @@ public struct FormLogin: Sendable {
     /// The form that was filled in last; nil where the rule's fields were sent alone.
     private var filled: HTMLForm?
 
-    /// - Parameter boundary: of content in parts; what no page can know. Nil: none is sent in parts.
+    /// - Parameter boundary: of content in parts; a text that no page can know. Nil: none is sent in parts.
     public init(_ template: LoginTemplate, to origin: Origin, with credential: Credential, boundary: String?) {
         self.boundary = boundary
         self.template = template
@@ -253,7 +253,7 @@ public struct FormLogin: Sendable {
             && template.fields.allSatisfy { !filled.asks(for: $0.name) || form.asks(for: $0.name) }
     }
 
-    /// - Parameter content: what is sent along; nil asks for a page.
+    /// - Parameter content: the form's content; nil asks for a page.
     private mutating func follow(
         _ page: LoginPage, from base: [UInt8], with content: FormContent? = nil, as next: ([UInt8]) -> State
     ) -> Step {

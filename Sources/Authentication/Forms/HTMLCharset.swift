@@ -1,6 +1,6 @@
 import Bytes
 
-/// A character encoding of a page, and of what its form sends (WHATWG Encoding section 4.2). What is not UTF-8 is taken
+/// A character encoding of a page, and of its form's content (WHATWG Encoding section 4.2). All but UTF-8 is taken
 /// for windows-1252, which loses no byte.
 enum HTMLCharset: Equatable, Sendable {
     case utf8

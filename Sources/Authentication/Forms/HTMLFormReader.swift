@@ -1,7 +1,7 @@
 import Bytes
 
 /// Reads the forms of a page, tolerantly: what a browser would make of it, as far as forms are concerned, in one pass over
-/// whatever bytes a server sends. What exceeds the limits is left out.
+/// whatever bytes a server sends. Parts beyond the limits are left out.
 public struct HTMLFormReader {
     /// A control that may be sent, and the form that it belongs to.
     private struct Control {

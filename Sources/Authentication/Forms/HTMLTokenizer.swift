@@ -22,7 +22,7 @@ struct HTMLTokenizer {
     private var offset = 0
     private var state = State.data
 
-    /// What stands in a longer name or in further attributes is not looked at.
+    /// Longer names and further attributes are not looked at.
     private static let nameLimit = 256
     private static let attributeLimit = 64
 
@@ -239,7 +239,7 @@ extension UInt8 {
 
     var isLetter: Bool { (0x61...0x7A).contains(asciiLowercased) }
 
-    /// What separates the parts of a tag.
+    /// The bytes that separate the parts of a tag.
     var isMarkupSpace: Bool {
         self == .space || self == .lineFeed || self == .tab || self == .carriageReturn || self == 0x0C
     }

@@ -133,7 +133,7 @@ public enum LoginReference: Sendable, Equatable {
     }
 
     private static func shown(_ authority: [UInt8]) -> String {
-        // What stands before an `@` may be a secret.
+        // The text before an `@` may be a secret.
         shown(authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? 0)...])
     }
 
@@ -159,7 +159,7 @@ public enum LoginReference: Sendable, Equatable {
         return [.slash] + Array(segments.joined(separator: [.slash]))
     }
 
-    /// What no target may hold is encoded.
+    /// Bytes that no target may hold are encoded.
     private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var encoded: [UInt8] = []
         for byte in bytes {

@@ -5,7 +5,7 @@ public struct AuthenticationChallenge: Sendable {
     public let proposedCredential: Credential?
     /// Definite refusals so far, over all schemes of this request.
     public let previousFailureCount: Int
-    /// What was challenged with; nil for a challenge that no response made.
+    /// The response that challenged; nil for a challenge that no response made.
     public let failureResponse: FailureResponse?
     public let error: AuthenticationError?
 
@@ -53,7 +53,7 @@ public struct Decision: Sendable {
     }
 }
 
-/// What the delegate wants done with a challenge.
+/// The delegate's decision about a challenge.
 public enum Disposition: Sendable {
     case useCredential(Credential)
     /// Answer with the proposed credential if it has not failed, else let the client have the response.

@@ -13,7 +13,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     /// The challenge wants the body's digest (`auth-int`) and none was given.
     case bodyDigestNeeded
     case noRandomness
-    /// What the method needs of the libraries is missing on this machine.
+    /// A library function that the method needs is missing on this machine.
     case unavailable(method: AuthenticationMethod, CryptoError)
     /// There is no ticket to log in with.
     case noTicket(credential: String, service: String, TicketError)
@@ -41,7 +41,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         }
     }
 
-    /// What it means for the credential, where the challenge's other schemes may do better; nil: the request ends with it.
+    /// The refusal it counts as, where the challenge's other schemes may do better; nil: the request ends with it.
     public var refusal: Refusal? {
         guard case .noTicket(_, _, let error) = self else { return nil }
         if case .refused = error { return .refused }
@@ -49,7 +49,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     }
 }
 
-/// What a challenge in return for an answer means.
+/// The meaning of a challenge in return for an answer.
 public enum Refusal: Sendable, Hashable {
     /// Nothing was said about the credential (`stale`, a nonce that was replaced meanwhile): answer again. A server
     /// may say so for ever, so the caller counts.

@@ -1,6 +1,6 @@
 import Crypto
 
-/// What opens a protection space. Never changed; an object, since each request passes it on a dozen times.
+/// The key to a protection space. Never changed; an object, since each request passes it on a dozen times.
 public final class Credential: Sendable {
     /// How long a credential is kept once it was accepted.
     public enum Persistence: String, Sendable, Hashable {
@@ -12,7 +12,7 @@ public final class Credential: Sendable {
         case permanent
     }
 
-    /// What the credential consists of.
+    /// The parts of the credential.
     public enum Content: Sendable {
         case password(user: String, password: Secret)
         case identity(any CertificateIdentity)
@@ -32,7 +32,7 @@ public final class Credential: Sendable {
 
     /// A user and a password. `name` is what logs and explanations call it.
     ///
-    /// - Parameter principal: who the user is to a KDC; nil where none is asked.
+    /// - Parameter principal: the user's Kerberos principal; nil where no KDC is asked.
     public init(
         name: String, user: String, password: Secret, persistence: Persistence = .session,
         principal: (any KerberosPrincipal)? = nil
@@ -46,7 +46,7 @@ public final class Credential: Sendable {
     /// A user and a password in a storage that tells its values apart itself: what was set again is another value even
     /// where the password is the same. `name` is what logs and explanations call it.
     ///
-    /// - Parameter principal: who the user is to a KDC; nil where none is asked.
+    /// - Parameter principal: the user's Kerberos principal; nil where no KDC is asked.
     public init(
         name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128,
         principal: (any KerberosPrincipal)? = nil
@@ -84,7 +84,7 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
-    /// What a token is given for. `name` is what logs and explanations call it.
+    /// The grant of a token. `name` is its name in logs and explanations.
     public init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
         content = .grant(grant)
         principal = nil
@@ -159,8 +159,8 @@ extension Credential: CustomStringConvertible {
     public var description: String { "credential \(version.name)" }
 }
 
-/// A certificate chain with its private key: what a session-level challenge for a client certificate is answered with.
-/// Whoever speaks TLS knows what stands behind it; here it is only told from others.
+/// A certificate chain with its private key: the answer to a session-level challenge for a client certificate.
+/// The owner of TLS knows its type; here it is only told from others.
 public protocol CertificateIdentity: AnyObject, Sendable {
     /// Equal for equal chains, within this process.
     var fingerprint: UInt128 { get }

@@ -40,7 +40,7 @@ public struct CredentialChange: Sendable, Hashable {
     }
 }
 
-/// What a store could not do.
+/// A failure of a store.
 public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A store keeps credentials by user name; this one has none.
     case noUser(credential: String)

@@ -1,7 +1,7 @@
 import Crypto
 import Synchronization
 
-/// Which credential, and which value of it: what authenticators and refusals are filed under, so that a changed
+/// Which credential, and which value of it: the key of authenticators and refusals, so that a changed
 /// password is a new credential and nobody's answer is ever made with somebody else's.
 public struct CredentialVersion: Sendable, Hashable {
     /// The name in the rule file or the store; fit for logs.

@@ -4,7 +4,7 @@ import Bytes
 public enum Extent: Sendable, Hashable {
     /// Everything on the origin; always so on a proxy.
     case origin
-    /// What begins with one of these paths.
+    /// Targets that begin with one of these paths.
     case prefixes([[UInt8]])
 
     /// A challenge that tells of no other target.
@@ -41,8 +41,8 @@ public enum Extent: Sendable, Hashable {
         return end == 1 ? .origin : .prefixes([target.extracting(first: end).array])
     }
 
-    /// What a Digest challenge's `domain` names on this origin (RFC 7616 section 3.3): without one, everything. Entries
-    /// for other origins are ignored, since a server may not say where another one's credential goes.
+    /// The paths that a Digest challenge's `domain` names on this origin (RFC 7616 section 3.3): without one, all.
+    /// Entries for other origins are ignored, since a server may not say where another one's credential goes.
     static func domain(_ value: [UInt8]?, of space: ProtectionSpace, challengedAt target: Span<UInt8>) -> Extent {
         guard let value, !space.isProxy else { return .origin }
         let entries = value.split(whereSeparator: \.isBlank).prefix(32)

@@ -1,4 +1,4 @@
-/// A Kerberos principal as which logins can be made. Whoever speaks GSSAPI knows what stands behind it; here it is only
+/// A Kerberos principal as which logins can be made. The owner of GSSAPI knows its type; here it is only
 /// asked.
 public protocol KerberosPrincipal: AnyObject, Sendable {
     /// Gets a ticket for the service, unless one is at hand: once for all who ask. May take as long as the service's
@@ -7,11 +7,11 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
 
     /// A login that is not begun yet.
     ///
-    /// - Parameter channel: what the connection's TLS is known by; nil without TLS.
+    /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin
 }
 
-/// Whom a ticket is for, and what it may be used for.
+/// The service that a ticket is for, and the uses of the ticket.
 public struct KerberosService: Sendable, Hashable {
     /// As a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
     public let name: String
@@ -36,7 +36,7 @@ public protocol KerberosLogin: AnyObject {
     /// The first token. May take as long as a KDC.
     func begin() async throws(TicketError) -> [UInt8]
 
-    /// What the server's token comes to. Waits for nobody.
+    /// The result of the server's token. Does not wait.
     func answer(_ token: [UInt8]) -> KerberosStep
 
     /// Forgets the ticket if it is not a new one: the service may have another key by now.
@@ -45,7 +45,7 @@ public protocol KerberosLogin: AnyObject {
     func renounceTicket() -> Bool
 }
 
-/// What a token of the server comes to.
+/// The result of a token of the server.
 public enum KerberosStep: Sendable, Equatable {
     /// The server wants this too.
     case `continue`([UInt8])

@@ -19,7 +19,8 @@ public struct LoginTerms: Sendable, Hashable {
     }
 }
 
-/// What ties an answer to the TLS connection that it is sent on, so that it is worth nothing on another (RFC 5056).
+/// The value that ties an answer to the TLS connection that it is sent on, so that it is worth nothing on another (RFC
+/// 5056).
 public struct ChannelBinding: Sendable, Hashable {
     /// The unique prefix and the value behind it, as GSSAPI and NTLM hash them.
     public let applicationData: [UInt8]

@@ -34,7 +34,7 @@ public struct ProtectionSpace: Sendable, Hashable {
 }
 
 extension ProtectionSpace {
-    /// What logs and rules call a credential that is kept for this space.
+    /// The name in logs and rules of a credential that is kept for this space.
     public func credentialName(of user: String) -> String { "\(user)@\(host):\(port)" }
 
     /// The user of such a name, or nil for a name that is another's.
@@ -44,7 +44,7 @@ extension ProtectionSpace {
     }
 }
 
-/// Who challenges: one server at one port, as an origin or as a proxy on the way.
+/// The server that challenges: one host at one port, as an origin or as a proxy on the way.
 public struct Origin: Sendable, Hashable {
     /// Lower case, without brackets.
     public let host: String

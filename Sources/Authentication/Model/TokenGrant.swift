@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 
-/// What a token is given for (RFC 6749): a credential that answers nothing itself, but is exchanged for one that does.
+/// The grant of a token (RFC 6749): a credential that answers nothing itself, but is exchanged for one that does.
 public struct TokenGrant: Sendable {
     /// How the client proves at the endpoint that it is the client.
     public enum Proof: Sendable {
@@ -108,7 +108,7 @@ public struct TokenEndpoint: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 }
 
-/// A private key that signs assertions (RFC 7515). Whoever holds keys knows what stands behind it.
+/// A private key that signs assertions (RFC 7515). The owner of keys knows its type.
 public protocol AssertionSigner: AnyObject, Sendable {
     /// The name of the signature in RFC 7518 section 3.1, such as `ES256`.
     var algorithm: String { get }

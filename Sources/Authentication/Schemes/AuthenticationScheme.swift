@@ -8,7 +8,7 @@ public protocol AuthenticationScheme: Sendable {
     /// comparable over all schemes: see `Strength`.
     func strength(of challenge: HeaderChallenge) -> Int?
 
-    /// What answers this challenge, and further requests to its space.
+    /// The authenticator for this challenge, and for further requests to its space.
     ///
     /// - Parameter target: the request target that was challenged, from which some schemes learn the space's extent.
     func authenticator(

@@ -3,7 +3,7 @@ import Crypto
 
 /// Answers the challenges of one space with one credential. Shared by all threads; every call is atomic.
 public protocol Authenticator: AnyObject, Sendable {
-    /// What an answer belongs to, and so who makes it.
+    /// The scope of an answer, and so its maker.
     var binding: AuthenticatorBinding { get }
 
     /// Which targets of the origin may be answered before they challenge.
@@ -13,7 +13,7 @@ public protocol Authenticator: AnyObject, Sendable {
     func answers(_ challenge: HeaderChallenge) -> Bool
 }
 
-/// What an answer belongs to.
+/// The scope of an answer.
 public enum AuthenticatorBinding: Sendable {
     /// To the request that it is sent with.
     case request(any RequestAuthenticator)
@@ -67,7 +67,7 @@ public struct AuthorizationTicket: Sendable, Hashable {
     }
 }
 
-/// What a response that is no challenge says about the server.
+/// The meaning of a response that is no challenge.
 public enum Acceptance: Sendable, Hashable {
     /// The server proved that it knows the credential too.
     case verified

@@ -7,7 +7,7 @@ public protocol ConnectionAuthenticator: Authenticator {
 
     /// The login of one connection, not begun yet.
     ///
-    /// - Parameter channel: what the connection's TLS is known by; nil without TLS.
+    /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
     func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext
 }
 
@@ -46,7 +46,7 @@ public protocol SecurityContext: AnyObject {
     /// Judges a response that is no challenge, to a request with a token.
     ///
     /// - Parameters:
-    ///   - challenges: what the response's fields hold nevertheless: the last token stands there.
+    ///   - challenges: those of the response's fields, if any: the last token stands there.
     ///   - persists: whether the server goes on to take requests without an answer, as far as it says.
     func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance
 }

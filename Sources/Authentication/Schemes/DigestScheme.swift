@@ -186,7 +186,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     }
 
     /// `username` as RFC 7616 section 3.4 wants it: hashed where the server asks for that, `username*` where it reads
-    /// UTF-8 and the name is not ASCII, else the quoted name. What knows none of these reads raw bytes.
+    /// UTF-8 and the name is not ASCII, else the quoted name. A server that knows none of these reads raw bytes.
     private static func userParameter(_ challenge: DigestChallenge, user: String) -> [UInt8] {
         if challenge.hashesUser {
             var digest = MessageDigest(challenge.algorithm)

@@ -9,7 +9,7 @@ final class DigestSession: Sendable {
     /// The digest over user, realm and password that `-sess` derives from the first nonce and keeps (section 3.4.2).
     let key: Secret
     private let clientNonce: [UInt8]
-    /// What the response digest begins with: key, nonce, and the colons between.
+    /// The beginning of the response digest: key, nonce, and the colons between.
     private let prefix: Secret
     /// The field up to the target.
     private let head: [UInt8]
@@ -18,7 +18,7 @@ final class DigestSession: Sendable {
     private let beforeResponse: [UInt8]
     /// The field behind the response.
     private let tail: [UInt8]
-    /// What stands between count and A2's digest in the response digest.
+    /// The part between count and A2's digest in the response digest.
     private let middle: [UInt8]
     private let used = Atomic<UInt32>(0)
     private let proven = Atomic<Bool>(false)

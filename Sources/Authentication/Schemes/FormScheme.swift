@@ -22,7 +22,7 @@ public struct FormScheme: AuthenticationScheme {
 }
 
 extension HeaderChallenge {
-    /// What stands for a page that asks for a login. No field can say it: its name is no token.
+    /// The challenge of a page that asks for a login. No field can say it: its name is no token.
     public static let loginPage = HeaderChallenge(scheme: "login page")
 }
 
@@ -37,7 +37,7 @@ public final class SessionAuthenticator: Authenticator {
         case landing([UInt8])
     }
 
-    /// What is known of a session.
+    /// The known facts of a session.
     private enum Standing {
         /// The first there is, and nobody was let in by it yet.
         case first
@@ -131,7 +131,7 @@ public final class SessionAuthenticator: Authenticator {
         }
     }
 
-    /// Who to ask about a session that nobody was let in by yet and that was answered with a login page: either it is no
+    /// The witness to ask about a session that let nobody in yet and was answered with a login page: either it is no
     /// good, or its user may not see that page. Nil where there is nothing to find out.
     public func doubt(ticket: AuthorizationTicket) -> (witness: Witness, jar: CookieJar)? {
         guard let witness = witness.withLock({ $0 }) else { return nil }

@@ -46,7 +46,7 @@ enum NTLMAuthenticateMessage {
 struct NTLMResponse {
     let nt: [UInt8]
     let lm: [UInt8]
-    /// What the integrity code is made with.
+    /// The key of the integrity code.
     let sessionKey: DigestValue
 
     /// - Parameters:
@@ -109,7 +109,7 @@ struct NTLMAccount: Sendable, Equatable {
         if user.isEmpty { return nil }
     }
 
-    /// What the password's hash is keyed over: the user in capitals, and the domain as it stands
+    /// The input of the password's keyed hash: the user in capitals, and the domain as it stands
     /// ([MS-NLMP] section 3.3.2).
     var identity: [UInt8] { Array(utf16: Self.uppercased(user) + domain) }
 

@@ -39,7 +39,7 @@ struct NTLMChallengeMessage: Sendable, Equatable {
     var isUnicode: Bool { flags.contains(.unicode) || !flags.contains(.oem) }
 }
 
-/// What the server says of itself and its time, and the client of the connection: a list of attributes
+/// The server's statements about itself and its time, and the client's about the connection: a list of attributes
 /// ([MS-NLMP] section 2.2.2.1).
 struct NTLMTargetInformation: Sendable, Equatable {
     struct Attribute: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import Bytes
 
-/// What NTLM's messages have in common ([MS-NLMP] section 2.2.1).
+/// The common part of NTLM's messages ([MS-NLMP] section 2.2.1).
 enum NTLMMessage {
     static let signature = Array("NTLMSSP\0".utf8)
 
@@ -23,7 +23,7 @@ enum NTLMMessage {
     }
 }
 
-/// What the two sides agree on ([MS-NLMP] section 2.2.2.5).
+/// The options that the two sides agree on ([MS-NLMP] section 2.2.2.5).
 struct NTLMFlags: OptionSet, Sendable {
     let rawValue: UInt32
 
@@ -38,7 +38,7 @@ struct NTLMFlags: OptionSet, Sendable {
     static let key128 = NTLMFlags(rawValue: 1 << 29)
     static let key56 = NTLMFlags(rawValue: 1 << 31)
 
-    /// What we ask for. Nothing is signed or sealed over HTTP, so no session key is exchanged either.
+    /// The options that we ask for. Nothing is signed or sealed over HTTP, so no session key is exchanged either.
     static let offered: NTLMFlags = [
         .unicode, .oem, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInformation, .version,
         .key128, .key56,

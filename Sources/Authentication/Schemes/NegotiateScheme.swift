@@ -172,7 +172,7 @@ enum NegotiateHandshake: Equatable {
     /// A `401` or `407` came to a request with a token.
     ///
     /// - Parameters:
-    ///   - step: what the token in it came to; nil without one.
+    ///   - step: the result of the token in it; nil without one.
     ///   - mayRetry: whether another ticket could do better.
     mutating func refused(step: KerberosStep?, mayRetry: Bool) -> Refusal {
         guard case .awaitingVerdict = self else { return .unrelated }
@@ -202,7 +202,7 @@ enum NegotiateHandshake: Equatable {
 
     /// A response came that is no challenge.
     ///
-    /// - Parameter step: what the token in it came to; nil without one.
+    /// - Parameter step: the result of the token in it; nil without one.
     mutating func accepted(step: KerberosStep?, persists: Bool) -> Acceptance {
         switch self {
         case .awaitingVerdict:

@@ -28,7 +28,7 @@ public struct SignatureV4: Sendable {
             authorization: authorization(for: request, date: date))
     }
 
-    /// What changes the meaning of a request to a service, and no more: other fields change on the way.
+    /// The fields that change the meaning of a request to a service, and no more: others change on the way.
     private static func isSigned(_ name: String) -> Bool {
         name == "host" || name == "content-type" || name == "content-md5" || name.hasPrefix("x-amz-")
     }
@@ -81,7 +81,7 @@ public struct SignedFields: Sendable {
     public static let replaced: [StaticString] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
 }
 
-/// What a signature says of a request's content: `X-Amz-Content-Sha256`, and the last line of what is signed.
+/// A signature's statement about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed text.
 public enum SignedPayload: Sendable, Equatable {
     /// The SHA-256 of the content.
     case digest([UInt8])
@@ -151,7 +151,7 @@ struct CanonicalRequest {
     private static let plus = UInt8(ascii: "+")
     private static let dot = UInt8(ascii: ".")
 
-    /// What is left of a target for the origin, where it is written for a proxy.
+    /// The origin's part of a target that is written for a proxy.
     private static func originForm(_ target: [UInt8]) -> [UInt8] {
         guard target.first != .slash, let scheme = target.firstIndex(of: .colon),
             target[(scheme + 1)...].starts(with: [.slash, .slash])
@@ -211,7 +211,7 @@ struct CanonicalRequest {
         return Array(sorted.map { $0.name + [.equals] + $0.value }.joined(separator: [UInt8(ascii: "&")]))
     }
 
-    /// What is no escape stays.
+    /// All but escapes stays.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var decoded: [UInt8] = []
         var offset = 0

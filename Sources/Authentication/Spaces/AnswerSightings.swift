@@ -1,7 +1,7 @@
 import Bytes
 import Synchronization
 
-/// What is seen of clients' own answers, to tell which of them a server has accepted: a `2xx` alone says nothing, since
+/// Observations of clients' own answers, to tell which of them a server has accepted: a `2xx` alone says nothing, since
 /// many servers answer whoever asks, whatever else they send.
 ///
 /// An answer is *proven* by two responses to the same request, that is, to one method and path of one origin, in either

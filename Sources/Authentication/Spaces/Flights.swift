@@ -96,7 +96,7 @@ extension [Waiter] {
     }
 }
 
-/// What only one request at a time is challenged for.
+/// The subject of a challenge that one request at a time may meet.
 enum FlightKey: Sendable, Hashable {
     /// Before the realm is known; with the credential that the client would get, since clients differ.
     case origin(Origin, CredentialVersion?)

@@ -1,7 +1,7 @@
 import Bytes
 import Synchronization
 
-/// What is known of one origin: the spaces that accepted a credential, and the directories that ask for none.
+/// The known facts of one origin: the spaces that accepted a credential, and the directories that ask for none.
 public final class KnownOrigin: Sendable {
     public let origin: Origin
     private let state = Mutex(State())

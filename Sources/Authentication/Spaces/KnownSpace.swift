@@ -11,7 +11,7 @@ public final class KnownSpace: Sendable {
         var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
         /// Made once, and given again and again.
         var unasked: [Answer] = []
-        /// What it has accepted from others: an earlier process, or another one.
+        /// The credentials it has accepted from others: an earlier process, or another one.
         var accepted: [CredentialVersion] = []
 
         /// Whether it was smaller before.
@@ -33,7 +33,7 @@ public final class KnownSpace: Sendable {
         state = Mutex(State())
     }
 
-    /// What answers for exactly this version of this credential.
+    /// The authenticator of exactly this version of this credential.
     public func authenticator(for version: CredentialVersion) -> (any Authenticator)? {
         state.withLock { state in
             for entry in state.entries where entry.version == version { return entry.authenticator }
@@ -119,7 +119,7 @@ public final class KnownSpace: Sendable {
         }
     }
 
-    /// What others may want to know of it.
+    /// The facts that others may want to know of it.
     var learned: LearnedSpace {
         state.withLock { state in
             LearnedSpace(

@@ -44,7 +44,7 @@ public final class Lease: Sendable {
     }
 }
 
-/// What came of the request that was challenged for all.
+/// The result of the request that was challenged for all.
 public enum Verdict: Sendable, Hashable {
     /// It was not challenged.
     case open

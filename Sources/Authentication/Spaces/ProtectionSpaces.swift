@@ -1,8 +1,8 @@
 import Bytes
 import Synchronization
 
-/// What all requests know together: which spaces accepted which credential, which credentials are parked, and who is
-/// being challenged right now.
+/// The common knowledge of all requests: which spaces accepted which credential, which credentials are parked, and who
+/// is being challenged right now.
 ///
 /// A request goes through it like this. With `known` and `KnownOrigin.space(covering:)` it finds the space of its
 /// target, asks the rules which credential its client would get there, and takes the authenticator for exactly that
@@ -42,7 +42,7 @@ public final class ProtectionSpaces: Sendable {
         origins = Mutex(Origins())
     }
 
-    /// What is known of an origin. Allocates nothing.
+    /// The known facts of an origin. Allocates nothing.
     ///
     /// - Parameter host: in any case, without brackets.
     public func known(
@@ -61,8 +61,8 @@ public final class ProtectionSpaces: Sendable {
         }
     }
 
-    /// What gave this answer before, wherever in the space. Nil when the server now asks in a way that it cannot answer:
-    /// a realm may change from one Digest algorithm to another.
+    /// The authenticator that gave this answer before, anywhere in the space. Nil when the server now asks in a way
+    /// that it cannot answer: a realm may change from one Digest algorithm to another.
     public func authenticator(for answer: Answer) -> (any Authenticator)? {
         let known = known(answer.space.origin)?.space(answer.space)?.authenticator(for: answer.credential.version)
         guard let known, answer.challenge.map({ known.answers($0) }) ?? true else { return nil }
@@ -116,7 +116,7 @@ public final class ProtectionSpaces: Sendable {
         _ = known(space.origin)?.space(space)?.remove(version)
     }
 
-    /// A credential has a new value: the parked versions before it are forgotten. What answers with them is found no
+    /// A credential has a new value: the parked versions before it are forgotten. Authenticators with them are found no
     /// more, and goes when the new one is accepted.
     public func replace(with version: CredentialVersion) {
         parked.keepOnly(version)
@@ -130,7 +130,7 @@ public final class ProtectionSpaces: Sendable {
         return flights.join(.origin(origin, version))
     }
 
-    /// Whoever waits for news of this origin has them: a request beside the one that leads got a response.
+    /// Ends the waits for news of this origin: a request beside the one that leads got a response.
     public func settle(_ origin: Origin, _ verdict: Verdict) {
         flights.land(.origin(origin, nil), verdict)
     }
@@ -178,7 +178,7 @@ public final class ProtectionSpaces: Sendable {
     }
 }
 
-/// What is worth knowing of a space beyond the process: where it reaches, and which credentials it has accepted. Nothing
+/// The lasting facts of a space: where it reaches, and which credentials it has accepted. Nothing
 /// in it is secret.
 public struct LearnedSpace: Sendable, Hashable {
     public let space: ProtectionSpace

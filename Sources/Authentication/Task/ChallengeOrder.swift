@@ -12,7 +12,7 @@ public struct ChallengeOrder: Sendable {
         self.schemes = schemes
     }
 
-    /// What can be answered, strongest first; equals stay in the server's order.
+    /// The challenges that can be answered, strongest first; equals stay in the server's order.
     ///
     /// - Parameter preferred: methods that a rule puts first, in its order. The others follow by strength.
     public func offers(
@@ -37,7 +37,7 @@ public struct ChallengeOrder: Sendable {
         }.map(\.element)
     }
 
-    /// What answers for `answer`; the answer has a challenge, since without one nothing can be begun.
+    /// The authenticator for `answer`; the answer has a challenge, since without one nothing can be begun.
     public func authenticator(
         for answer: Answer, at target: Span<UInt8>
     ) throws(AuthenticationError) -> any Authenticator {

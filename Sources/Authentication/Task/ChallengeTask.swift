@@ -1,4 +1,4 @@
-/// What one request does about challenges: the delegate is asked, an answer is sent, a refusal is counted, until the
+/// One request's way through challenges: the delegate is asked, an answer is sent, a refusal is counted, until the
 /// request is through or has to stop. A machine without I/O: its caller performs each action and reports back with the
 /// event that the action names.
 ///
@@ -23,7 +23,7 @@ public enum ChallengeTask: Sendable {
     /// Nothing more is done about challenges.
     case finished(History)
 
-    /// What the caller does next, and what it reports.
+    /// The caller's next step, and the event that it reports afterwards.
     public enum Action: Sendable {
         /// Ask the storage for the space's default; report `foundDefault`.
         case lookUpDefault(ProtectionSpace)
@@ -56,7 +56,7 @@ public enum ChallengeTask: Sendable {
         public init() {}
     }
 
-    /// What this request has been through.
+    /// The past of this request.
     public struct History: Sendable {
         let urlCredential: Credential?
         let limits: Limits
@@ -91,7 +91,7 @@ public enum ChallengeTask: Sendable {
 
     /// A `401`, or a parent's `407`, came.
     ///
-    /// - Parameter refusal: what the authenticator says of it; nil when no answer was sent.
+    /// - Parameter refusal: the authenticator's verdict; nil when no answer was sent.
     public mutating func challenged(
         _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: Refusal?
     ) -> Action {
@@ -153,7 +153,7 @@ public enum ChallengeTask: Sendable {
             return consider(round, history)
         case .performDefaultHandling:
             guard let proposed, !history.hasRefused(proposed) else {
-                // What nobody meant to answer explains nothing where another method was tried.
+                // A challenge without a rule explains nothing where another method was tried.
                 return finish(.pass(history.ended.last?.reason ?? .defaultHandling(reason: decision.reason)))
             }
             return answer(round, history, with: decision.persistence.map(proposed.with) ?? proposed)

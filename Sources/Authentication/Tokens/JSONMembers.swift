@@ -1,6 +1,6 @@
 import Bytes
 
-/// The members of a JSON object (RFC 8259) that are texts or numbers. What is nested is passed over, without recursion;
+/// The members of a JSON object (RFC 8259) that are texts or numbers. Nested values are passed over, without recursion;
 /// of members with one name the first counts.
 public struct JSONMembers {
     public enum Value: Equatable {

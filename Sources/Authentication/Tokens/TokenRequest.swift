@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 
-/// What is sent to a token endpoint (RFC 6749 section 4.4.2), beside what every request has.
+/// A request to a token endpoint (RFC 6749 section 4.4.2), without the parts that every request has.
 public struct TokenRequest: Sendable {
     /// The value of `Authorization`.
     public let authorization: Secret?

@@ -11,8 +11,8 @@ public struct TokenResponse: Sendable {
     /// Longer than any token says it lasts: beyond a year nobody knows.
     private static let lifetimeLimit = 366 * 86_400 * 1000.0
 
-    /// What is said of the grant or the client (section 5.2, RFC 8707 section 2). Any other word, such as that there are
-    /// too many requests, may be another one later.
+    /// The codes about the grant or the client (section 5.2, RFC 8707 section 2). Any other word, such as that there
+    /// are too many requests, may be another one later.
     private static let refusals = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
         "invalid_scope", "invalid_target",
@@ -51,7 +51,7 @@ public struct TokenResponse: Sendable {
         lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }
 
-    /// What an endpoint says, in a line of a log.
+    /// An endpoint's words, fit for a line of a log.
     private static func printable(_ text: [UInt8]) -> String {
         let scalars = String(decoding: text.prefix(200), as: UTF8.self).unicodeScalars
         return String(String.UnicodeScalarView(scalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))

@@ -2,9 +2,10 @@ import Crypto
 import Synchronization
 
 /// The tokens there are, by the grant they were given for: each is fetched by one request for all, renewed before it
-/// ends, and never handed out after that. Every call is atomic; whoever is told to fetch does so, and reports with `land`.
+/// ends, and never handed out after that. Every call is atomic; a caller that is told to fetch does so, and reports
+/// with `land`.
 public final class TokenStore: Sendable {
-    /// What a request that needs a token does.
+    /// The next step of a request that needs a token.
     public enum Supply: Sendable {
         /// Go ahead with it; fetch the next one meanwhile if so told.
         case token(Credential, fetches: Bool)
@@ -22,7 +23,7 @@ public final class TokenStore: Sendable {
 
     private struct Entry {
         var held: Held?
-        /// Who waits for the fetch under way; nil when none is.
+        /// The waiters for the fetch under way; nil when none is.
         var waiters: [Waiter]?
         var failure: TokenError?
         /// Not to be asked before.
@@ -37,7 +38,7 @@ public final class TokenStore: Sendable {
     /// Milliseconds between tries that failed; between tokens that servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
-    /// What a token without a time lasts.
+    /// The life of a token without a time.
     private static let usualLifetime = 3_600_000
     private static let capacity = 1024
 
@@ -95,7 +96,7 @@ public final class TokenStore: Sendable {
         }
     }
 
-    /// What came of a fetch. Those who wait ask again.
+    /// Takes the result of a fetch. Those who wait ask again.
     /// - Returns: the new token.
     @discardableResult
     public func land(

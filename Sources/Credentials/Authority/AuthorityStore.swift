@@ -3,7 +3,7 @@ import IO
 import Synchronization
 import TLS
 
-/// The local authority: made where it is ours and missing, read again when its files change. What cannot be used leaves
+/// The local authority: made where it is ours and missing, read again when its files change. An unusable file leaves
 /// the one that was there.
 public final class AuthorityStore: Sendable {
     public let place: AuthorityPlace
@@ -25,7 +25,7 @@ public final class AuthorityStore: Sendable {
     /// Nothing is read yet: call `open` first.
     ///
     /// - Parameters:
-    ///   - names: what an authority of ours may speak for; empty: everything.
+    ///   - names: the names an authority of ours may speak for; empty: all.
     ///   - environment: the process's, at the time the rules were loaded.
     public init(_ place: AuthorityPlace, names: [NameConstraint] = [], environment: [String: String]) {
         self.place = place
@@ -39,7 +39,7 @@ public final class AuthorityStore: Sendable {
     /// Reads the authority, after it was made where there was none. Blocks.
     ///
     /// - Parameters:
-    ///   - host: whose a new one is, for people.
+    ///   - host: the owner of a new one, for people.
     ///   - now: seconds since 1970.
     public func open(host: String, at now: Int) throws(AuthorityProblem) {
         try makeIfMissing(host: host, at: now)
@@ -69,7 +69,7 @@ public final class AuthorityStore: Sendable {
 
     /// Looks whether the files have changed, and takes over what can be used. Blocks: never on a loop.
     ///
-    /// - Returns: what is wrong, every time until it is right again.
+    /// - Returns: the present problem, every time until it is solved.
     public func refresh(at now: Int) -> AuthorityProblem? {
         do throws(AuthorityProblem) {
             if let contents = try files.read(waits: false) { try take(contents, at: now) }
@@ -151,8 +151,8 @@ public enum AuthorityPlace: Sendable, Hashable {
         }
     }
 
-    /// What nobody else may do with the key, if it is ours. An operator's key is a secret like the others, and who may
-    /// read a mounted one is often not the operator's to say.
+    /// Permissions that others may not have on the key, if it is ours. An operator's key is a secret like the others,
+    /// and who may read a mounted one is often not the operator's to say.
     var forbiddenPermissions: UInt32 {
         switch self {
         case .state: 0o077
@@ -168,7 +168,7 @@ public enum AuthorityProblem: Error, Sendable, Hashable, CustomStringConvertible
     case empty(path: String)
     /// The key has more permissions than it may have.
     case exposedKey(path: String)
-    /// What they hold cannot be used.
+    /// Their content cannot be used.
     case unusable(AuthorityPlace, AuthorityError)
     /// The passphrase has no value.
     case passphrase(CredentialError)

@@ -15,9 +15,9 @@ public struct NonceKey: Sendable {
     }
 
     /// Reads it. Blocks.
-    /// - Returns: what is derived of it for nonces.
+    /// - Returns: the key that is derived of it for nonces.
     public func read() throws(NonceKeyError) -> Secret {
-        // Who has it can make nonces, which is not much; but it may be used for more than that.
+        // A holder of it can make nonces, which is not much; but the key may have other uses.
         if case .file(let path) = source, SmallFile.permissions(of: path, among: 0o007) != 0 {
             throw .exposed(path: path)
         }

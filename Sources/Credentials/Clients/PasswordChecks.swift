@@ -2,7 +2,7 @@ import Bytes
 import IO
 import Synchronization
 
-/// What became of passwords that were checked, by the keyed codes of user and password: a hash takes tens of
+/// The results of password checks, by the keyed codes of user and password: a hash takes tens of
 /// milliseconds on purpose, and is computed once. Clients that bring the same pair at the same time wait for one check.
 ///
 /// Anybody may ask for checks faster than they are done. So only so many wait, the clients' addresses have their turns, at
@@ -45,12 +45,12 @@ final class PasswordChecks: Sendable {
         work = FairWork(on: pool, threads: Self.threads, waiting: Self.capacity)
     }
 
-    /// What was found before; nil when nothing was, or it was of other accounts.
+    /// The earlier verdict; nil without one, or if it was about other accounts.
     func outcome(of pair: UInt128) -> Bool? {
         state.withLock { $0.outcome(of: pair) }
     }
 
-    /// The accounts have changed. What is under way counts for those who wait for it already, and is not remembered.
+    /// The accounts have changed. A check under way counts for those who wait for it already, and is not remembered.
     func forget() {
         state.withLock { state in
             state.wrong = []
@@ -119,7 +119,7 @@ extension PasswordChecks.State {
     }
 }
 
-/// What a check of a client's password came to.
+/// The verdict on a client's password.
 public enum PasswordVerdict: Sendable, Equatable {
     case right
     case wrong

@@ -4,7 +4,7 @@ import IO
 import Synchronization
 
 /// The keys of this proxy as a Kerberos service, for all principals that the keytab has keys of; read again when the
-/// file changes. What cannot be used leaves what was there.
+/// file changes. An unusable file leaves the former keys.
 public final class ServiceKeytab: Sendable {
     public let path: String
     private let state = Mutex(State())
@@ -59,7 +59,7 @@ public final class ServiceKeytab: Sendable {
 /// A client's login with the keys of a keytab. Its steps come one after the other. Only so many wait, in turns of the
 /// clients' addresses, and the step of a client that leaves is given up.
 public final class ServiceLogin: Sendable {
-    /// What one step came to.
+    /// The result of one step.
     public enum Step: Sendable {
         /// The token goes to the client, whose answer is the next step's.
         case goesOn([UInt8])
@@ -73,7 +73,7 @@ public final class ServiceLogin: Sendable {
     private let context: AcceptingContext
 
     private static let threads = 2
-    /// Threads of their own: whoever brings tokens keeps nothing waiting but other tokens.
+    /// Threads of their own: a client's tokens delay nothing but other tokens.
     private static let steps = FairWork<ObjectIdentifier, Result<Step, LoginError>>(
         on: BlockingPool(threads: threads), threads: threads, waiting: 256)
 
@@ -113,7 +113,7 @@ public struct LoginError: Error, Sendable, Equatable, CustomStringConvertible {
         case refused
         /// Nothing can be said of the ticket: the client's clock and the one here differ by more than Kerberos puts up with.
         case clockSkew
-        /// What came is no token, or one of another mechanism.
+        /// The bytes are no token, or one of another mechanism.
         case notKerberos
         /// Nothing can be said: the keys cannot be read, or the library is not installed.
         case unavailable

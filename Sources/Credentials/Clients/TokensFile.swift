@@ -50,7 +50,7 @@ public final class TokensFile: Sendable {
     /// Another number whenever the file has changed.
     public var version: Int { changes.load(ordering: .acquiring) }
 
-    /// Whose token this is; nil: nobody's. Neither blocks nor allocates.
+    /// The user of this token; nil without one. Neither blocks nor allocates.
     public func user(of token: Span<UInt8>) -> String? {
         let digest = MessageDigest.digest(.sha256, of: token)
         let key = key(of: digest)

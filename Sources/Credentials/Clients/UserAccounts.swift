@@ -1,14 +1,14 @@
 import Bytes
 import Crypto
 
-/// What the lines of a users file say, looked up by a name's bytes: strings that differ in their bytes can be equal,
+/// The accounts of a users file, looked up by a name's bytes: strings that differ in their bytes can be equal,
 /// and rules compare bytes.
 struct UserAccounts: Sendable {
     struct Account: Sendable {
         let name: String
         /// A password hash.
         var hash: String?
-        /// What Digest needs, for the realm of this proxy.
+        /// The keys for Digest, for the realm of this proxy.
         var md5: DigestValue?
         var sha256: DigestValue?
 

@@ -88,7 +88,7 @@ public final class UsersFile: Sendable {
         checks.check(code(user: user, password: password)) { matches(user, password) }
     }
 
-    /// What Digest needs of a user; nil when there is no such line.
+    /// The key of a user for Digest; nil when there is no such line.
     public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
         let code = code.code(of: user).prefix128
         return state.withLock { state in
@@ -119,7 +119,7 @@ public final class UsersFile: Sendable {
     private func matches(_ user: String, _ password: Secret) -> Bool {
         let code = code.code(of: user.utf8Span.span).prefix128
         let (known, stranger) = state.withLock { ($0.accounts.account(code), $0.accounts.stranger(code)) }
-        // What an unknown user costs says nothing about who is known.
+        // The time of an unknown user's check does not show which users are known.
         guard let account = known ?? stranger else { return false }
         return matches(account, password) && known != nil
     }
@@ -146,7 +146,7 @@ public final class UsersFile: Sendable {
         return code.code(of: message).prefix128
     }
 
-    /// Who is left out by Digest.
+    /// Problems about users that Digest leaves out.
     private func unusable(_ accounts: [UserAccounts.Account]) -> [UsersFileProblem] {
         let without = accounts.filter { $0.md5 == nil && $0.sha256 == nil }.map(\.name)
         let offersSHA256 = accounts.contains { $0.sha256 != nil }

@@ -35,7 +35,7 @@ public struct ConfiguredIdentity: Sendable, Hashable {
     }
 
     public let place: Place
-    /// What opens the key, or the token.
+    /// The secret that opens the key, or the token.
     public let passphrase: ValueSource?
 
     public init(_ place: Place, passphrase: ValueSource?) {
@@ -78,7 +78,7 @@ public struct ConfiguredSigningKey: Sendable, Hashable {
     }
 }
 
-/// What a token is given for as the rule file states it: where its parts are to be found.
+/// The grant of a token as the rule file states it: where its parts are to be found.
 public struct ConfiguredGrant: Sendable, Hashable {
     public enum Proof: Sendable, Hashable {
         case none

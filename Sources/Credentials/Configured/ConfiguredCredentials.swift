@@ -19,11 +19,11 @@ public final class ConfiguredCredentials: Sendable {
         var errors: [String: CredentialError] = [:]
     }
 
-    /// What a refresh found.
+    /// The result of a refresh.
     public struct Refresh: Sendable {
         /// The credentials that have a new value.
         public let changed: [Credential]
-        /// What could not be read; where there was a value before, it still holds.
+        /// The sources that could not be read; an earlier value still holds.
         public let errors: [CredentialError]
         public let warnings: [CredentialWarning]
     }
@@ -154,7 +154,7 @@ public final class ConfiguredCredentials: Sendable {
     }
 }
 
-/// What is to be known of a credential that is used all the same.
+/// A doubt about a credential that is used all the same.
 public enum CredentialWarning: Sendable, Hashable, CustomStringConvertible {
     /// The last day of its validity, such as `2026-11-21`, has passed: a peer will refuse it.
     case expired(credential: String, day: String)

@@ -5,10 +5,10 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
     case netrc
     /// curl's configuration file.
     case curl
-    /// What `SealedCredentials` writes.
+    /// The format that `SealedCredentials` writes.
     case export
 
-    /// What a file looks like.
+    /// The format that a file looks like.
     ///
     /// - Throws: why nothing can be taken out of a file of a kind that is known.
     public init(of text: Span<UInt8>) throws(CredentialFileProblem) {

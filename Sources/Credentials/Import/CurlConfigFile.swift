@@ -5,9 +5,9 @@ import Bytes
 /// dashes or without; a value with blanks in it stands in double quotes.
 ///
 /// Options that are about other things mean nothing here. One that brings a credential of another kind is refused, and so
-/// is one whose words cannot be told apart: what is not understood is not imported by half.
+/// is one whose words cannot be told apart: a line is imported as a whole or not at all.
 struct CurlConfigFile {
-    /// What belongs together up to a `next`.
+    /// The options of one block, up to a `next`.
     private struct Transfer {
         var urls: [CurlOption] = []
         var proxies: [CurlOption] = []

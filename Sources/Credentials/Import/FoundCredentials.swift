@@ -1,7 +1,7 @@
 import Bytes
 import Crypto
 
-/// What another program's file of credentials holds.
+/// The content of another program's file of credentials.
 public struct FoundCredentials: Sendable, Equatable {
     /// Something that is understood and yet not taken.
     public struct Omission: Sendable, Equatable {
@@ -26,7 +26,7 @@ public struct FoundCredentials: Sendable, Equatable {
             && left.onlyMethod?.line == right.onlyMethod?.line && left.onlyMethod?.name == right.onlyMethod?.name
     }
 
-    /// What the file's program would send; a password with a control character in it is sent by none (RFC 7617
+    /// The credentials that the file's program would send; none sends a password with a control character (RFC 7617
     /// section 2).
     mutating func add(
         line: Int, _ place: FoundCredential.Place, user: String, password: inout [UInt8]
@@ -44,7 +44,7 @@ public struct FoundCredentials: Sendable, Equatable {
 
 /// A user and a password as another program's file has them.
 public struct FoundCredential: Sendable, Equatable {
-    /// Whom the file means them for.
+    /// The server that the file means them for.
     public enum Place: Sendable, Hashable {
         /// A server, whatever it is asked for.
         case host(String)

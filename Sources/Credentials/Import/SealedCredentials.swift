@@ -39,7 +39,7 @@ public enum SealedCredentials {
         return lines.joined()
     }
 
-    /// - Throws: what is wrong with the file or the key; nothing is taken out of it then.
+    /// - Throws: the problem with the file or the key; nothing is taken out of it then.
     public static func read(
         _ text: Span<UInt8>, openedWith key: SealingKey
     ) throws(CredentialFileProblem) -> [KeptCredential] {

@@ -5,7 +5,7 @@ import IO
 import Synchronization
 
 /// The tickets of one principal with one proof: got when first needed, each once for all who ask, and renewed ahead of
-/// their end. What asks a KDC runs on threads of its own, and nobody waits for it longer than he wants to.
+/// their end. Questions to a KDC run on threads of their own, and no request waits longer than its patience.
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: TicketProof
@@ -35,7 +35,7 @@ final class KerberosTickets: KerberosPrincipal {
         TicketLogin(with: self, at: service, over: channel)
     }
 
-    /// What a login at the service is made with.
+    /// The ticket for a login at the service.
     func supply(
         for service: KerberosService, within patience: Patience
     ) async throws(TicketError) -> TicketShelf.Supply {
@@ -54,7 +54,7 @@ final class KerberosTickets: KerberosPrincipal {
         return try result.get()
     }
 
-    /// What a KDC that does not answer means.
+    /// The error for a KDC that does not answer.
     func silence(_ patience: Patience? = nil) -> TicketError {
         let realm = KDCThreads.realm(of: principal)
         let place = realm.isEmpty ? "the default realm" : realm
@@ -151,7 +151,7 @@ extension TicketError {
     }
 }
 
-/// What a principal's first ticket is got with.
+/// The proof for a principal's first ticket.
 enum TicketProof: Sendable {
     /// A path.
     case keytab(String)

@@ -19,11 +19,11 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.capacity = capacity
     }
 
-    /// What `work` returns, whoever began it. To be awaited on a loop.
+    /// The result of `work`, also if another caller began it. To be awaited on a loop.
     ///
     /// - Parameter limit: milliseconds; nil: as long as it takes.
     /// - Returns: nil when it takes longer than that, or already has for somebody else, when too much waits, or when the task
-    ///   was cancelled. What has begun goes on nevertheless, and is not begun again before it ends.
+    ///   was cancelled. Work that has begun goes on nevertheless, and is not begun again before it ends.
     func run(_ key: Key, within limit: Int? = nil, _ work: @escaping @Sendable () -> Value) async -> Value? {
         let own = Expectation<Value>()
         let (begins, isOverdue) = flights.withLock { flights in

@@ -15,7 +15,7 @@ final class TicketLogin: KerberosLogin {
         self.channel = channel
     }
 
-    /// What the first step came to.
+    /// The result of the first step.
     private typealias Beginning = Result<(InitiatingContext, [UInt8]), GSSAPIError>
 
     /// Where tickets that are at hand are made use of: not where others wait for a KDC that says nothing.

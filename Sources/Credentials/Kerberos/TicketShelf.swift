@@ -10,7 +10,7 @@ struct TicketShelf {
         let since: Int
     }
 
-    /// What a login is made with.
+    /// The ticket of a login.
     struct Supply {
         let cache: TicketCache
         let ticket: ServiceTicket
@@ -33,7 +33,7 @@ struct TicketShelf {
     private static let newness = 2
     private static let capacity = 1024
 
-    /// What is to be known of, if the first ticket cannot be got, or not again.
+    /// The reason, if the first ticket cannot be got, or not again.
     var trouble: TicketError? { setback?.error }
 
     /// Whether the ticket can be used for a while yet.

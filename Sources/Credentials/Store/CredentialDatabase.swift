@@ -24,7 +24,7 @@ protocol CredentialDatabase: Sendable {
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges
 }
 
-/// What others may have done to a store, the least first.
+/// The possible changes of a store by others, the least first.
 enum ForeignChanges: Sendable, Hashable, Comparable {
     case none
     case some

@@ -1,6 +1,6 @@
 import Database
 
-/// What both kinds of database have alike in their later schemas.
+/// The common part of both databases' later schemas.
 enum CredentialSchema {
     /// The version that a store says it has, if it is one of the known ones.
     static func checked(_ version: Int, among count: Int) throws(DatabaseError) -> Int {

@@ -5,7 +5,7 @@ import Database
 import IO
 import Synchronization
 
-/// What outlives the process: credentials of permanent persistence, what was refused, what was learned of spaces, and
+/// All that outlives the process: credentials of permanent persistence, refusals, learned spaces, and
 /// the tokens that were fetched.
 public final class CredentialStore: Sendable {
     public let storage: any CredentialStorage
@@ -73,14 +73,14 @@ public final class CredentialStore: Sendable {
 
     /// How far this process has followed the store.
     private struct Progress {
-        /// What is still to be taken over.
+        /// The changes that are still to be taken over.
         var behind = ForeignChanges.none
-        /// What was learned and fetched up to this change is known.
+        /// Spaces and tokens up to this change are known.
         var learned = CredentialTables.beginning
         /// The change that refusals were read after; nil while they are to be read.
         var refusals: Int64?
 
-        /// What is to be read is another store's, or may be.
+        /// The rows to read are another store's, or may be.
         mutating func forget() {
             learned = CredentialTables.beginning
             refusals = nil
@@ -209,7 +209,7 @@ extension CredentialStore {
     /// Whether there is one of the user, even one that cannot be read or opened.
     public func holds(_ user: String, for space: ProtectionSpace) -> Bool { kept.holds(user, for: space) }
 
-    /// Whose credential a space's challenges are answered with.
+    /// The user whose credential answers a space's challenges.
     public func defaultUser(for space: ProtectionSpace) -> String? { kept.defaultUser(for: space) }
 
     /// Does all of it or nothing, in that order; it is on the disk when the call returns.

@@ -5,7 +5,7 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
     case database(DatabaseError)
     /// Its secrets are under another key.
     case wrongKey(needed: String, given: String)
-    /// What the source holds is no key.
+    /// The source holds no key.
     case unusableKey(String)
     case unreadableKey(CredentialError)
     /// Others may read the key's file.

@@ -81,7 +81,7 @@ enum CredentialTables {
         return unreadable
     }
 
-    /// What was removed since a revision; it may be there again.
+    /// The removals since a revision; a removed row may be there again.
     static func removals(
         since revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [CredentialPlace] {
@@ -143,7 +143,7 @@ enum CredentialTables {
             "INSERT INTO attache_removals (\(self.space), \"user\", revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             space.columns + [.text(user), .integer(revision)])
         try removeRefusals(of: space.credentialName(of: user), at: revision, connection)
-        // Whoever is as far behind as that reads everything.
+        // A process that is so far behind reads everything.
         let forgotten = try connection.rows(
             "DELETE FROM attache_removals WHERE revision < $1 RETURNING revision", [.integer(revision - memory)])
         if !forgotten.isEmpty {

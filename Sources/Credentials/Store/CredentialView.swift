@@ -2,10 +2,10 @@ import Authentication
 import Bytes
 import Crypto
 
-/// What one process sees of a store: every credential, sealed as it is in the database, and found in a time that does not
+/// One process's view of a store: every credential, sealed as it is in the database, and found in a time that does not
 /// depend on their number. A password is opened when it is used.
 struct CredentialView: Sendable {
-    /// What is found.
+    /// The result of a look-up.
     enum Opening {
         case none
         case credential(Credential)
@@ -53,7 +53,7 @@ struct CredentialView: Sendable {
     private static let none: Int32 = -1
     private static let foreign: Int32 = -2
 
-    /// What every row is sealed under.
+    /// The key that seals every row.
     let dataKey: SealingKey
     private var places = Slots<Place>()
     private var shelves = Slots<Shelf>()

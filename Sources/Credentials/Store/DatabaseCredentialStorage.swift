@@ -9,7 +9,7 @@ import Synchronization
 final class DatabaseCredentialStorage: CredentialStorage {
     private struct State {
         var view: CredentialView
-        /// What the view holds of others' changes.
+        /// The changes of others that the view holds.
         var revision = CredentialTables.beginning
         /// Rows that are there and cannot be read, where it is known whose they are.
         var unreadable: Set<CredentialPlace> = []
@@ -97,7 +97,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
         }
     }
 
-    /// What an operator has been told of rows: each once, as long as the process lives.
+    /// The rows that were reported to the operator: each once, as long as the process lives.
     private struct Reported {
         private var sentences: Set<String> = []
         private static let capacity = 10_000
@@ -184,7 +184,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 }
                 generation.add(1, ordering: .relaxed)
                 for step in written { if let place = step.rewritten { state.unreadable.remove(place) } }
-                // What others did before is still to be read.
+                // Earlier changes of others are still to be read.
                 if state.revision == revision &- 1 { state.revision = revision }
             }
         }
@@ -240,7 +240,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
             }
             let (removed, changed, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
                 try database.read { connection throws(DatabaseError) in
-                    // What is there again is read after its removal, and counts.
+                    // A row that is there again is read after its removal, and counts.
                     let removed = try CredentialTables.removals(since: known, connection)
                     var changed: [StoredCredential] = []
                     let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
@@ -249,7 +249,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
                     return (removed, changed, unreadable)
                 }
             }
-            // What was known of a row that cannot be read any more holds no longer.
+            // Facts about a row that cannot be read any more hold no longer.
             let lost = unreadable.compactMap(\.place)
             take(removed + lost, changed)
             state.withLock { state in
@@ -309,7 +309,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
                 return (view, revision, unreadable)
             }
         }
-        // What many rows take, to compare or to let go of, is no request's to wait for.
+        // No request waits while many rows are compared or let go of.
         let former = state.withLock { state in
             defer {
                 state = State(view: fresh, revision: revision, unreadable: Set(unreadable.compactMap(\.place)))

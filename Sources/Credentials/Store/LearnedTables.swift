@@ -42,7 +42,7 @@ enum LearnedTables {
             """)
     }
 
-    /// What was learned since a revision, and not too long ago.
+    /// The spaces learned since a revision, and not too long ago.
     static func spaces(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [LearnedSpace] {
@@ -51,7 +51,7 @@ enum LearnedTables {
             "SELECT \(CredentialTables.space), extents, accepted FROM attache_spaces "
                 + "WHERE revision > $1 AND day >= $2 ORDER BY revision", [.integer(revision), .integer(day - memory)]
         ) { row throws(DatabaseError) in
-            // What cannot be read is learned again.
+            // An unreadable row is learned again.
             guard let space = ProtectionSpace(row: row),
                 let extents = row.bytes(6).flatMap(LearnedSpaceCoding.extents(in:)),
                 let accepted = row.bytes(7).flatMap(LearnedSpaceCoding.versions(in:))
@@ -100,7 +100,7 @@ enum LearnedTables {
     }
 }
 
-/// What was learned of a space as bytes of a row: pieces, each behind its length in two bytes.
+/// A learned space as bytes of a row: pieces, each behind its length in two bytes.
 private enum LearnedSpaceCoding {
     /// Longer paths are not remembered.
     private static let pathLimit = 1024

@@ -166,7 +166,7 @@ private enum PostgreSQLSchema {
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
-        // Whoever finds the tables as they are to be needs no right to make any.
+        // A role that finds complete tables needs no right to make any.
         if try version(of: connection) == migrations.count { return }
         try connection.transaction { () throws(DatabaseError) in
             try connection.rows(lock)

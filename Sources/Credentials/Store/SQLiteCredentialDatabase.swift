@@ -19,7 +19,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         var watch: SQLiteFileWatch?
     }
 
-    /// What became of the file that was opened.
+    /// The state of the file that was opened.
     private enum Condition {
         case inPlace
         /// Written over, but not to its end yet.
@@ -132,7 +132,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
                 state = try Self.open(path)
                 return .replaced
             case .inPlace:
-                // What a process that ended has left in the log: until then nobody can tell whether it is being copied.
+                // The rest that an ended process has left in the log: until then it may be in the middle of a copy.
                 if state.dataVersion == nil { _ = try? state.database?.rows("PRAGMA wal_checkpoint(PASSIVE)") }
                 state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
                 let version = try state.database?.rows("PRAGMA data_version").first?.first?.integer
@@ -153,7 +153,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     private func database(_ state: inout State) throws(DatabaseError) -> SQLiteDatabase {
-        // What is written to a file that has lost its name or its content is lost.
+        // Changes in a file that has lost its name or its content are lost.
         guard case .inPlace = condition(&state), let database = state.database else {
             throw .unavailable("\(path) was taken away or replaced")
         }
@@ -222,7 +222,7 @@ private struct SQLiteFileWatch {
     /// Whether a file of that size is as long as it says itself (Database File Format, section 1.3).
     private static func isWhole(_ header: [UInt8], _ size: Int) -> Bool {
         guard size >= header.count else { return false }
-        // What is no database at all says so when it is opened.
+        // A file that is no database fails when it is opened.
         guard header.starts(with: Array("SQLite format 3\0".utf8)) else { return true }
         let number = { (range: Range<Int>) in header[range].reduce(0) { $0 << 8 | Int($1) } }
         let pageSize = number(16..<18) == 1 ? 65536 : number(16..<18)

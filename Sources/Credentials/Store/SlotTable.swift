@@ -46,7 +46,7 @@ struct SlotTable {
         guard places[place] != 0 else { return }
         places[place] = 0
         count -= 1
-        // What follows without a gap may have been kept from this place.
+        // Entries that follow without a gap may have been kept from this place.
         var follower = next(place)
         while places[follower] != 0 {
             let entry = places[follower]

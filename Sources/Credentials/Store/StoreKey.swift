@@ -3,7 +3,7 @@ import Crypto
 import Database
 import IO
 
-/// What a store's rows are sealed under: a data key that never leaves the store in clear, wrapped by a key that never
+/// The keys of a store's rows: a data key that never leaves the store in clear, wrapped by a key that never
 /// enters it.
 struct StoreKey: Sendable, Hashable {
     /// Which key the data key is wrapped by.
@@ -90,7 +90,7 @@ struct StoreKey: Sendable, Hashable {
 /// The key that is made beside a store's file where the rules name none.
 struct StoreKeyFile {
     static let name = "credentials.key"
-    /// Who may never read a key: a mounted secret is often readable by the container's group.
+    /// The users that may never read a key: a mounted secret is often readable by the container's group.
     static let strangers: UInt32 = 0o007
 
     /// Of the store.

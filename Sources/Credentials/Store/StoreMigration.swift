@@ -2,7 +2,7 @@ import Authentication
 import Crypto
 import Database
 
-/// What was copied from one store into another.
+/// The counts of a copy from one store into another.
 public struct StoreMigration: Sendable, Equatable {
     public let credentials: Int
     public let refusals: Int

@@ -11,7 +11,7 @@ struct StoredCredential: Sendable, Hashable {
     /// The secret under the store's data key, for this space and user only.
     let sealed: [UInt8]
 
-    /// What kind of secret is in the box.
+    /// The kind of secret in the box.
     private static let password = UInt8(ascii: "p")
 
     init(space: ProtectionSpace, user: String, isDefault: Bool, sealed: [UInt8]) {
@@ -101,7 +101,7 @@ struct UnreadableCredential: Error, Hashable, Sendable {
     private static let shownCount = 8
 }
 
-/// Whose credential it is, and for which space.
+/// The user of a credential, and its space.
 struct CredentialPlace: Hashable, Sendable {
     let space: ProtectionSpace
     let user: String

@@ -78,7 +78,7 @@ final class WriteBehind: Sendable {
             case .failed: if writes.count == 1 { return give(up: error) }
             }
         }
-        // What the store refuses does not take along what was to be written with it.
+        // A change that the store refuses does not take along the others that were to be written with it.
         for (place, write) in writes.enumerated() where !self.write([write]).isEmpty { return Array(writes[place...]) }
         return []
     }

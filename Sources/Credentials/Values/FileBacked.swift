@@ -89,7 +89,7 @@ public final class FileBacked<Value: Sendable>: Sendable {
 /// Why a file is of no use. Shows nothing of what is in it.
 public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public let path: String
-    /// What reads well behind the path.
+    /// A clause that reads well behind the path.
     public let sentence: String
 
     public init(path: String, _ sentence: String) {

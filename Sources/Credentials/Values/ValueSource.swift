@@ -96,7 +96,7 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
     case notText(credential: String, source: String)
     case noVariable(credential: String, variable: String)
     case unknown(credential: String)
-    /// What was read is no certificate with its key.
+    /// The content is no certificate with its key.
     case identity(credential: String, source: String, IdentityError)
 
     public var description: String {

@@ -1,6 +1,6 @@
 import COpenSSL
 
-// What issuing has to know of a certificate.
+// The facts of a certificate that issuing needs.
 extension Certificate {
     /// Whether its basic constraints, and its key usage where it has one, let it sign others.
     public var maySignCertificates: Bool { X509_check_ca(handle) == 1 }

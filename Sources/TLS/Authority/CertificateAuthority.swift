@@ -6,7 +6,7 @@ public final class CertificateAuthority: Sendable {
     public let identity: Identity
     /// The authority's subject key identifier (RFC 5280 section 4.2.1.2), if it has one.
     private let keyIdentifier: [UInt8]?
-    /// What follows a leaf in a handshake: the authority itself where it is no root, and those above it.
+    /// The certificates behind a leaf in a handshake: the authority itself where it is no root, and those above it.
     private let intermediates: [Certificate]
     /// One key pair for all leaves of this object. It never leaves the process and signs nothing but handshakes; one
     /// for each name would cost as much as a signature, and a kilobyte, and protect nobody.
@@ -38,8 +38,8 @@ public final class CertificateAuthority: Sendable {
     /// origin's own or the authority's. It takes half a millisecond: not on a loop.
     ///
     /// - Parameters:
-    ///   - origin: whose certificate the origin showed and somebody found good. Its common name is shown to people; one
-    ///     that has expired, and was forgiven, does not shorten the leaf.
+    ///   - origin: the certificate that the origin showed and that was found good. Its common name is shown to people;
+    ///     one that has expired, and was forgiven, does not shorten the leaf.
     ///   - now: seconds since 1970.
     public func mint(
         for name: ServerName, like origin: Certificate? = nil, at now: Int
@@ -81,7 +81,7 @@ extension CertificateAuthority {
     /// A new authority with a new key (ECDSA, P-256), for servers' certificates only.
     ///
     /// - Parameters:
-    ///   - host: whose it is, so that a person who meets it in a trust store knows where it came from.
+    ///   - host: its owner, so that a person who meets it in a trust store knows where it came from.
     ///   - names: all that it may ever speak for; empty: no constraint.
     ///   - now: seconds since 1970.
     public static func make(

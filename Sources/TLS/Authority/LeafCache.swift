@@ -21,7 +21,7 @@ public final class LeafCache: Sendable {
     /// The leaf for a name, at once where it is kept and will be valid for a while.
     ///
     /// - Parameters:
-    ///   - origin: what `mint` may make the leaf alike to; not looked at where there is one already.
+    ///   - origin: the model of the leaf for `mint`; not looked at where there is one already.
     ///   - now: seconds since 1970.
     ///   - run: gets the minting where there is none under way.
     public func leaf(
@@ -65,7 +65,7 @@ public final class LeafCache: Sendable {
     }
 }
 
-/// What a leaf cache knows. Without clock or threads: time comes in as an argument, and the caller mints and resumes.
+/// The state of a leaf cache. Without clock or threads: time comes in as an argument, and the caller mints and resumes.
 private struct LeafTable {
     typealias Waiter = UnsafeContinuation<LeafCache.Outcome, Never>
 
@@ -130,7 +130,7 @@ private struct LeafTable {
 
     /// Keeps what was minted. A failure is told to those who wait and not kept; the leaf before it stays.
     ///
-    /// - Returns: who waits for it.
+    /// - Returns: those who wait for it.
     mutating func finish(_ name: ServerName, _ outcome: LeafCache.Outcome, at now: Int) -> [Waiter] {
         if case .success(let identity) = outcome {
             if leaves[name] == nil, leaves.count >= capacity { evict() }

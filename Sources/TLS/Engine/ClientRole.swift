@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What only the client's side of a connection has: the answers to the server's certificate and to its wish for ours.
+/// The client's part of a connection: the answers to the server's certificate and to its wish for ours.
 final class ClientRole {
     /// How far the question has come whether the server is trusted.
     enum Trust {
@@ -15,9 +15,9 @@ final class ClientRole {
     var trust = Trust.open
     /// Why a callback made the connection fail.
     private(set) var cause: TLSError?
-    /// What became of the server's latest wish for a certificate.
+    /// The answer to the server's latest wish for a certificate.
     private(set) var identityAnswer = TLSConnection.IdentityAnswer.notRequested
-    /// What is resumed, if the server wants to.
+    /// The session that is resumed, if the server wants to.
     let resumed: StoredSession?
     private let sessions: (any SessionPlace)?
     private let chooseIdentity: (([DistinguishedName]) -> Identity?)?

@@ -1,7 +1,7 @@
 import COpenSSL
 import Synchronization
 
-/// What all client connections with the same settings share. Made once, and never changed.
+/// The common part of all client connections with the same settings. Made once, and never changed.
 public final class ClientTLSContext: Sendable {
     public let settings: ClientTLSSettings
     let context: LibraryObject
@@ -58,11 +58,12 @@ public final class ClientTLSContext: Sendable {
     }
 }
 
-/// What a connection of ours to a server may agree to. Connections with equal settings share a context.
+/// The versions and protocols that a connection of ours to a server may agree to. Those with equal settings share a
+/// context.
 public struct ClientTLSSettings: Sendable, Hashable {
     public var minimum: TLSVersion
     public var maximum: TLSVersion
-    /// What we offer by ALPN (RFC 7301), the most wanted first; empty offers nothing.
+    /// Our offer by ALPN (RFC 7301), the most wanted first; empty offers nothing.
     public var applicationProtocols: [String]
 
     public init(
@@ -73,8 +74,8 @@ public struct ClientTLSSettings: Sendable, Hashable {
         self.applicationProtocols = applicationProtocols
     }
 
-    /// Whoever asks for a version before 1.2 talks to a server of that time: it also needs that time's ciphers, short
-    /// keys, SHA-1 in handshakes, and no secure renegotiation (RFC 5746).
+    /// A connection that allows a version before 1.2 meets a server of that time: it also needs that time's ciphers,
+    /// short keys, SHA-1 in handshakes, and no secure renegotiation (RFC 5746).
     var isLegacy: Bool { minimum < .v12 }
 
     var cipherList: String { isLegacy ? "ALL:!aNULL:!eNULL:@SECLEVEL=0" : "DEFAULT:!PSK:!SRP:@SECLEVEL=2" }

@@ -1,7 +1,7 @@
 import Bytes
 import COpenSSL
 
-/// Between OpenSSL and a transport: what came before the transport, and what the transport has not taken yet.
+/// Between OpenSSL and a transport: the bytes that came before the transport, and those it has not taken yet.
 ///
 /// OpenSSL's own rules for a write that is refused are strict: the same bytes again, and nothing in between. Here a write
 /// is never refused; what the transport does not take waits in `outbound`, and OpenSSL is told to stop only when far too
@@ -20,14 +20,14 @@ final class RecordPort {
     private var earlier: ByteBuffer?
     private var outbound: ByteBuffer?
     private(set) var end: End?
-    /// Why the transport takes nothing more; an `errno`. What the peer has said before that can still be read.
+    /// Why the transport takes nothing more; an `errno`. Earlier bytes of the peer can still be read.
     private(set) var sendError: Int32?
     /// OpenSSL was told to stop sending, and goes on where it stopped when it is asked again.
     private var isRefusing = false
 
     /// Our own records only fill this when a peer makes us answer and does not read.
     private static let outboundLimit = 64 * 1024
-    /// What a BIO returns when nothing moved.
+    /// The result of a BIO when nothing moved.
     static let nothing: Int32 = -1
 
     init(_ transport: any RecordTransport, client: ClientRole?, after earlier: ByteBuffer?) {
@@ -178,11 +178,11 @@ public protocol RecordTransport: AnyObject {
     /// Fills the front of `room`, which is not empty, with what has come.
     func read(into room: inout MutableRawSpan) -> RecordTransfer
 
-    /// Takes bytes from the front of `bytes`. What is refused is offered again, before anything else.
+    /// Takes bytes from the front of `bytes`. Refused bytes are offered again, before anything else.
     func write(_ bytes: RawSpan) -> RecordTransfer
 }
 
-/// What one attempt to move bytes came to.
+/// The result of one attempt to move bytes.
 public enum RecordTransfer: Equatable, Sendable {
     case moved(Int)
     /// The peer has ended its side.

@@ -1,7 +1,7 @@
 import Bytes
 import COpenSSL
 
-/// What only the server's side of a connection has: whom it shows itself as.
+/// The server's part of a connection: its certificate.
 final class ServerRole {
     enum Answer {
         case open

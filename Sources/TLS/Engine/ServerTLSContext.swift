@@ -4,8 +4,8 @@ import Crypto
 import Glibc
 import Synchronization
 
-/// What all connections of clients to one listener, or all intercepted ones, share: also the keys of their tickets, so
-/// that a client may come back. Nothing else of it changes.
+/// The common part of clients' connections to one listener, or of all intercepted ones: also the keys of their
+/// tickets, so that a client may come back. Nothing else of it changes.
 public final class ServerTLSContext: Sendable {
     public let settings: ServerTLSSettings
     let context: LibraryObject
@@ -149,7 +149,7 @@ extension ServerTLSContext {
     }
 }
 
-/// What a connection of a client to us may agree to.
+/// The versions and protocols that a client's connection may agree to.
 public struct ServerTLSSettings: Sendable {
     public enum ClientCertificates: Sendable {
         case notRequested
@@ -159,7 +159,8 @@ public struct ServerTLSSettings: Sendable {
     }
 
     public var minimum: TLSVersion
-    /// What we speak by ALPN, the most wanted first. A client that offers only others is refused (RFC 7301 section 3.2).
+    /// Our protocols by ALPN, the most wanted first. A client that offers only others is refused (RFC 7301 section
+    /// 3.2).
     public var applicationProtocols: [String]
     public var clientCertificates: ClientCertificates
 

@@ -109,7 +109,7 @@ extension Int {
 
 /// The answer that a server's chain got: good for this connection and those that resume it.
 public struct ServerTrust: Sendable {
-    /// What the evaluation vouches for.
+    /// The chain that the evaluation vouches for.
     public let chain: VerifiedChain
     /// The caller's own record of why, such as the rule that forgave a finding.
     public let decision: (any Sendable)?

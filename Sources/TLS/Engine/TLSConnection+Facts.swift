@@ -7,7 +7,7 @@ extension TLSConnection {
         case declined
     }
 
-    /// What became of the server's latest wish for a client certificate.
+    /// The answer to the server's latest wish for a client certificate.
     public var identityAnswer: IdentityAnswer { client?.identityAnswer ?? .notRequested }
 
     /// The trust that the server has: from this handshake or, if it was resumed, from the one where it began.
@@ -23,7 +23,7 @@ extension TLSConnection {
         SSL_get_current_cipher(handle).flatMap { SSL_CIPHER_standard_name($0) }.map { String(cString: $0) }
     }
 
-    /// What both agreed on by ALPN.
+    /// The protocol that both agreed on by ALPN.
     public var applicationProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -37,7 +37,7 @@ extension TLSConnection {
 
     public var isResumed: Bool { tls_was_resumed(handle) }
 
-    /// What a client has shown; of one that came back only its own certificate.
+    /// A client's certificates; of one that came back only its own.
     public var clientChain: PresentedChain? {
         guard server != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
         let others = SSL_get_peer_cert_chain(handle)

@@ -29,7 +29,7 @@ public final class TLSConnection {
 
     /// The client's side.
     /// - Parameters:
-    ///   - name: who is meant; a host is sent as server name (RFC 6066 section 3), an address never.
+    ///   - name: the server that is meant; a host is sent as server name (RFC 6066 section 3), an address never.
     ///   - sessions: where a session may be found and new ones are left.
     ///   - chooseIdentity: called whenever the server wants a certificate, with the issuers that it accepts (none: any).
     ///     Never before the server is trusted. Nil declines.
@@ -206,7 +206,7 @@ extension TLSConnection {
         return outcome
     }
 
-    /// Writes from the front of `buffer`, and consumes what was written. What is refused must be offered again before
+    /// Writes from the front of `buffer`, and consumes the written bytes. Refused ones must be offered again before
     /// anything else: its record may be made already.
     public func write(from buffer: ByteBuffer, limit: Int = .max) -> RecordTransfer {
         var outcome = RecordTransfer.wouldBlock
@@ -248,7 +248,7 @@ extension TLSConnection {
         _ = port.flush()
     }
 
-    /// Whether OpenSSL has anything to work on: what was left of the last reading, or what the transport may bring.
+    /// Whether OpenSSL has anything to work on: the rest of the last reading, or bytes that the transport may bring.
     private var mayRead: Bool { SSL_has_pending(handle) == 1 || hasPeerEnded || port.mayBring }
 
     private var hasPeerEnded: Bool { SSL_get_shutdown(handle) & SSL_RECEIVED_SHUTDOWN != 0 }

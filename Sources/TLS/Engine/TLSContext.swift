@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What contexts of both sides have in common.
+/// The common part of both sides' contexts.
 ///
 /// Their callbacks serve every connection, on every thread: each finds its own through the `SSL` that it is called for.
 /// Each leaves the error queue empty, or OpenSSL would take what a decision left there for a failure of the connection.
@@ -39,7 +39,7 @@ enum TLSContext {
     }
 }
 
-/// What OpenSSL left in this thread's error queue.
+/// The errors that OpenSSL left in this thread's queue.
 struct OpenSSLErrors {
     /// The alert that the peer sent, if that is the reason.
     var alert: TLSAlert?

@@ -4,9 +4,9 @@ public enum TLSError: Error, Equatable, Sendable {
     case alert(TLSAlert)
     /// The peer broke off after it had asked for a client certificate and was given none.
     case identityWanted(TLSAlert)
-    /// What the peer sent breaks the protocol, or nothing that it offers is acceptable; in the library's words.
+    /// The peer's bytes break the protocol, or none of its offers is acceptable; in the library's words.
     case peer(reason: String)
-    /// The peer ended the connection without saying so within TLS: what came may be cut off (RFC 8446 section 6.1).
+    /// The peer ended the connection without saying so within TLS: the bytes may be cut off (RFC 8446 section 6.1).
     case truncated
     /// The server renegotiated as somebody else.
     case serverChanged
@@ -75,7 +75,7 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     public static let certificateRequired = TLSAlert(rawValue: 116)
     public static let noApplicationProtocol = TLSAlert(rawValue: 120)
 
-    /// What a server may say when it wanted a client certificate and got none.
+    /// Whether a server may say this when it wanted a client certificate and got none.
     var mayMeanMissingIdentity: Bool {
         [.handshakeFailure, .badCertificate, .certificateUnknown, .accessDenied, .certificateRequired].contains(self)
     }

@@ -2,8 +2,9 @@ import Bytes
 import COpenSSL
 import Crypto
 
-/// The keys of a server's tickets. Whoever learns one can read what its tickets resume, so none is kept for long: a key
-/// seals for as long as a ticket is good, and opens for as long again (RFC 5077 section 5.5 has keys changed regularly).
+/// The keys of a server's tickets. A thief of one can read the sessions its tickets resume, so none is kept for long:
+/// a key seals for as long as a ticket is good, and opens for as long again (RFC 5077 section 5.5 has keys changed
+/// regularly).
 ///
 /// Times are seconds since 1970. Nothing happens between handshakes: a key goes when the next one asks.
 struct TicketKeys: Sendable {
@@ -43,7 +44,7 @@ struct TicketKeys: Sendable {
     }
 }
 
-/// What tickets are sealed with (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
+/// The key that seals tickets (RFC 5077 section 4): AES-256 in CBC, then HMAC-SHA-256.
 struct TicketKey: Sendable {
     /// Stands in front of each ticket.
     let name: [UInt8]

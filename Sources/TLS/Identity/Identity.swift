@@ -1,10 +1,10 @@
 import COpenSSL
 import Crypto
 
-/// Whom we are to a peer: a certificate, those that lead from it towards a root, and the private key.
+/// Our identity to a peer: a certificate, those that lead from it towards a root, and the private key.
 public final class Identity: Sendable {
     public let leaf: Certificate
-    /// What is sent after the leaf: its issuer first, without the root.
+    /// The certificates that are sent after the leaf: its issuer first, without the root.
     public let intermediates: [Certificate]
     public let key: PrivateKey
     /// Half of a SHA-256 over all certificates: another chain has another one. The key needs no part in it, since a
@@ -18,7 +18,7 @@ public final class Identity: Sendable {
         self.init(leaf: leaf, intermediates: CertificateOrder.issuers(of: leaf, among: certificates), key: key)
     }
 
-    /// What is known to belong together.
+    /// Parts that are known to belong together.
     init(leaf: Certificate, intermediates: [Certificate], key: PrivateKey) {
         self.leaf = leaf
         self.intermediates = intermediates
@@ -85,7 +85,7 @@ extension Certificate {
 /// Why a certificate and a key are no identity. Each is a sentence that reads well after the name of the credential
 /// and the file; none shows anything of the key.
 public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was to be the certificate is neither PEM nor PKCS#12, or is damaged.
+    /// The certificate's file is neither PEM nor PKCS#12, or is damaged.
     case noCertificate
     /// The certificate with this number, from 1.
     case damagedCertificate(Int)

@@ -1,7 +1,7 @@
 import COpenSSL
 import Crypto
 
-/// What was found in one place: certificates, a key, or both.
+/// The content of one place: certificates, a key, or both.
 struct IdentityContents {
     var certificates: [Certificate] = []
     var key: PrivateKey?
@@ -44,13 +44,13 @@ struct IdentityContents {
 
     /// More than a peer would take.
     private static let certificateLimit = 100
-    /// What DER begins with.
+    /// The first byte of DER.
     private static let sequence: UInt8 = 0x30
 }
 
 /// Where a certificate or a private key comes from.
 public enum IdentityMaterial: Sendable {
-    /// What stands in a file: PEM or PKCS#12.
+    /// A file's content: PEM or PKCS#12.
     case content(Secret)
     /// An object in a token, as a URI of RFC 7512.
     case token(uri: String)

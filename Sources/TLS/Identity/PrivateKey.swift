@@ -42,7 +42,7 @@ public final class PrivateKey: Sendable {
         try self.init(unencrypted: pem)
     }
 
-    /// What `pem()` gave, perhaps in another library context.
+    /// The text of `pem()`, perhaps in another library context.
     convenience init(unencrypted pem: Secret) throws(IdentityError) {
         var prompt = PassphrasePrompt(nil)
         guard let key = pem.withBytes({ Self.read($0, &prompt, in: nil) }) else { throw .unreadableKey }

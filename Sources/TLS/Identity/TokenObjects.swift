@@ -62,7 +62,7 @@ struct PassphrasePrompt {
 
     init(_ passphrase: Secret?) { self.passphrase = passphrase }
 
-    /// What a failure means, once OpenSSL gave up: `other` where no passphrase played a part.
+    /// The meaning of a failure, once OpenSSL gave up: `other` where no passphrase played a part.
     func failure(otherwise other: IdentityError) -> IdentityError {
         guard wasAsked else { return other }
         return passphrase == nil ? .passphraseMissing : .wrongPassphrase

@@ -3,7 +3,7 @@ import COpenSSL
 /// Anchors that wait as bytes until a chain asks for their subject. To decode the 140 of a usual system takes 20 ms and
 /// a megabyte, and few are ever needed.
 final class AnchorIndex: Sendable {
-    /// In DER, by the hash of the subject; what makes certificates of PEM "trusted" may follow.
+    /// In DER, by the hash of the subject; the settings of PEM's "trusted" certificates may follow.
     private let anchors: [UInt: [[UInt8]]]
     let count: Int
 

@@ -1,7 +1,7 @@
 import COpenSSL
 import Crypto
 
-/// One X.509 certificate (RFC 5280): what it says, believed or not. What it says of itself is read when asked for.
+/// One X.509 certificate (RFC 5280): its statements, believed or not. They are read when asked for.
 public final class Certificate: Sendable {
     private let object: LibraryObject
 
@@ -95,7 +95,7 @@ extension Certificate: Equatable {
 }
 
 extension Certificate: CustomStringConvertible {
-    /// Whom it names, in few words: the subject, or the first alternative name of one without a subject.
+    /// Its holder, in few words: the subject, or the first alternative name of one without a subject.
     public var description: String {
         let subject = DistinguishedName.text(of: X509_get_subject_name(handle))
         if !subject.isEmpty { return VisibleText.shortened(subject) }
@@ -124,7 +124,7 @@ extension Certificate {
     public var pem: String { MemoryText.written { PEM_write_bio_X509($0, handle) == 1 } ?? "" }
 }
 
-// What people compare and look at.
+// The values that people compare and look at.
 extension Certificate {
     /// SHA-256 of the whole, as trust stores show it: `AB:CD:…`.
     public var fingerprint: String {
@@ -140,7 +140,7 @@ extension Certificate {
 }
 
 extension Certificate {
-    /// What an `X509` of somebody else's says, as a certificate of the default library. Nil when it has no encoding.
+    /// The copy of a foreign `X509`, as a certificate of the default library. Nil when it has no encoding.
     convenience init?(copying other: OpaquePointer) {
         var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()

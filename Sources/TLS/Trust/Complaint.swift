@@ -107,7 +107,7 @@ extension Complaint {
 }
 
 extension Complaint {
-    /// What it is about, naming the certificate.
+    /// Its subject, by the certificate's name.
     var words: String {
         guard let certificate else { return Self.message(code) }
         if certificate.hasUnreadableExtension, kind == .invalid { return FindingWords.unreadableExtension(certificate) }
@@ -147,7 +147,7 @@ extension Complaint {
         }
     }
 
-    /// What the strict checks of OpenSSL meet most, with the rule that is broken.
+    /// The most common complaints of OpenSSL's strict checks, with the rule that is broken.
     private func breach(by certificate: Certificate) -> String {
         switch code {
         case X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER:

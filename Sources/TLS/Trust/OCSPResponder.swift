@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// Who may sign an OCSP response (RFC 6960 section 4.2.2.2): the issuer of the certificate in question, or whom that
-/// issuer itself has certified for it. Other arrangements are not believed.
+/// The rightful signer of an OCSP response (RFC 6960 section 4.2.2.2): the issuer of the certificate in question, or
+/// whom that issuer itself has certified for it. Other arrangements are not believed.
 enum OCSPResponder {
     static func signed(_ response: OpaquePointer, for issuer: Certificate, at seconds: Int) -> Bool {
         guard signatureIsStrong(response) else { return false }

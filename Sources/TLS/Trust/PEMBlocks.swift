@@ -51,7 +51,7 @@ enum PEMBlocks {
 
 /// Text that OpenSSL prints.
 enum MemoryText {
-    /// What `print` wrote to a memory BIO; nil when it says that it failed.
+    /// The text that `print` wrote to a memory BIO; nil when it says that it failed.
     static func written(_ print: (OpaquePointer) -> Bool) -> String? {
         guard let sink = BIO_new(BIO_s_mem()) else { return nil }
         defer {
@@ -62,7 +62,7 @@ enum MemoryText {
         return String(decoding: bytes(of: sink), as: UTF8.self)
     }
 
-    /// What a memory BIO holds.
+    /// The content of a memory BIO.
     static func bytes(of sink: OpaquePointer) -> [UInt8] {
         var start: UnsafeMutablePointer<CChar>?
         let count = withUnsafeMutablePointer(to: &start) { BIO_ctrl(sink, BIO_CTRL_INFO, 0, $0) }

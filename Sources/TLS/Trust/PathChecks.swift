@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What OpenSSL's path validation leaves out.
+/// The checks that OpenSSL's path validation leaves out.
 struct PathChecks {
     private(set) var findings: [TrustEvaluation.Finding] = []
 

@@ -52,7 +52,7 @@ struct PathVerification {
         unlisted = depths.sorted().filter { $0 < end }.map { path[$0] }
         if isAnchored {
             // Of an anchor only name and key are taken (RFC 5280 section 6.1.1 (d)), and old roots are written by old
-            // rules. What it says against issuing, and for how long and whom it may, still counts.
+            // rules. Its limits on issuing, in time and in names, still count.
             complaints.removeAll { $0.depth == path.count - 1 && $0.isOfForm }
         } else if !complaints.contains(where: { $0.deniesAnchor }) {
             let code = X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
@@ -91,7 +91,7 @@ struct ObjectStack: ~Copyable {
 
     deinit { OPENSSL_sk_free(pointer) }
 
-    /// What a stack that is borrowed holds.
+    /// The objects of a borrowed stack.
     static func objects(in stack: OpaquePointer?) -> [OpaquePointer] {
         (0..<max(0, OPENSSL_sk_num(stack))).compactMap { OPENSSL_sk_value(stack, $0).map { OpaquePointer($0) } }
     }

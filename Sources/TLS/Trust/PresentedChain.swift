@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// What a server sent to show who it is: nobody has looked at it yet. Only `TrustEvaluation` makes a `VerifiedChain`
+/// The chain that a server sent, not looked at yet. Only `TrustEvaluation` makes a `VerifiedChain`
 /// of it.
 public struct PresentedChain: Sendable {
-    /// What the handshake does with the server's key. A key usage extension has to allow it (RFC 5280 section
+    /// The use of the server's key in the handshake. A key usage extension has to allow it (RFC 5280 section
     /// 4.2.1.3): TLS 1.3 and ephemeral exchanges sign, the RSA exchange of TLS 1.2 and older encrypts.
     public enum KeyExchange: Sendable {
         case signed

@@ -64,7 +64,7 @@ public final class RevocationLists: Sendable {
     }
 }
 
-/// What a revocation list said when OpenSSL complained.
+/// The entry of a revocation list, when OpenSSL complained.
 struct ListedRevocation {
     let issuer: String
     let nextUpdate: Int?

@@ -12,7 +12,7 @@ enum SignatureStrength: Equatable {
         self = known && bits > 0 ? .bits(Int(bits)) : .unknown
     }
 
-    /// What security level 2 asks for.
+    /// The minimum of security level 2.
     static let enough = 112
 
     /// The algorithm by its name, or by its number when it has none.

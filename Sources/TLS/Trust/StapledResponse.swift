@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What a stapled OCSP response (RFC 6960, RFC 6066 section 8) says about a certificate.
+/// The statement of a stapled OCSP response (RFC 6960, RFC 6066 section 8) about a certificate.
 enum StapledResponse {
     case good
     /// Signed by who may, whether or not it is still current.

@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// Whom a chain may end in. Made once and shared: evaluations on every thread read the same store.
+/// The roots that a chain may end in. Made once and shared: evaluations on every thread read the same store.
 ///
 /// A certificate in it is believed as it is, whether it is a root, an intermediate or a server's own (RFC 5280 section
 /// 6.1.1 (d) asks for a name and a key, not for a root).
@@ -17,7 +17,7 @@ public final class TrustAnchors: Sendable {
         try self.init(certificates, AnchorIndex([]))
     }
 
-    /// These as well; what was there is shared.
+    /// These as well; the former ones are shared.
     public func adding(_ more: [Certificate]) throws(TrustAnchorsError) -> TrustAnchors {
         try TrustAnchors(certificates + more, index)
     }

@@ -21,7 +21,7 @@ public struct TrustEvaluation: Sendable {
 
     /// In the order of `TrustFinding`'s cases, then from the server's certificate towards the anchor.
     public let findings: [Finding]
-    /// Whom the chain was judged for.
+    /// The name that the chain was judged for.
     public let name: ServerName
     /// The server's own certificate.
     public let leaf: Certificate
@@ -71,7 +71,7 @@ public struct TrustEvaluation: Sendable {
 }
 
 extension TrustEvaluation {
-    /// What is left of the findings once a rule has forgiven some.
+    /// The decision once a rule has forgiven some findings.
     public enum Decision: Sendable {
         case trusted(VerifiedChain)
         /// The findings that were not forgiven, and whether pins were asked for and none fits.
@@ -100,9 +100,9 @@ public struct VerifiedChain: Sendable {
     public let leaf: Certificate
     /// From the leaf's issuer towards the anchor, as far as the path could be built.
     public let issuers: [Certificate]
-    /// Whom it was judged for.
+    /// The name that it was judged for.
     public let name: ServerName
-    /// What was forgiven; empty for a chain that is proved.
+    /// The forgiven findings; empty for a chain that is proved.
     public let forgiven: Set<TrustFinding>
     /// The certificates that no revocation list speaks for, where lists were asked.
     public let unlisted: [Certificate]

@@ -75,7 +75,7 @@ struct Arguments: Sendable {
 
     private func checkOperands() throws(CommandError) {
         if operands.count > syntax.operands.count {
-            // What is too much is not repeated: it may be a password that somebody thought was wanted.
+            // A surplus word is not repeated: it may be a password that the user thought was wanted.
             let names = Self.list(syntax.operands.map(\.name))
             throw error("\(syntax.name) takes \(names.isEmpty ? "no arguments" : "\(names) and no more")")
         }

@@ -9,14 +9,14 @@ protocol Command {
     func run() throws(CommandError) -> Int32
 }
 
-/// What a command line may say after a command's name, and the help about it.
+/// The options and operands of a command, and the help about them.
 struct CommandSyntax: Sendable {
     let name: String
-    /// What the command does, after its name: no capital, no period.
+    /// The purpose of the command, after its name: no capital, no period.
     let summary: String
     var operands: [CommandOperand] = []
     var options: [CommandOption] = []
-    /// What is to be known beyond that: whole lines.
+    /// Further explanations: whole lines.
     let details: String
 
     /// The command line's form.
@@ -68,9 +68,9 @@ struct CommandSyntax: Sendable {
 /// An option that a command takes, `--name VALUE` or `--name=VALUE`, or `--name` alone.
 struct CommandOption: Sendable {
     let name: String
-    /// What the help calls its value; nil when it has none.
+    /// The name of its value in the help; nil when it has none.
     var value: String?
-    /// What it is for; a line of the help, or several.
+    /// Its purpose; a line of the help, or several.
     let summary: [String]
     var isRepeatable = false
 
@@ -93,7 +93,7 @@ enum CommandError: Error {
     case configuration(String)
     /// The rule file has errors; the report shows them all and needs no sentence.
     case rules(report: String)
-    /// What was asked for was tried, and failed.
+    /// The command was tried, and failed.
     case failed(String)
 
     var status: Int32 {
@@ -115,10 +115,10 @@ enum CommandError: Error {
     }
 }
 
-/// What the process's end says to a script.
+/// The exit status of the process, for scripts.
 enum ExitStatus {
     static let success: Int32 = 0
-    /// What was asked for failed.
+    /// The command failed.
     static let failed: Int32 = 1
     /// The command line or the rule file is wrong.
     static let usage: Int32 = 2

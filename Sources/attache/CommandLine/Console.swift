@@ -2,7 +2,7 @@ import IO
 import Synchronization
 import Telemetry
 
-/// What a person at the terminal reads: results on standard output, everything else on standard error.
+/// The lines that a person at the terminal reads: results on standard output, everything else on standard error.
 ///
 /// A command waits until its words are written. While the proxy serves, nobody waits: a terminal that stands still or a
 /// pipe that nobody reads must not stop it.
@@ -52,7 +52,7 @@ enum Console {
     /// Lines that standard error did not take.
     static var linesDropped: Int { losses.total }
 
-    /// What somebody wrote, for a line on the terminal: it must not steer it.
+    /// A text of others, for a line on the terminal: it must not steer it.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

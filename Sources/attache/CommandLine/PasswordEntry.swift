@@ -8,7 +8,7 @@ enum PasswordEntry {
     /// bcrypt does not look at what comes behind.
     private static let longestForBcrypt = 72
 
-    /// - Parameter method: what a hash is made of it by; nil: none is.
+    /// - Parameter method: how a hash is made of it; nil: none is.
     static func read(for method: PasswordHash.Method?) throws(CommandError) -> Secret {
         try checked(Terminal.isStandardInput ? try ask() : try readStandardInput(), method)
     }

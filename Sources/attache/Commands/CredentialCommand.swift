@@ -178,7 +178,7 @@ extension CredentialCommand {
             """)
 }
 
-/// What `attache credential` is asked to do.
+/// The actions of `attache credential`.
 private enum CredentialAction: String, CaseIterable {
     case set, list, remove
     case makeDefault = "default"

@@ -173,7 +173,7 @@ struct CredentialImport {
         }
     }
 
-    /// What `keep` would do.
+    /// The changes that `keep` would make.
     func show(_ batch: [KeptCredential], beside store: StoreEditing?) throws(CommandError) {
         let states = store?.states(of: batch) ?? batch.map { _ in .new }
         let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in

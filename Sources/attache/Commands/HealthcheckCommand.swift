@@ -24,7 +24,7 @@ struct HealthcheckCommand: Command {
             rule file names no such listener.
             """)
 
-    /// Who is asked.
+    /// The listener that is asked.
     private let admin: Endpoint
 
     private static let milliseconds = 2000

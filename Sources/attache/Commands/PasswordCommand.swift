@@ -32,7 +32,7 @@ struct PasswordCommand: Command {
     let user: String?
     private let line: Line
 
-    /// What is made of the password.
+    /// The line that is made of the password.
     private enum Line {
         case hash(PasswordHash.Method)
         case digest(user: String, realm: String)
@@ -92,7 +92,7 @@ struct PasswordCommand: Command {
 
     private func show(_ text: String) { Console.print(user.map { "\($0):\(text)" } ?? text) }
 
-    /// What can be guessed can be found from its hash.
+    /// A guessable token can be found from its hash.
     private static let shortestToken = 20
 
     /// Why no line can be that user's (RFC 7617 section 2; `#` begins a comment).

@@ -11,7 +11,7 @@ import Telemetry
 struct RunCommand {
     let configuration: String
 
-    /// What the loops work with. They run until the process has ended, and nothing is taken apart under them.
+    /// The objects of the loops. These run until the process has ended, and nothing is taken apart under them.
     private static let served = Mutex<[any Sendable]>([])
 
     /// How often changed files are looked for, in milliseconds.

@@ -1,6 +1,6 @@
 import Authentication
 
-/// What a command line says of a protection space beside its server.
+/// The terms of a protection space on a command line, beside its server.
 struct SpaceTerms {
     let method: AuthenticationMethod
     let realm: String?

@@ -1,7 +1,7 @@
 import Credentials
 import Rules
 
-/// `attache store`: what is done with the credential store as a whole.
+/// `attache store`: the work on the credential store as a whole.
 struct StoreCommand: Command {
     static let syntax = CommandSyntax(
         name: "store", summary: "seal the credential store under another key, or copy it to another place",

@@ -15,7 +15,7 @@ struct StoreEditing {
         } catch { throw .failed("\(error)") }
     }
 
-    /// What there is.
+    /// All stored credentials.
     var rows: [CredentialListing.Row] {
         store.entries.map { CredentialListing.Row(space: $0.space, user: $0.user, isDefault: $0.isDefault) }
     }
@@ -45,7 +45,7 @@ struct StoreEditing {
 
     // MARK: - Many
 
-    /// What keeping a credential does to the one that is there.
+    /// The effect of keeping a credential on the one that is there.
     enum State: String, CaseIterable {
         case new, changed
         case same = "as before"

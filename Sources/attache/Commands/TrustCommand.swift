@@ -91,7 +91,7 @@ struct TrustCommand: Command {
     private static func isHost(_ name: String) -> Bool { ServerName(name).isFitForCertificates }
 }
 
-/// What `attache trust` shows.
+/// The text that `attache trust` shows.
 private struct TrustReport {
     let text: String
 

@@ -4,7 +4,7 @@ import Rules
 extension CredentialStorePlace {
     /// A rule file, whose store is meant, or what one says behind `store`.
     ///
-    /// - Parameter name: what complaints call it.
+    /// - Parameter name: its name in error messages.
     init(saying text: String, as name: String) throws(CommandError) {
         let isDirective = ["sqlite", "postgresql"].contains { text == $0 || text.hasPrefix($0 + " ") }
         let file =

@@ -35,7 +35,7 @@ extension RuleFile {
         } catch { throw .configuration("cannot read the rule file \(path): \(error)") }
     }
 
-    /// What it says; throws the report when it has errors.
+    /// The configuration; throws the report when it has errors.
     func valid() throws(CommandError) -> Configuration {
         guard let configuration else { throw .rules(report: report) }
         return configuration

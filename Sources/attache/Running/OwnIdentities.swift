@@ -4,7 +4,7 @@ import Proxy
 import Rules
 import TLS
 
-/// Whom the proxy shows itself as: at listeners that speak TLS, and in the tunnels that it looks into. Lives as long as
+/// The proxy's own certificates: at listeners that speak TLS, and in the tunnels that it looks into. Lives as long as
 /// the process, so that a reload forgets no leaf.
 final class OwnIdentities {
     /// Where the rule file says that the authority is.
@@ -42,7 +42,7 @@ final class OwnIdentities {
         "cannot listen on \(listener.endpoint) by TLS: \(problem)"
     }
 
-    /// What clients are shown in tunnels under these rules; an authority that is missing is made. Nil where no route looks
+    /// The authority for clients in tunnels under these rules; a missing one is made. Nil where no route looks
     /// into tunnels. Blocks.
     func interception(for configuration: Configuration) throws(StartError) -> InterceptionIdentity? {
         guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }

@@ -17,7 +17,7 @@ struct Setup {
     let trust: TrustSources
     /// By the parent's name.
     private let automaticParents: [String: PACFile]
-    /// What was said of the files already: a file that stays unreadable is news once.
+    /// The reports about files so far: a file that stays unreadable is news once.
     private let reported: Reported
 
     private final class Reported: Sendable {
@@ -38,7 +38,7 @@ struct Setup {
     var drain: Duration { rules.configuration.timeouts.drain }
 
     /// Reads and compiles a rule file, and says what is wrong with it. Nil when it cannot be used.
-    /// - Parameter running: what it may go on with.
+    /// - Parameter running: the setup whose parts it may keep.
     static func load(_ path: String, since running: Setup? = nil) -> Setup? {
         do throws(SourceError) {
             let file = try RuleFile(path, from: FileSource())
@@ -105,7 +105,7 @@ struct Setup {
         } catch { throw StartError("the access log: \(error)") }
     }
 
-    /// Reads secrets, users and certificates again. What cannot be read is said once, and again after it could be.
+    /// Reads secrets, users and certificates again. Reports each failure once, and again after a success.
     func refresh(into shared: SharedState, _ identities: OwnIdentities) {
         let refresh = credentials.refresh()
         shared.adopt(refresh)
@@ -138,7 +138,7 @@ struct Setup {
         }
     }
 
-    /// What a reload cannot change, said when the file changed it.
+    /// Reports changes of settings that a reload cannot change.
     func reportFixedSettings(since running: Setup) {
         let (new, old) = (rules.configuration, running.rules.configuration)
         if new.listeners != old.listeners || new.admin != old.admin || new.threads != old.threads {

@@ -73,7 +73,7 @@ import Transport
         #expect(bodies == ["ok\n", "ready\n", "attache_requests_total 7\n"])
     }
 
-    @Test func `what follows a body is not taken for a request`() async throws {
+    @Test func `bytes behind a body are not taken for a request`() async throws {
         let text = try await answers(
             to:
                 "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhelloGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `who knows no password is refused`() throws {
+    @Test func `a client without the password is refused`() throws {
         let digest = try digest()
         let client = try DigestClient(digest.challenge(at: 1))
         #expect(try verify(digest, try client.credentials(password: "wrong", uri: target)) == .refused)

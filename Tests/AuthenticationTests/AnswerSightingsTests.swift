@@ -50,7 +50,7 @@ struct AnswerSightingsTests {
         }
     }
 
-    @Test func `what is refused later is proven no more, and another answer is not`() {
+    @Test func `an answer that is refused later is proven no more, and another one is not affected`() {
         _ = sightings.accepted(answer, of: "ann", to: request(), at: 0)
         sightings.refused(other, of: "ann", to: request())
         sightings.challenged(request(), for: [space()])

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["a b", "a\r\nX: y", "\u{7F}", "tökén"])
-    func `what could end a field is no token`(token: String) {
+    func `a text that could end a field is no token`(token: String) {
         #expect(throws: AuthenticationError.controlCharacter(credential: "test")) { try authenticator(token: token) }
     }
 

@@ -75,7 +75,7 @@ import Testing
         #expect(parser.challenges.first?.text("realm") == "\u{FFFD}\u{FFFD}")
     }
 
-    @Test func `what goes beyond the limits is dropped and counted`() {
+    @Test func `challenges beyond the limits are dropped and counted`() {
         var limits = ChallengeParser.Limits()
         limits.challenges = 2
         limits.parameters = 3

@@ -44,7 +44,7 @@ import Testing
         #expect(!isLate(-Self.lifetime))
     }
 
-    @Test func `who has the key takes the nonces of another, and nobody else does`() throws {
+    @Test func `a process with the key takes the nonces of another, and no other does`() throws {
         let nonce = try nonces().make(at: Self.start)
         #expect(use(nonce, 1, of: try nonces()))
         #expect(!use(nonce, 1, of: try nonces("another key")))

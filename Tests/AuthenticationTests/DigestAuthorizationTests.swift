@@ -110,7 +110,7 @@ import Testing
             (field().replacing("uri=", with: "url="), .missing("uri")),
             (field().replacing(nonce, with: #"a\"b"#), .malformed("nonce")),
         ] as [(String, DigestAuthorization.Defect)])
-    func `what could not be verified is refused with a reason that shows no value`(
+    func `credentials that could not be verified are refused with a reason that shows no value`(
         text: String, defect: DigestAuthorization.Defect
     ) {
         #expect(throws: defect) { try read(text).get() }

@@ -69,7 +69,7 @@ import Testing
         #"Digest realm="r", nonce="n", algorithm=SHA-1"#, #"Digest realm="r""#, #"Digest nonce="n""#,
         #"Digest realm="r", nonce="n", qop="token""#, #"Basic realm="r", nonce="n""#, "Digest abc=",
     ])
-    func `what cannot be answered is declined`(challenge: String) throws {
+    func `a challenge that cannot be answered is declined`(challenge: String) throws {
         let parsed = try #require(challenges(challenge).first)
         #expect(DigestScheme().strength(of: parsed) == nil)
         #expect(throws: AuthenticationError.unusableChallenge(method: .digest)) {

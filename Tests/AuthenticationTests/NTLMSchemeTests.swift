@@ -81,7 +81,7 @@ import Testing
         #expect(try answer(to: NTLMPeer.challenge()).information[10] == Array(repeating: 0, count: 16))
     }
 
-    @Test func `what the server says of itself is taken over once`() throws {
+    @Test func `the server's statements about itself are taken over once`() throws {
         let claims: [(UInt16, [UInt8])] = [
             (6, [1, 0, 0, 0]), (9, [1, 1]), (10, [2, 2]), (7, Array(repeating: 5, count: 8)),
         ]

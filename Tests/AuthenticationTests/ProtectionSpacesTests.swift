@@ -33,7 +33,7 @@ import Testing
 
     func realm(covering target: String) -> String? { knownSpace(covering: target)?.space.realm }
 
-    @Test func `what was accepted is found by origin, path and exactly that credential`() throws {
+    @Test func `an accepted answer is found by origin, path and exactly that credential`() throws {
         try remember(alice)
         let space = try #require(knownSpace(covering: "/a/c", on: "HOST.example"))
         #expect(space.authenticator(for: alice.version) != nil)
@@ -91,7 +91,7 @@ import Testing
         #expect(spaces.parked.entries.isEmpty)
     }
 
-    @Test func `what worked before is parked at the second refusal only`() throws {
+    @Test func `a credential that worked before is parked at the second refusal only`() throws {
         try remember(alice)
         let space = answer(alice).space
         #expect(!spaces.refuse(alice.version, for: space))

@@ -99,7 +99,7 @@ import Testing
         #expect(answer(session).value == "s=3")
     }
 
-    @Test func `what a late response says of a session that has ended is still nobody else's`() throws {
+    @Test func `a late response about an ended session stays with its own client`() throws {
         let session = SessionAuthenticator()
         session.open(jar("1"))
         let ticket = try #require(answer(session).ticket)

@@ -93,5 +93,5 @@ import Testing
         "ftp://h/", "https://", "https://u@h/", "https://h/#f", "https://h:x/", "https://h:99999/", "https://[::1/",
         "https://h /",
     ])
-    func `what is no endpoint is none`(url: String) { #expect(TokenEndpoint(url) == nil) }
+    func `a text that is no endpoint gives none`(url: String) { #expect(TokenEndpoint(url) == nil) }
 }

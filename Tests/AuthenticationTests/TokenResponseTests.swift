@@ -52,7 +52,7 @@ import Testing
         #"{"access_token":5,"token_type":"bearer"}"#, #"{"access_token":"t","token_type":"bearer""#,
         #"{"access_token":"t\"#, #"{"a":tru}"#, #"{"a" "b"}"#, "{\"a\":\"\u{1}\"}",
     ])
-    func `what is no token is none`(text: String) {
+    func `a response without a token gives none`(text: String) {
         #expect(throws: TokenError.self) { try response(text) }
     }
 

@@ -38,7 +38,7 @@ import Testing
         check([])
     }
 
-    @Test func `what lies before the start or behind the end of a range is not found`() {
+    @Test func `bytes before the start or behind the end of a range are not found`() {
         let bytes = Array("\u{1}\u{1}\u{1}aaaaaaaaaaaaaaaaa\u{1}".utf8)
         #expect(bytes.span.endOfToken(in: 3..<20) == 20)
         #expect(bytes.span.endOfToken(in: 5..<20) == 20)

@@ -31,7 +31,7 @@ struct GoldenTests {
     }
 
     @Test(arguments: names)
-    func `what goes wrong reads well after the program's name`(name: String) throws {
+    func `an error reads well after the program's name`(name: String) throws {
         let golden = try GoldenFile(String(contentsOf: Self.folder.appending(path: name), encoding: .utf8))
         let complaints = golden.errorOutput.split(separator: "\n").filter { $0.hasPrefix("attache: ") }
         #expect(complaints.count <= 1)

@@ -35,7 +35,7 @@ struct ListenerFilesTests {
             "cert.pem with key.pem: certificate 1 in it is damaged"
         ),
     ])
-    func `what is wrong with the files of a listener is one sentence`(lines: String, problem: String) throws {
+    func `a problem with the files of a listener is one sentence`(lines: String, problem: String) throws {
         let result = try check(lines)
         #expect(result.output == "status 2\n")
         #expect(result.errorOutput == "\(Self.before)\(problem)\n")

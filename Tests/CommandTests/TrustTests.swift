@@ -71,7 +71,7 @@ struct TrustTests {
         #expect(result.output.split(separator: "\n").first.map(String.init) == sentence, "\(result)")
     }
 
-    @Test func `what is found on a rule's own terms is told too`() throws {
+    @Test func `findings on a rule's own terms are told too`() throws {
         let rules =
             "challenge \"lab\" { host 127.0.0.1; method server-trust; anchor cert.pem; name other.example; trust }\n"
         let result = try run("attache trust $server", rules: rules)

@@ -98,7 +98,7 @@ struct InflaterTests {
     @Test(arguments: [
         Array("<html>not gzip at all</html>".utf8), [0x1F, 0x8C, 8, 0], [0x1F, 0x8B, 7, 0, 0, 0, 0, 0, 0, 0],
     ])
-    func `what is not gzip is refused`(bytes: [UInt8]) {
+    func `content that is not gzip is refused`(bytes: [UInt8]) {
         #expect(throws: InflationError.malformed) { try Self.decode(bytes, .gzip) }
         #expect(throws: InflationError.malformed) { try Self.decode(bytes, .gzip, piece: 1) }
     }

@@ -75,7 +75,7 @@ struct CredentialFileTests {
         #expect(problem(text + "machine 39999.test login bob password x")?.hasSuffix("in line 40000") == true)
     }
 
-    @Test func `what netrc says of every host is left out, with a word about it`() throws {
+    @Test func `the default entry of a netrc is left out, with a word about it`() throws {
         let found = try #require(try read("machine a.test login b password c\ndefault login anonymous password me@x"))
         #expect(found.credentials.count == 1)
         #expect(found.omissions.map(\.line) == [2])

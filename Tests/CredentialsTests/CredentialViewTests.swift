@@ -70,7 +70,7 @@ import Testing
         #expect(view.count == 0)
     }
 
-    @Test func `what is put again is a change only if its box is another one`() throws {
+    @Test func `a credential that is put again is a change only if its box is another one`() throws {
         var view = CredentialView(dataKey: key)
         let box = try sealed("p", of: "u", for: space)
         let isDefault: [Bool?] = [false, false, true, false]

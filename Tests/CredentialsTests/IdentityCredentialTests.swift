@@ -87,7 +87,7 @@ private struct Pair {
         #expect(throws: CredentialError.self) { try other.credential(named: "device") }
     }
 
-    @Test func `what is wrong is one sentence with the credential and its files`() throws {
+    @Test func `a problem is one sentence with the credential and its files`() throws {
         let certificate = try TemporaryFile("nothing\n")
         let refresh = credentials(certificate, nil).refresh(at: now)
         #expect(

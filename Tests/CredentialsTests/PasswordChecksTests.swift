@@ -53,7 +53,7 @@ import Testing
 
     private static let attacker: UInt32 = 0x0A00_0001
 
-    @Test func `who asks after a change does not get the answer of a check that began before`() async throws {
+    @Test func `a client that asks after a change does not get the answer of a check that began before`() async throws {
         let checks = PasswordChecks(on: BlockingPool(threads: 2))
         let verdicts = try await onLoop { loop in
             let (early, late) = (PlayedClient(on: loop), PlayedClient(on: loop))

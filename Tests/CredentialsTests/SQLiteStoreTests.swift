@@ -16,7 +16,7 @@ import Testing
         Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
     }
 
-    @Test func `what was kept is there after a restart, and nobody else can read the file`() async throws {
+    @Test func `a kept credential is there after a restart, and no other user can read the file`() async throws {
         let path = try StoreFile.temporary()
         let first = try StoreFile.open(path)
         try await first.storage.setDefault(credential("alice", "correct horse battery"), for: space)

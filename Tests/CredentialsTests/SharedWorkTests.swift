@@ -18,7 +18,7 @@ struct SharedWorkTests {
         }
     }
 
-    @Test func `who asks for the same at the same time gets the answer of one`() async {
+    @Test func `clients that ask for the same at the same time get the answer of one`() async {
         let work = SharedWork<String, Int>(on: BlockingPool(threads: 2))
         let counts = Counts()
         let answers = await withTaskGroup(of: Int.self) { group in
@@ -46,14 +46,14 @@ struct SharedWorkTests {
         #expect(counts.done.withLock { $0 } <= 2)
     }
 
-    @Test func `what is over is done anew for the next`() async {
+    @Test func `work that is over is done anew for the next client`() async {
         let work = SharedWork<Int, Int>(on: BlockingPool(threads: 1))
         let counts = Counts()
         #expect(await work.run(1) { counts.next() } == 1)
         #expect(await work.run(1) { counts.next() } == 2)
     }
 
-    @Test func `what takes too long is waited for by one, is not begun again, and counts when it is there`() throws {
+    @Test func `one client waits for slow work, which is not begun again, and counts when it is there`() throws {
         let (counts, pool) = (Counts(), BlockingPool(threads: 1))
         let work = SharedWork<Int, Int>(on: pool)
         let answers = try BlockingTask.run { _ in
@@ -95,7 +95,7 @@ struct SharedWorkTests {
         #expect(answers == [1, 2, nil, 3])
     }
 
-    @Test func `who waits for one realm's KDCs stands in the way of no other's`() {
+    @Test func `waits for one realm's KDCs delay no other realm`() {
         #expect(KDCThreads.pool(for: "alice@A.TEST") === KDCThreads.pool(for: "bob@A.TEST"))
         #expect(KDCThreads.pool(for: "alice@A.TEST") !== KDCThreads.pool(for: "alice@B.TEST"))
         #expect(KDCThreads.pool(for: "alice") !== KDCThreads.pool(for: "alice@A.TEST"))

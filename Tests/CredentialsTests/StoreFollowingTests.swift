@@ -204,7 +204,7 @@ import Testing
         #expect(ours.storage.defaultCredential(for: space)?.password == Secret("alien"))
     }
 
-    @Test func `what cannot be written now is written when the store is back`() throws {
+    @Test func `changes that cannot be written now are written when the store is back`() throws {
         let path = try StoreFile.temporary()
         let ours = try StoreFile.open(path)
         rename(path, path + ".away")

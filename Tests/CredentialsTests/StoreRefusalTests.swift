@@ -35,7 +35,7 @@ struct StoreRefusalTests {
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)
-    func `what the store refuses does not take along what is written with it`(kind: StoreMigrationTests.Kind) throws {
+    func `a change that the store refuses does not take along the others`(kind: StoreMigrationTests.Kind) throws {
         let said = Said()
         let store = try open(kind, said)
         let gate = Mutex(())

@@ -122,7 +122,7 @@ struct StoreRowTests {
         }
     }
 
-    @Test func `what was known of a row that cannot be read any more is not used again, and the row can be removed`()
+    @Test func `the former value of an unreadable row is not used again, and the row can be removed`()
         throws
     {
         let path = try StoreFile.temporary()

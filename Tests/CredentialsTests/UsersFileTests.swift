@@ -132,7 +132,7 @@ import Testing
         #expect(verdicts == [.right, .wrong, .wrong])
     }
 
-    @Test func `who cannot use Digest is named where it is offered`() throws {
+    @Test func `users who cannot use Digest are named where it is offered`() throws {
         let (md5, sha256) = (String(repeating: "0", count: 32), String(repeating: "0", count: 64))
         let file = try TemporaryFile("a:\(try hash("a"))\nb:r:\(md5)\nc:r:\(md5)\nc:r:\(sha256)\n")
         #expect(try UsersFile(path: file.path, realm: "r").refresh().isEmpty)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["", "p", "pässwörd", String(repeating: "long ", count: 10_000)])
-    func `what is sealed opens with the same key and context`(text: String) throws {
+    func `a box opens with the same key and context`(text: String) throws {
         let key = try key(7)
         let box = try seal(text, with: key)
         #expect(box.count == text.utf8.count + SealingKey.overhead)

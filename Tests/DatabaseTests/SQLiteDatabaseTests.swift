@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `what a transaction throws at is not there`() throws {
+    @Test func `the changes of a transaction that throws are not there`() throws {
         try inFolder { folder in
             let database = try SQLiteDatabase(path: folder + "/a.db")
             try database.rows("CREATE TABLE t (a UNIQUE)")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `what is no database says so`() throws {
+    @Test func `a file that is no database is refused as that`() throws {
         try inFolder { folder in
             try Data("this is a text file, and a long one at that".utf8).write(to: URL(filePath: folder + "/a.db"))
             #expect {

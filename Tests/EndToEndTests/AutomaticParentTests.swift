@@ -144,7 +144,7 @@ struct AutomaticParentTests {
         }
     }
 
-    @Test func `what PAC files do not cover goes directly where the route says so`() throws {
+    @Test func `requests that PAC files do not cover go directly where the route says so`() throws {
         let origin = try RecordingOrigin.answering { _, connection in try connection.reply("200 OK", [], "itself") }
         try running(Self.script("while (true) {}"), parent: "except 127.0.0.1") { proxy throws in
             #expect(try proxy.get(origin.url("/")).text == "itself")

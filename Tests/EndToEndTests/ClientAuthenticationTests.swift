@@ -72,7 +72,7 @@ struct ClientAuthenticationTests {
     @Test(arguments: [
         "Basic", "Basic !!!!", "Basic bm9jb2xvbg==", "Basic AAo6Yg==", "Digest username=\"bcrypt\"", "Bearer abc",
     ])
-    func `what is no Basic answer is challenged or refused`(value: String) throws {
+    func `a malformed Basic answer is challenged or refused`(value: String) throws {
         let origin = try RecordingOrigin.answering()
         try running { proxy throws in
             let answered = try proxy.get(origin.url(), "-H", "Proxy-Authorization: \(value)")

@@ -79,7 +79,7 @@ struct ClientNegotiateTests {
         }
     }
 
-    @Test func `who has no ticket, or none for this service, is challenged`() throws {
+    @Test func `a client without a ticket for this service is challenged`() throws {
         let realm = try KerberosRealm.shared()
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: setting(realm)) { proxy throws in

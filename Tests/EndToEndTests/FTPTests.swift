@@ -62,7 +62,7 @@ struct FTPTests {
         }
     }
 
-    @Test func `what is not there is a 404, and other methods are refused`() throws {
+    @Test func `a missing file is a 404, and other methods are refused`() throws {
         try serving { proxy, server throws in
             let missing = try proxy.get(server.url("/pub/missing"))
             #expect(missing.status == 404)

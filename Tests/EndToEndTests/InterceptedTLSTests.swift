@@ -112,7 +112,7 @@ struct InterceptedTLSTests {
         }
     }
 
-    @Test func `who opened the tunnel is known in it`() throws {
+    @Test func `the user who opened the tunnel is known in it`() throws {
         let servers = try Servers.shared()
         var setting = AttacheProcess.Setting(clients: "allow 127.0.0.0/8; authenticate basic; users file @/users")
         let made = try Finished.run("htpasswd", ["-nbB", "alice", Account.clientPassword])
@@ -200,7 +200,7 @@ struct InterceptedTLSTests {
         }
     }
 
-    @Test func `what egress forbids is not dialled`() throws {
+    @Test func `an address that egress forbids is not dialled`() throws {
         let servers = try Servers.shared()
         let setting = AttacheProcess.Setting(egress: "deny loopback; connect-ports \(servers.good)")
         try intercepting(setting: setting) { proxy, authority throws in

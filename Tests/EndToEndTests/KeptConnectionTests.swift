@@ -128,7 +128,7 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test func `what stands behind a challenge is not the answer to the next request`() throws {
+    @Test func `bytes behind a challenge are not the answer to the next request`() throws {
         let sentry = DigestGuard()
         let origin = try RecordingOrigin { connection in
             while let request = try connection.request() {

@@ -121,7 +121,7 @@ struct KerberosLibraryTests {
         }
     }
 
-    @Test func `what comes behind the end of a login begins no other`() async throws {
+    @Test func `bytes behind the end of a login begin no other`() async throws {
         let place = Place(try KerberosRealm.shared())
         await #expect(processExitsWith: .success) { [place = place as Place] in
             place.enter()

@@ -93,7 +93,7 @@ struct OriginTLSTests {
     }
 
     @Test(arguments: Entrance.allCases)
-    func `what is no TLS is refused in words`(entrance: Entrance) throws {
+    func `a server without TLS is refused in words`(entrance: Entrance) throws {
         let talkative = try RecordingOrigin { try $0.wire.send("SSH-2.0-OpenSSH\r\n\r\n") }
         let http = try RecordingOrigin { connection in
             _ = try connection.wire.read(1)

@@ -94,7 +94,7 @@ struct ParentFailoverTests {
     }
 
     @Test(arguments: ["http", "socks5", "socks4a"])
-    func `what a parent makes of one host is not held against it for others`(scheme: String) throws {
+    func `a parent's failure for one host is not held against it for others`(scheme: String) throws {
         let script = { @Sendable (connection: RecordingOrigin.Connection, name: String) throws -> Void in
             let host: String
             let opened: [UInt8]

@@ -57,7 +57,7 @@ struct ParentOddityTests {
         "origin.example": "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"o\"\r\nContent-Length: 0\r\n\r\n",
     ]
 
-    @Test func `what is no 2xx opens none, and the client learns who said it`() throws {
+    @Test func `a response other than 2xx opens no tunnel, and the client learns its sender`() throws {
         let parent = try RecordingOrigin { connection in
             guard let request = try connection.requestHead() else { return }
             try connection.wire.send((Self.refusals[String(request.target.dropLast(4))] ?? ""))

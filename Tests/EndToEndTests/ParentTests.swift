@@ -114,7 +114,7 @@ struct ParentTests {
         }
     }
 
-    @Test func `what changes its protocol goes through a tunnel`() throws {
+    @Test func `a request that changes its protocol goes through a tunnel`() throws {
         let squid = try SquidServer.shared(.basic)
         let origin = try RecordingOrigin { connection in
             _ = try connection.requestHead()

@@ -99,7 +99,7 @@ struct ParentTunnelTests {
         }
     }
 
-    @Test func `what the parent says instead of opening a tunnel is not taken for the origin's answer`() throws {
+    @Test func `a parent's response in the place of a tunnel is not taken for the origin's`() throws {
         let parent = try RecordingOrigin.answering { _, connection in
             try connection.reply("403 Forbidden", ["Set-Cookie: stolen=1"], "not for you")
         }

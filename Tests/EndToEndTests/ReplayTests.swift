@@ -31,7 +31,7 @@ struct ReplayTests {
     }
 
     @Test(arguments: End.allCases)
-    func `what all requests keep is bounded, and free when one ends`(end: End) throws {
+    func `the kept content of all requests is bounded, and free when one ends`(end: End) throws {
         let gate = Gate()
         // Each answer that goes unasked is refused once.
         let sentry = DigestGuard(.init(usesPerNonce: 1))

@@ -59,7 +59,7 @@ struct SecureListenerTests {
         }
     }
 
-    @Test func `what is no TLS is closed, and the listener goes on`() throws {
+    @Test func `a connection without TLS is closed, and the listener goes on`() throws {
         let origin = try RecordingOrigin.answering()
         try listening { _, port throws in
             for bytes in ["GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n", "\u{16}\u{3}\u{1}", ""] {

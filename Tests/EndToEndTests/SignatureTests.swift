@@ -52,7 +52,7 @@ struct SignatureTests {
         }
     }
 
-    @Test func `what a client has signed with keys of its own is signed anew, where the rule says so`() throws {
+    @Test func `a request that a client signed with keys of its own is signed anew, where the rule says so`() throws {
         let fields = [
             "-H", "Authorization: AWS4-HMAC-SHA256 Credential=PLACEHOLDER/20200101/x/s3/aws4_request", "-H",
             "X-Amz-Date: 20200101T000000Z", "-H", "X-Amz-Security-Token: placeholder",

@@ -108,7 +108,7 @@ struct TokenRouteTests {
         }
     }
 
-    @Test func `whoever is the first at a parent does not keep the token from coming that it needs`() throws {
+    @Test func `the first request at a parent does not hold up the token that it needs`() throws {
         let dead = FreePort.take()
         var first: RecordingOrigin? = try RecordingOrigin(on: dead) { connection in
             while let request = try connection.request() {

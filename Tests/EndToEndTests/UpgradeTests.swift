@@ -3,7 +3,7 @@ import Testing
 
 /// `upgrade`: the client speaks http, the origin https, and neither is told.
 struct UpgradeTests {
-    @Test func `what the origin says of itself is turned back`() throws {
+    @Test func `the origin's references to itself are turned back`() throws {
         let good = try Specimen["good"]
         try AttacheProcess.visitingZoo { proxy throws in
             let answered = try proxy.visit(good, "/links", by: .upgraded)
@@ -21,7 +21,7 @@ struct UpgradeTests {
     }
 
     @Test(arguments: [Entrance.clear, .intercepted])
-    func `what is asked for by https is not touched`(entrance: Entrance) throws {
+    func `a response to an https request is not touched`(entrance: Entrance) throws {
         let good = try Specimen["good"]
         try AttacheProcess.visitingZoo { proxy throws in
             let answered = try proxy.visit(good, "/links", by: entrance)

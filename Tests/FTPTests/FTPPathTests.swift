@@ -28,7 +28,7 @@ struct FTPPathTests {
         ("/a;type=d/b;c", "/a%3btype=d/b%3bc"), ("/what?now", "/what%3fnow"), ("/\u{e9}", "/%c3%a9"),
         ("/a%3bb", "/a%3bb"), ("/a;type=a", "/a"),
     ])
-    func `what libcurl would read something into is encoded`(target: String, text: String) {
+    func `characters with a meaning for libcurl are encoded`(target: String, text: String) {
         #expect(FTPPath(target: Array(target.utf8).span).urlText == text)
     }
 }

@@ -247,7 +247,7 @@ import Testing
         #expect(throws: HTTPError(.upstream, .malformedChunkSize)) { try decoder.pass(good.span) }
     }
 
-    @Test func `what the encoder writes, the decoder reads`() {
+    @Test func `the decoder reads the encoder's chunks`() {
         let buffer = ByteBuffer(capacity: 64)
         let pieces = ["a", String(repeating: "b", count: 300), "", "\r\n0\r\n\r\n"]
         for piece in pieces { ChunkedEncoder.append(Array(piece.utf8).span, to: buffer) }

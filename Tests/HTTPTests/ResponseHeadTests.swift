@@ -174,7 +174,7 @@ import Testing
     ]
 
     @Test(arguments: mended)
-    func `what old servers write is replaced by what it means, and the connection is not used again`(expected: Mended) {
+    func `oddities of old servers are replaced by their meaning, and the connection is not kept`(expected: Mended) {
         let (raw, bytes, behind) = (Array(expected.raw.utf8), crlf(expected.head), Array("\n : \u{0}".utf8))
         for round in 0..<3 {
             let head = ResponseHead()
@@ -203,7 +203,7 @@ import Testing
     ]
 
     @Test(arguments: badLines)
-    func `what cannot be read one way is refused in an old server's response, too`(raw: String, defect: Defect) {
+    func `a response of an old server that has two readings is refused`(raw: String, defect: Defect) {
         let head = ResponseHead()
         #expect(head.outcome(Array(raw.utf8)) == .refused(defect))
         #expect(head.outcome(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) == .refused(defect), "it stays refused")

@@ -48,7 +48,7 @@ import Testing
         #expect(throws: IOError.self) { try DurableFile.makeDirectory("\(folder.path)/file/b") }
     }
 
-    @Test func `who changes a directory keeps readers away until it lets go`() throws {
+    @Test func `a process that changes a directory keeps readers away until it lets go`() throws {
         let writer = try DirectoryLock(exclusive: folder.path)
         #expect(try DirectoryLock(shared: folder.path, waits: false) == nil)
         writer.release()

@@ -42,7 +42,7 @@ struct LineWriterTests {
     }
 
     /// A pipe takes 64 KiB before somebody reads it.
-    @Test func `whoever writes to a pipe that nobody reads does not wait, and learns what was lost`() throws {
+    @Test func `a writer to a pipe without a reader does not wait, and learns of the lost lines`() throws {
         let (path, changes, losses) = (path(), Changes(), LineWriter.Losses())
         defer { unlink(path) }
         try #require(mkfifo(path, 0o600) == 0)

@@ -63,7 +63,7 @@ struct PACFileTests {
         #expect(try Data(contentsOf: folder.appending(path: "started")).count == 3)
     }
 
-    @Test func `what is left of an answer that is too long is no answer to the next question`() async throws {
+    @Test func `the rest of an answer that is too long is no answer to the next question`() async throws {
         let file = try file(
             """
             echo +

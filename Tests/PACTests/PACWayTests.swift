@@ -24,7 +24,7 @@ struct PACWayTests {
         "undefined", "PROXY", "PROXY a:0", "PROXY a:99999", "PROXY a:b", "PROXY a b", "DIRECT x", "PROXY a/b:1",
         "PROXY u@a:1", "PROXY [a]:1", "PROXY :1", "PROXY a:1:2",
     ])
-    func `what is not understood is no way, and not the direct one`(text: String) {
+    func `an entry that is not understood is no way, and not the direct one`(text: String) {
         #expect(PACWay.list(text) == [])
     }
 

@@ -92,7 +92,7 @@ struct CertificateAuthorityTests {
     }
 
     @Test(arguments: ["*.example", "", "a..b", "a b", "a\u{0}.example", "exämple", String(repeating: "a", count: 64)])
-    func `what is no name has no leaf`(name: String) throws {
+    func `a text that is no name has no leaf`(name: String) throws {
         let authority = try authority()
         #expect(throws: AuthorityError.unusableName(.host(name))) { try authority.mint(for: .host(name), at: now) }
     }
@@ -151,7 +151,7 @@ struct CertificateAuthorityTests {
         #expect(new.speaks(for: Self.bounds))
     }
 
-    @Test func `what may not sign, or not now, is no authority`() throws {
+    @Test func `a certificate that may not sign, or not now, is no authority`() throws {
         let authority = try authority(at: now)
         let leaf = try authority.mint(for: ServerName("a.example"), at: now)
         #expect(throws: AuthorityError.mayNotSign) { try CertificateAuthority(leaf, at: now) }

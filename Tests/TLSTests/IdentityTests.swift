@@ -55,7 +55,7 @@ struct IdentityTests {
     }
 
     @Test(arguments: failures)
-    func `what is no identity is told in its own sentence`(
+    func `each kind of file without an identity has its own sentence`(
         certificate: String, key: String?, passphrase: String?, expected: IdentityError
     ) throws {
         #expect(throws: expected) { try files.identity(certificate, key, passphrase: passphrase) }

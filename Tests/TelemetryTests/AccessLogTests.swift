@@ -94,7 +94,7 @@ struct AccessLogTests {
         #expect(!Self.line(record, .json).contains("tunnel"))
     }
 
-    @Test func `what is not known is left out`() throws {
+    @Test func `an unknown member is left out`() throws {
         let record = try Self.record(client: "::ffff:192.0.2.7")
         record.error = .dnsTimeout
         record.details = "no answer for ci.example.com within 5 s"

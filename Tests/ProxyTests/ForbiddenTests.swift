@@ -30,7 +30,7 @@ struct ForbiddenTests {
     func `a refused destination is named with the line that would allow it`(
         egress: String, request: String, place: String, line: String
     ) async throws {
-        let proxy = try RunningProxy(try policy(egress: egress))
+        let proxy = try RunningProxy(try servicePolicy(egress: egress))
         let answer = try await proxy.answer(to: request + "\r\nConnection: close\r\nProxy-Connection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 403 "))
         #expect(answer.contains(place) && answer.contains(line), "\(answer)")

@@ -46,8 +46,9 @@ struct IdentityChoiceTests {
 
     private func choice(_ rule: String, user: String? = nil, metrics: Metrics = Metrics()) throws -> IdentityChoice {
         let credential = "credential device { certificate a; key b }\n"
+        let policy = try policy(credential + rule, identities: [files])
         return IdentityChoice(
-            policy: try policy(credential + rule, identities: [files]),
+            rules: policy.rules, credentials: policy.credentials,
             origin: Authentication.Origin(host: "a.example", port: 443, protocol: .https),
             client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user), metrics: metrics)
     }

@@ -42,7 +42,7 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `a request in a tunnel is for the server that the tunnel was opened to`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules))
         for (line, fields, status, error) in Self.cases {
             let head = ([line] + fields + ["Connection: close"]).joined(separator: "\r\n")
             let answers = try await answers(in: proxy, head + "\r\n\r\n")
@@ -53,7 +53,7 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `a tunnel carries many requests, refused ones too`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules))
         let answers = try await answers(
             in: proxy, "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n",
             "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n",
@@ -63,7 +63,7 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `the names of the server may differ in case and by the dot of the root`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules, egress: "deny loopback; connect-ports any"))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules, egress: "deny loopback; connect-ports any"))
         let answers = try await answers(
             in: proxy, to: "localhost:80", "GET / HTTP/1.1\r\nHost: LOCALHOST\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: localhost.:80\r\nConnection: close\r\n\r\n")
@@ -77,7 +77,7 @@ struct InterceptedTunnelTests {
         let hash = try PasswordHash.make(Secret("password"), method: .sha256)
         try "alice:\(hash)\n".write(toFile: path, atomically: true, encoding: .utf8)
         let clients = "allow 127.0.0.0/8; authenticate basic; users file \(path)"
-        let proxy = try RunningProxy(try policy(Self.rules, clients: clients))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules, clients: clients))
         let request = "GET / HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n"
         let connect = "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n"
         let refused = try await proxy.answer(to: connect + "Connection: close\r\n\r\n" + request)
@@ -88,7 +88,7 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `the rules of egress are asked before the client is told that its tunnel is open`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules, egress: "allow loopback; connect-ports 443"))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules, egress: "allow loopback; connect-ports 443"))
         let answer = try await proxy.answer(
             to: "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 403 "))

@@ -63,7 +63,10 @@ struct MisdirectionTests {
         let destination = scene.destination(scheme, host, port)
         switch sending {
         case .connect, .intercepted:
-            _ = try await TunnelOpening(session: session, exchange: exchange, destination: destination).open()
+            let opening = TunnelOpening(
+                requester: session.requester, exchange: exchange, destination: destination)
+            guard sending == .intercepted else { return try await opening.open() }
+            _ = try await Interception(session: session, opening: opening).begin()
         case .login:
             let form = LoginForm(signs: [], action: "/login", fields: [])
             let login = LoginExchange(
@@ -99,13 +102,14 @@ struct MisdirectionTests {
                 arrival.signal()
                 close($0.descriptor)
             }
-            let policy = try policy(Self.rules(sending, listener.address.port))
+            let service = try servicePolicy(Self.rules(sending, listener.address.port))
+            let policy = service.exchanges
             let shared = SharedState(storage: MemoryCredentialStorage()) { line in
                 reports.lines.withLock { $0.append(line) }
             }
             let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }
             let worker = try Worker(
-                policy: policy, shared: shared, on: loop, counting: clients, arrivals: 1, idleLimit: 8)
+                policy: service, shared: shared, on: loop, counting: clients, arrivals: 1, idleLimit: 8)
             let session = ClientSession(
                 try BlockingSocket.pair(on: loop).loop, at: IPAddress(v4: 0x7F00_0001), number: 0, of: worker)
             let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))

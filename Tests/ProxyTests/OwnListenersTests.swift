@@ -105,11 +105,11 @@ struct OwnListenersTests {
 
     @Test func `whatever leads to the proxy itself is refused as a loop, and no connection is made`() async throws {
         let egress = "allow 127.0.0.0/8 unspecified; connect-ports any"
-        let proxy = try RunningProxy(try policy(egress: egress))
+        let proxy = try RunningProxy(try servicePolicy(egress: egress))
         let port = "\(try #require(proxy.server.addresses.first).port)"
         var asked = 0
         for (rules, request) in Self.circles {
-            proxy.server.adopt(try policy(rules.replacing("$", with: port), egress: egress))
+            proxy.server.adopt(try servicePolicy(rules.replacing("$", with: port), egress: egress))
             let head = request.replacing("$", with: port)
             let answer = try await proxy.answer(to: head + "\r\nConnection: close\r\nProxy-Connection: close\r\n\r\n")
             asked += 1

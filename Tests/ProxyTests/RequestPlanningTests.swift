@@ -29,7 +29,7 @@ struct RequestPlanningTests {
     ]
 
     @Test func `each form, scheme and destination is sent where it belongs`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules))
         for (line, fields, status, error) in Self.cases {
             let head = ([line] + fields + ["Connection: close", "Proxy-Connection: close"]).joined(separator: "\r\n")
             let answer = try await proxy.answer(to: head + "\r\n\r\n")
@@ -39,7 +39,7 @@ struct RequestPlanningTests {
     }
 
     @Test func `a request that was here before runs in a circle`() async throws {
-        let proxy = try RunningProxy(try policy())
+        let proxy = try RunningProxy(try servicePolicy())
         let fields = "Host: a.example\r\nVia: 1.1 other, 1.1 \(Via.pseudonym)\r\nConnection: close\r\n\r\n"
         let answer = try await proxy.answer(to: "GET http://a.example/ HTTP/1.1\r\n\(fields)")
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
@@ -47,13 +47,13 @@ struct RequestPlanningTests {
     }
 
     @Test func `clients from elsewhere are not served`() async throws {
-        let proxy = try RunningProxy(try policy(clients: "allow 192.0.2.1"))
+        let proxy = try RunningProxy(try servicePolicy(clients: "allow 192.0.2.1"))
         let answer = try await proxy.answer(to: "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 403 "))
     }
 
     @Test func `pipelined requests are answered in their order, refusals too`() async throws {
-        let proxy = try RunningProxy(try policy(Self.rules))
+        let proxy = try RunningProxy(try servicePolicy(Self.rules))
         let requests = [
             "GET http://denied.example/ HTTP/1.1\r\nHost: denied.example\r\n\r\n",
             "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",

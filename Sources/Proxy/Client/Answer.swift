@@ -62,7 +62,7 @@ struct Answer {
 
     /// A client that waits for `100 Continue` may send its body or not: where its next request begins is unknown.
     private var canKeep: Bool {
-        guard exchange.request.keepAlive, !session.worker.isDraining else { return false }
+        guard exchange.request.keepAlive, !session.requester.upstreams.isDraining else { return false }
         if exchange.body.isRead { return true }
         guard !exchange.request.expectsContinue, case .length(let length) = exchange.request.framing else {
             return false

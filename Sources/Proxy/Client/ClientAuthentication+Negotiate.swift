@@ -30,7 +30,7 @@ extension ClientAuthentication {
                 )
             }
             session.negotiation = .established(
-                user: principal, for: lifetime, at: session.worker.loop.now, admittedBy: self)
+                user: principal, for: lifetime, at: session.requester.loop.now, admittedBy: self)
             note(principal, exchange, of: session)
             exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
         case .done(.success(.goesOn(let answer))):

@@ -43,7 +43,7 @@ final class ClientAuthentication: Sendable {
         let fields = exchange.request.fields
         guard let field = fields.first(.proxyAuthorization) else {
             if methods.contains(.negotiate),
-                let user = session.negotiation?.user(at: session.worker.loop.now, by: self)
+                let user = session.negotiation?.user(at: session.requester.loop.now, by: self)
             {
                 note(user, exchange, of: session)
                 return .proved

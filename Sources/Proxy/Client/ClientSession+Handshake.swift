@@ -12,10 +12,10 @@ extension ClientSession {
         do throws(HandshakeError) {
             try await stream.accept(as: server, after: earlier, within: limit, identity: identity)
         } catch {
-            worker.metrics.add(to: .clientHandshakesFailed)
+            requester.metrics.add(to: .clientHandshakesFailed)
             throw error
         }
-        worker.metrics.add(
+        requester.metrics.add(
             to: stream.tls?.isResumed == true ? .clientHandshakesResumed : .clientHandshakesFull)
     }
 }

@@ -19,8 +19,8 @@ extension ClientSession {
     }
 
     func discard(_ limit: Int) {
-        let buffer = worker.loop.buffers.take()
-        defer { worker.loop.buffers.give(buffer) }
+        let buffer = requester.loop.buffers.take()
+        defer { requester.loop.buffers.give(buffer) }
         var rest = limit
         while rest > 0 {
             buffer.clear()

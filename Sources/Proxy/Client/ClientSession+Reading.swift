@@ -6,13 +6,13 @@ import Transport
 /// The way from the first byte of a request, or of a handshake, to the end of its head.
 extension ClientSession {
     func takeRequest(_ exchange: Exchange) {
-        exchange.startedAt = worker.loop.now
+        exchange.startedAt = requester.loop.now
         do throws(ExchangeFailure) {
             switch try RequestReading(session: self, exchange: exchange).read() {
             case .complete: try carryOut(exchange)
             case .incomplete: awaitRest(of: exchange)
             case .nothing:
-                worker.give(exchange)
+                host.give(exchange)
                 awaitRequest()
             case .ended:
                 giveBack(exchange)
@@ -24,7 +24,7 @@ extension ClientSession {
     /// A part of a head may be there, and the next to borrow the exchange is another client.
     private func giveBack(_ exchange: Exchange) {
         exchange.reset()
-        worker.give(exchange)
+        host.give(exchange)
     }
 
     /// Most handshakes begin with less.
@@ -43,7 +43,7 @@ extension ClientSession {
             }
         }
         let exchange = lend()
-        exchange.startedAt = worker.loop.now
+        exchange.startedAt = requester.loop.now
         exchange.inbound.append(hello.readable)
         serve(exchange, from: .arriving(identity))
     }
@@ -55,7 +55,7 @@ extension ClientSession {
         giveBack(exchange)
         phase = .receiving(head)
         stream.socket.rest(telling: self)
-        stream.setDeadline(after: worker.policy.timeouts.head)
+        stream.setDeadline(after: host.policy.exchanges.timeouts.head)
         if stream.isReadable { receive(head) }
     }
 

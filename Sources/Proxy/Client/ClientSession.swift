@@ -12,6 +12,14 @@ import Transport
 /// token, a file, a tunnel) there is a task, which takes the exchange from where it stands. So a silent connection holds
 /// neither task nor buffers, and a busy one allocates nothing.
 final class ClientSession: ChannelObserver, WakeupCompanion {
+    /// How a session waits for its client.
+    struct Rest: Equatable {
+        /// Whether no request has come on the connection.
+        let isSilent: Bool
+        /// As `SessionHost.takeRestNumber`.
+        let number: UInt64
+    }
+
     enum Phase {
         /// Awaiting the first record of a TLS handshake, of which a part may be there; becomes `.served` or `.ended`.
         case arriving(ListenerIdentity, hello: ByteBuffer?)
@@ -30,7 +38,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case ended
     }
 
-    let worker: Worker
+    let host: any SessionHost
+    /// What the exchange in hand follows beside its own policy.
+    private(set) var policy: ServicePolicy
     let requester: Requester
     let stream: ByteStream
     /// Who asks in all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
@@ -49,15 +59,16 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private(set) var isSilent = true
     /// As `Worker.takeRestNumber`, of when it began to wait for its client: for the first request, or the one after the last.
     private var restNumber: UInt64
-    /// Among those of its worker.
+    /// Among those of its host.
     let number: Int
 
-    init(_ socket: Socket, at address: IPAddress, number: Int, of worker: Worker) {
-        self.worker = worker
+    init(_ socket: Socket, at address: IPAddress, number: Int, of host: any SessionHost) {
+        self.host = host
+        policy = host.policy
         self.number = number
         stream = ByteStream(socket)
-        requester = Requester(stream, at: address, over: worker.upstreams)
-        restNumber = worker.takeRestNumber()
+        requester = Requester(stream, at: address, over: host.upstreams)
+        restNumber = host.takeRestNumber()
         requester.wakeup.driver = self
     }
 
@@ -66,7 +77,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if let identity {
             phase = .arriving(identity, hello: nil)
             stream.socket.observer = self
-            stream.setDeadline(after: worker.policy.timeouts.head)
+            stream.setDeadline(after: host.policy.exchanges.timeouts.head)
         } else {
             awaitRequest()
         }
@@ -86,14 +97,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func close() { end() }
 
     /// How it waits for its client; nil while the proxy works for it.
-    var rest: RestingOrder.Rest? {
+    var rest: Rest? {
         switch phase {
         case .arriving, .idle, .receiving, .lingering: break
         // A handshake, or the answer to half a head.
         case .served where isSilent && !stream.isClosed: break
         case .exchanging, .served, .ended: return nil
         }
-        return RestingOrder.Rest(isSilent: isSilent, number: restNumber)
+        return Rest(isSilent: isSilent, number: restNumber)
     }
 
     /// Ends the connection, which waits for its client, so that another has room.
@@ -115,14 +126,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         let isPrincipal = if case .established(let principal, _, _) = negotiation { principal == user } else { false }
         negotiation = nil
         // Who has shown a certificate stands in no list.
-        if let user, self.user == nil, let authentication = worker.policy.clientAuthentication {
+        if let user, self.user == nil, let authentication = host.policy.clientAuthentication {
             admission = ClientAdmission(user, isPrincipal: isPrincipal, by: authentication)
         }
         self.user = user
     }
 
     /// Whether who opened the tunnel that the session is in may still use the proxy.
-    func isStillAdmitted(by policy: Policy) -> Bool {
+    func isStillAdmitted() -> Bool {
         guard admission != nil, let authentication = policy.clientAuthentication else { return true }
         return admission?.holds(by: authentication) ?? true
     }
@@ -130,10 +141,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// The client has proved by a certificate who it is.
     func recognise(_ user: String) { self.user = user }
 
-    /// How the request in `exchange` is to say who asks. Nil when nobody wants to know, or it is known.
-    func authentication(for exchange: Exchange) -> ClientAuthentication? {
+    /// How the request in hand is to say who asks. Nil when nobody wants to know, or it is known.
+    var authentication: ClientAuthentication? {
         guard requester.isProxy, user == nil else { return nil }
-        return exchange.policy.clientAuthentication
+        return policy.clientAuthentication
     }
 
     func channelChanged(_ channel: Channel) {
@@ -173,13 +184,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func awaitRequest() {
         phase = .idle
         stream.socket.rest(telling: self)
-        if isSilent { return stream.setDeadline(after: worker.policy.timeouts.head) }
-        restNumber = worker.takeRestNumber()
-        stream.setDeadline(after: worker.policy.timeouts.idle)
+        if isSilent { return stream.setDeadline(after: host.policy.exchanges.timeouts.head) }
+        restNumber = host.takeRestNumber()
+        stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
     }
 
     func lend() -> Exchange {
-        let exchange = worker.takeExchange()
+        policy = host.policy
+        let exchange = host.takeExchange()
         exchange.record.setClient(requester.address)
         return exchange
     }
@@ -190,29 +202,29 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         stream.close()
         requester.logins.closeAll()
         requester.wakeup.driver = nil
-        worker.forget(self)
+        host.forget(self)
     }
 
     /// An exchange is over. What the client has sent behind it is taken at once.
     /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
     func finish(_ exchange: Exchange, goesOn: Bool, lingers: Bool = false) {
-        exchange.record.milliseconds = Int(clamping: worker.loop.now &- exchange.startedAt)
+        exchange.record.milliseconds = Int(clamping: requester.loop.now &- exchange.startedAt)
         // A client that left before its request was whole made none.
         let record = exchange.record
-        if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { worker.close(record) }
+        if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         exchange.reset()
-        let mayGoOn = goesOn && !worker.isDraining && !stream.isClosed
+        let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
-        worker.give(exchange)
+        host.give(exchange)
         if mayGoOn { awaitRequest() } else if lingers { linger() } else { end() }
     }
 
     /// The exchange for the client's next request: after a reload another, which follows the new policy.
     private func renewed(_ exchange: Exchange) -> Exchange {
-        if exchange.policy === worker.policy { return exchange }
+        if exchange.policy === host.policy.exchanges { return exchange }
         let (fresh, behind) = (lend(), exchange.inbound)
         fresh.inbound.append(behind.readable)
-        worker.give(exchange)
+        host.give(exchange)
         return fresh
     }
 
@@ -222,11 +234,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func carryOut(_ exchange: Exchange) throws(ExchangeFailure) {
         if isSilent {
             isSilent = false
-            worker.noteFirstRequest()
+            host.noteFirstRequest()
         }
         let planning = RequestPlanning(session: self, exchange: exchange)
         try planning.admitClient()
-        if let authentication = authentication(for: exchange) {
+        if let authentication {
             switch authentication.judge(exchange, of: self) {
             case .proved: break
             case .refused(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
@@ -299,9 +311,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             upstream.socket.observer = nil
             upstream.wakeup = requester.wakeup
         }
-        let service = LoopBound(RequestService(session: self, exchange: exchange), to: worker.loop)
-        let bound = LoopBound(stage, to: worker.loop)
-        let task = worker.loop.spawn {
+        let service = LoopBound(RequestService(session: self, exchange: exchange), to: requester.loop)
+        let bound = LoopBound(stage, to: requester.loop)
+        let task = requester.loop.spawn {
             let (session, exchange) = (service.value.session, service.value.exchange)
             let outcome = await service.value.serve(from: bound.value)
             session.requester.presence.finish()

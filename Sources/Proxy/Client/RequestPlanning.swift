@@ -24,7 +24,7 @@ struct RequestPlanning {
         guard exchange.policy.rules.clients.permits(session.requester.address) else {
             throw .refused(.client(at: session.requester.address, by: exchange.policy.rules.clients))
         }
-        guard session.isStillAdmitted(by: exchange.policy) else {
+        guard session.isStillAdmitted() else {
             var refusal = Refusal(
                 .forbidden, .httpRequestDenied, "who opened this tunnel may no longer use the proxy: open another")
             refusal.keepsConnection = false
@@ -126,7 +126,7 @@ struct RequestPlanning {
     /// Where a name leads that a parent looks up, nobody here knows; an address is judged all the same.
     private func check(_ address: IPAddress, of destination: Destination) throws(ExchangeFailure) {
         let (origin, egress) = (destination.origin, exchange.policy.rules.egress)
-        if let kind = session.worker.shared.ownListeners.kind(at: address, port: origin.port),
+        if let kind = session.requester.shared.ownListeners.kind(at: address, port: origin.port),
             kind == .proxy || !exchange.asksForPractice
         {
             throw .refused(Refusal(kind, host: origin.hostText, port: origin.port))
@@ -140,7 +140,7 @@ struct RequestPlanning {
         let rules = exchange.policy.rules
         if let tunnel = session.requester.tunnel {
             let host = tunnel.host
-            return session.worker.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
+            return session.requester.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -148,7 +148,7 @@ struct RequestPlanning {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return session.worker.upstreams.destination(
+        return session.requester.upstreams.destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority), by: rules)
     }
 

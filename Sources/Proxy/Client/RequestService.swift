@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Rules
 import Telemetry
 import Transport
 
@@ -59,7 +60,7 @@ struct RequestService {
             try await SecureArrival(session: session, exchange: exchange).accept(as: identity)
             return .ended(goesOn: true)
         case .admitted:
-            if let authentication = session.authentication(for: exchange) {
+            if let authentication = session.authentication {
                 try await authentication.check(exchange, of: session)
             }
             return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
@@ -79,10 +80,15 @@ struct RequestService {
                 requester: session.requester, exchange: exchange, destination: destination)
             return try await forward()
         case .tunnel(let destination):
-            try await session.worker.upstreams.renewWays(
+            try await session.requester.upstreams.renewWays(
                 to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
-            return .ended(
-                goesOn: try await TunnelOpening(session: session, exchange: exchange, destination: destination).open())
+            let opening = TunnelOpening(
+                requester: session.requester, exchange: exchange, destination: destination)
+            guard destination.route.action == .intercept else {
+                try await opening.open()
+                return .ended(goesOn: false)
+            }
+            return .ended(goesOn: try await Interception(session: session, opening: opening).begin())
         case .answerOptions:
             return .ended(goesOn: try await Answer(session: session, exchange: exchange).sendOptions())
         }

@@ -9,26 +9,27 @@ import Transport
 /// spoken as with any origin, so that challenges, bodies and time limits are nothing of their own.
 struct GatewayConnector {
     let requester: Requester
-    let exchange: Exchange
+    let policy: Policy
+    /// The client as rules see it.
+    let client: ClientIdentity
     let destination: Destination
+    /// The parent on the way there; nil: directly.
+    let parent: Parent?
 
     /// FTP's transfers block, for as long as they take: threads of their own, which start when they are needed.
     private static let threads = GatewayThreads(limit: 64)
 
     /// - Throws: the refusal that the client is to be told.
     func connect() async throws(Refusal) -> OriginConnection {
-        let (origin, policy) = (destination.origin, exchange.policy)
-        let started = requester.loop.now
-        if let parent = exchange.way.parent {
+        let origin = destination.origin
+        if let parent {
             throw Refusal(
                 .notImplemented, .httpRequestDenied,
                 "ftp cannot be spoken through the parent \(parent.label)"
                     + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
         }
         let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
-        let trust = try GatewayTrust(
-            policy: policy, origin: origin,
-            client: requester.identity(in: exchange), tls: destination.route.tls)
+        let trust = try GatewayTrust(policy: policy, origin: origin, client: client, tls: destination.route.tls)
         guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
@@ -44,8 +45,6 @@ struct GatewayConnector {
             near.close()
             throw Self.refusal(for: error)
         }
-        exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
         let stream = ByteStream(near)
         stream.wakeup = requester.wakeup
         return OriginConnection(stream: stream, to: origin, under: .plain, gateway: outcome)

@@ -34,7 +34,7 @@ final class Arrivals {
     /// - Parameter identity: nil for clients in clear.
     func accept(_ connection: AcceptedConnection, as identity: ListenerIdentity?) {
         let address = connection.peer.address.unmapped
-        let isPermitted = worker.policy.rules.clients.permits(address)
+        let isPermitted = worker.policy.exchanges.rules.clients.permits(address)
         // Whoever speaks TLS would have to shake hands to read an answer.
         if !isPermitted, identity != nil {
             connection.close()
@@ -100,7 +100,7 @@ final class Arrivals {
         guard arrival.identity == nil else { return arrival.close() }
         if refused.count >= room { refused[0].close() }
         refused.append(arrival)
-        arrival.refuse(reason, within: worker.policy.timeouts.head)
+        arrival.refuse(reason, within: worker.policy.exchanges.timeouts.head)
     }
 
     private func count(_ reason: Reason, of address: IPAddress) {
@@ -128,7 +128,7 @@ final class Arrivals {
 
     /// The client of a refused one has said something.
     func answer(_ arrival: Arrival, _ reason: Reason) -> ByteBuffer {
-        let refusal = reason.refusal(of: arrival.address, by: worker.policy.rules)
+        let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
         let record = ExchangeRecord(keepsRequestLine: false)
         record.setClient(arrival.address)
         record.status = Int(refusal.status.rawValue)

@@ -13,7 +13,7 @@ public final class ProxyServer: Sendable {
     public let metrics: [Metrics]
     public let loops: [EventLoop]
     private let workers: [LoopBound<Worker>]
-    private let policy: Mutex<Policy>
+    private let policy: Mutex<ServicePolicy>
     private let shared: SharedState
     private let draining = Atomic<Bool>(false)
     /// What the process may have open.
@@ -23,12 +23,12 @@ public final class ProxyServer: Sendable {
     /// Binds all addresses and makes ready to serve; `start` serves.
     /// - Throws: one sentence on what this machine or another process does not let us have.
     public init(
-        threads: Int, listeners: [ClientListener], policy: Policy, shared: SharedState
+        threads: Int, listeners: [ClientListener], policy: ServicePolicy, shared: SharedState
     ) throws(StartError) {
         let threads = max(1, threads)
         descriptors = DescriptorBudget(
             available: Descriptors.raiseLimit(), loops: threads, listeners: listeners.count)
-        clients = ClientCount(descriptors.limits(policy.limits), loops: threads, report: shared.report)
+        clients = ClientCount(descriptors.limits(policy.exchanges.limits), loops: threads, report: shared.report)
         var bound = listeners
         var workers: [LoopBound<Worker>] = []
         do throws(IOError) {
@@ -56,7 +56,7 @@ public final class ProxyServer: Sendable {
     }
 
     private static func worker(
-        _ index: Int, policy: Policy, shared: SharedState, counting clients: ClientCount, arrivals: Int,
+        _ index: Int, policy: ServicePolicy, shared: SharedState, counting clients: ClientCount, arrivals: Int,
         idleLimit: Int
     ) throws(StartError) -> Worker {
         let loop: EventLoop
@@ -69,7 +69,7 @@ public final class ProxyServer: Sendable {
     }
 
     public func start() {
-        let wanted = policy.withLock { $0.limits.clients }
+        let wanted = policy.withLock { $0.exchanges.limits.clients }
         if let shortage = descriptors.shortage(of: wanted) { shared.report(shortage) }
         clients.connect(workers)
         for loop in loops { loop.start() }
@@ -82,15 +82,17 @@ public final class ProxyServer: Sendable {
     public var isDraining: Bool { draining.load(ordering: .relaxed) }
 
     /// From now on new requests follow this policy; those under way keep theirs.
-    public func adopt(_ policy: Policy) {
+    public func adopt(_ policy: ServicePolicy) {
         let old = self.policy.withLock { running in
             defer { running = policy }
-            return running.limits.clients
+            return running.exchanges.limits.clients
         }
-        if old != policy.limits.clients, let shortage = descriptors.shortage(of: policy.limits.clients) {
+        if old != policy.exchanges.limits.clients,
+            let shortage = descriptors.shortage(of: policy.exchanges.limits.clients)
+        {
             shared.report(shortage)
         }
-        for index in clients.adopt(descriptors.limits(policy.limits)) {
+        for index in clients.adopt(descriptors.limits(policy.exchanges.limits)) {
             clients.tell(index) { $0.admitWaiting() }
         }
         for worker in workers { worker.loop.submit { worker.value.adopt(policy) } }

@@ -8,16 +8,9 @@ import Transport
 /// Nothing is kept up while sessions come, go and serve. When somebody has to make room all are looked at once, and the
 /// order found serves until it is used up: a session that has done something since is passed over.
 struct RestingOrder {
-    struct Rest: Equatable {
-        /// Whether no request has come on the connection.
-        let isSilent: Bool
-        /// As `Worker.takeRestNumber`.
-        let number: UInt64
-    }
-
     private struct Candidate {
         let number: Int
-        let rest: Rest
+        let rest: ClientSession.Rest
     }
 
     /// The next to go stands last.

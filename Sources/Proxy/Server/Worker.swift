@@ -8,7 +8,7 @@ import Rules
 import Telemetry
 
 /// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
-final class Worker {
+final class Worker: SessionHost {
     let upstreams: Upstreams
     let loop: EventLoop
     let shared: SharedState
@@ -24,7 +24,7 @@ final class Worker {
     private var encoder: AccessLogEncoder
     let clients: ClientCount
     /// What requests follow that begin now.
-    var policy: Policy { upstreams.policy }
+    private(set) var policy: ServicePolicy
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
@@ -37,10 +37,11 @@ final class Worker {
     ///   - arrivals: connections that may wait, and be refused, beside them.
     ///   - idleLimit: connections to origins that this loop keeps for later.
     init(
-        policy: Policy, shared: SharedState, on loop: EventLoop, counting clients: ClientCount, arrivals: Int,
+        policy: ServicePolicy, shared: SharedState, on loop: EventLoop, counting clients: ClientCount, arrivals: Int,
         idleLimit: Int
     ) throws(ResolutionError) {
-        upstreams = try Upstreams(policy: policy, shared: shared, on: loop, idleLimit: idleLimit)
+        self.policy = policy
+        upstreams = try Upstreams(policy: policy.exchanges, shared: shared, on: loop, idleLimit: idleLimit)
         self.loop = loop
         self.shared = shared
         self.clients = clients
@@ -109,11 +110,12 @@ final class Worker {
     // MARK: - Exchanges
 
     func takeExchange() -> Exchange {
-        freeExchanges.popLast() ?? Exchange(policy: policy, on: loop)
+        freeExchanges.popLast() ?? Exchange(policy: policy.exchanges, on: loop)
     }
 
     func give(_ exchange: Exchange) {
-        guard exchange.policy === policy, exchange.isWorthKeeping, freeExchanges.count < Self.keptExchanges else {
+        guard exchange.policy === policy.exchanges, exchange.isWorthKeeping, freeExchanges.count < Self.keptExchanges
+        else {
             return exchange.dissolve(into: loop.buffers)
         }
         exchange.inbound.clear()
@@ -131,9 +133,10 @@ final class Worker {
     // MARK: - Change
 
     /// From now on new exchanges follow this policy.
-    func adopt(_ policy: Policy) {
+    func adopt(_ policy: ServicePolicy) {
         lines.flush()
-        upstreams.adopt(policy)
+        self.policy = policy
+        upstreams.adopt(policy.exchanges)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
         // What was allowed to be reached may no longer be.

@@ -16,13 +16,18 @@ final class IdentityChoice {
     let shown = ShownIdentity()
     /// The rule that wants no connection to an origin that asks.
     private(set) var cancelling: RuleReference?
-    private let policy: Policy
+    private let rules: RuleSet
+    private let credentials: ConfiguredCredentials
     private let origin: Authentication.Origin
     private let client: Rules.ClientIdentity
     private let metrics: Metrics
 
-    init(policy: Policy, origin: Authentication.Origin, client: Rules.ClientIdentity, metrics: Metrics) {
-        self.policy = policy
+    init(
+        rules: RuleSet, credentials: ConfiguredCredentials, origin: Authentication.Origin,
+        client: Rules.ClientIdentity, metrics: Metrics
+    ) {
+        self.rules = rules
+        self.credentials = credentials
         self.origin = origin
         self.client = client
         self.metrics = metrics
@@ -30,12 +35,14 @@ final class IdentityChoice {
 
     /// - Parameter issuers: those that the origin accepts; none: any.
     func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
-        let decision = policy.rules.decide(
+        let decision = rules.decide(
             ChallengeQuery(
                 host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, isSecure: true,
                 client: client, issuers: issuers.map(\.description), today: .today))
         if case .cancel = decision.answer { cancelling = decision.rule }
-        guard case .use(let name) = decision.answer, let identity = policy.identity(named: name) else { return nil }
+        guard case .use(let name) = decision.answer, let identity = credentials.identity(named: name) else {
+            return nil
+        }
         guard issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers) else { return nil }
         shown.name = name
         metrics.add(to: .answeredClientCertificate)
@@ -43,8 +50,13 @@ final class IdentityChoice {
     }
 
     private func namesHosts(_ rule: RuleReference?) -> Bool {
-        policy.rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+        rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
     }
+}
+
+extension ConfiguredCredentials {
+    /// The certificate of a credential, with its key, as it is at this moment.
+    func identity(named name: String) -> Identity? { (try? credential(named: name))?.identity as? Identity }
 }
 
 extension Identity {

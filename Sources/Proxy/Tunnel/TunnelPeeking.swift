@@ -12,7 +12,7 @@ struct TunnelPeeking {
     /// What the client has sent stays in `inbound`.
     /// - Returns: also the connection to the server, if one was made to find out.
     func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
-        let (client, inbound) = (opening.session.stream, opening.exchange.inbound)
+        let (client, inbound) = (opening.requester.stream, opening.exchange.inbound)
         var upstream: OpenedTunnel?
         var peek = TunnelPeek.quiet
         peek.clientSpoke(inbound.readable)

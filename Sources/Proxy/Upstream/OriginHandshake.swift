@@ -9,17 +9,17 @@ import Transport
 /// Puts TLS on a connection to an origin or a parent, whose trust is decided before anything but the greeting is sent.
 struct OriginHandshake {
     let requester: Requester
-    let exchange: Exchange
+    let policy: Policy
+    /// The client as rules see it.
+    let client: ClientIdentity
+    /// Set for a request of our own: it brings its certificate, and no other connection goes on in its name.
+    var own: OwnRequest?
     let origin: Origin
     /// How TLS is spoken; nil: nothing is said of it.
     let tls: TLSTerms?
     let terms: ConnectionTerms
 
-    private var policy: Policy { exchange.policy }
     private var shared: SharedState { requester.shared }
-    private var client: Rules.ClientIdentity {
-        requester.identity(in: exchange)
-    }
 
     /// - Parameter resuming: whether an earlier session may be taken up again.
     /// - Throws: the refusal that the client is to be told. The stream is closed then.
@@ -32,10 +32,10 @@ struct OriginHandshake {
 
     private func shake(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
         let metrics = requester.metrics
-        let choice = IdentityChoice(policy: policy, origin: origin.authority, client: client, metrics: metrics)
+        let choice = IdentityChoice(
+            rules: policy.rules, credentials: policy.credentials, origin: origin.authority, client: client,
+            metrics: metrics)
         let lists = try revocationLists()
-        // A request of our own brings its certificate, and no other connection goes on in its name.
-        let own = origin.isProxy ? nil : exchange.own
         let key = SessionKey(
             host: origin.hostText, isProxy: origin.isProxy, port: origin.port, terms: terms, policy: policy.number)
         var refusal: Refusal?

@@ -20,7 +20,7 @@ final class Requester {
     /// The tunnel that the requests come through, which says whom they are for. Nil where each says so itself.
     var tunnel: InterceptedTunnel?
     /// How the client shows that it has left.
-    private var sign = Departure.reset
+    var sign = Departure.reset
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
 
@@ -35,11 +35,6 @@ final class Requester {
     convenience init(ofOwn upstreams: Upstreams) throws(IOError) {
         let stream = ByteStream(try BlockingSocket.pair(on: upstreams.loop).loop)
         self.init(stream, at: IPAddress(v4: 0x7F00_0001), over: upstreams)
-    }
-
-    /// The client as rules see it, in that exchange.
-    func identity(in exchange: Exchange) -> ClientIdentity {
-        ClientIdentity(address: address, user: exchange.record.user)
     }
 
     func closeOwn() {
@@ -86,36 +81,5 @@ final class Requester {
         /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
         /// say that this is their last request.
         case end
-    }
-
-    /// From now on that is the sign, without a look whether it is there.
-    func expect(_ sign: Departure) { self.sign = sign }
-
-    /// From now on that is the sign, also if it is there already.
-    func leaves(by sign: Departure, in exchange: Exchange) {
-        self.sign = sign
-        notice(exchange)
-    }
-
-    /// Looks whether the client of the task that carries the exchange out has left.
-    func notice(_ exchange: Exchange) {
-        guard stream.socket.hasPeerEnded || stream.tls != nil, hasLeft(exchange) else { return }
-        presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: loop)
-    }
-
-    /// Whether the client has left, by the sign. The proxy itself, for a request of its own, never has.
-    func hasLeft(_ exchange: Exchange) -> Bool {
-        let isGone = stream.isClosed || stream.socket.isBroken
-        switch sign {
-        case .none: return false
-        case .reset: return isGone
-        case .end:
-            if isGone { return true }
-            // A client that sends more requests behind this one may well have said so in the last.
-            guard exchange.inbound.isEmpty, exchange.request.version >= .http11, exchange.request.keepAlive else {
-                return false
-            }
-            return stream.isAtEnd()
-        }
     }
 }

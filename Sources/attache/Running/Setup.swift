@@ -89,8 +89,8 @@ struct Setup {
     }
 
     /// Opens the log, and puts together what the proxy decides by.
-    func policy(_ identities: OwnIdentities) throws(StartError) -> Policy {
-        return Policy(
+    func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
+        return ServicePolicy(
             rules: rules, credentials: credentials, clients: clients, trust: trust, log: try openLog(),
             interception: try identities.interception(for: rules.configuration),
             automaticParents: automaticParents)

@@ -23,12 +23,12 @@ private struct PlayedReader: SourceReader {
 ///   - credentials: by name: user, and where the password comes from.
 ///   - identities: certificates with their keys.
 ///   - nonceKey: what `nonce-key` names.
-func policy(
+func servicePolicy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
     credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
     identities: [ConfiguredCredential] = [],
     nonceKey: NonceKey? = nil
-) throws -> Policy {
+) throws -> ServicePolicy {
     let text = "listen 127.0.0.1:3128\nlog off\nclients { \(clients) }\negress { \(egress) }\n\(rules)\n"
     let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
     let configuration = try #require(file.configuration, Comment(rawValue: file.report))
@@ -42,7 +42,18 @@ func policy(
     let trust = try TrustSources(rules)
     let accounts = try ClientAccounts(configuration.clients, nonceKey: nonceKey)
     #expect(accounts.refresh() == [])
-    return Policy(rules: rules, credentials: known, clients: accounts, trust: trust, log: nil)
+    return ServicePolicy(rules: rules, credentials: known, clients: accounts, trust: trust, log: nil)
+}
+
+/// The part of it that exchanges follow.
+func policy(
+    _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
+    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
+    identities: [ConfiguredCredential] = []
+) throws -> Policy {
+    try servicePolicy(
+        rules, clients: clients, egress: egress, credentials: credentials, identities: identities
+    ).exchanges
 }
 
 func sharedState() -> SharedState { SharedState(storage: MemoryCredentialStorage()) { _ in } }

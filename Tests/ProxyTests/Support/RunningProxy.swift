@@ -10,7 +10,7 @@ struct RunningProxy {
     let server: ProxyServer
     private let address: SocketAddress
 
-    init(_ policy: Policy) throws {
+    init(_ policy: ServicePolicy) throws {
         let any = SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0)
         server = try ProxyServer(threads: 1, listeners: [ClientListener(any)], policy: policy, shared: sharedState())
         address = try #require(server.addresses.first)

@@ -21,3 +21,18 @@ extension ExchangeFailure {
         return .refused(Refusal(.badGateway, error, sentence))
     }
 }
+
+extension Refusal {
+    /// What the client is told when its upstream gave no usable response.
+    /// - Parameter peer: what it is called.
+    init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
+        switch failure {
+        case .died:
+            self.init(.badGateway, .connectionTerminated, "\(peer) closed the connection without an answer")
+        case .timedOut:
+            self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
+        case .invalid(let error): self.init(error)
+        case .insecure(let error): self.init(error, place: peer)
+        }
+    }
+}

@@ -30,7 +30,8 @@ struct ParentConnector {
                 return OriginConnection(stream: stream, to: parent.origin, under: terms)
             }
             let security = try await OriginHandshake(
-                requester: requester, exchange: exchange, origin: parent.origin, tls: nil, terms: terms
+                requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
+                origin: parent.origin, tls: nil, terms: terms
             ).secure(stream, resuming: resuming)
             parent.worked()
             return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)

@@ -12,14 +12,15 @@ import Transport
 /// goes wrong after that is told in the answers to the requests in the tunnel; where none can come, the connection is
 /// cut.
 struct Interception {
+    let session: ClientSession
     let opening: TunnelOpening
 
-    private var session: ClientSession { opening.session }
     private var exchange: Exchange { opening.exchange }
     private var origin: Origin { opening.destination.origin }
 
     /// - Returns: whether the session goes on, with the requests that come through the tunnel.
     func begin() async throws(ExchangeFailure) -> Bool {
+        try opening.check()
         try await opening.greet()
         let (spoken, upstream) = try await TunnelPeeking(opening: opening).spokenProtocol()
         defer { upstream?.stream.close() }
@@ -29,7 +30,7 @@ struct Interception {
             enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
             return true
         case .tls:
-            guard let identity = exchange.policy.interception else { return try await relay(with: upstream) }
+            guard let identity = session.policy.interception else { return try await relay(with: upstream) }
             exchange.record.tunnel = .https
             enter(try await secure(as: identity))
             return true
@@ -38,7 +39,7 @@ struct Interception {
     }
 
     private func enter(_ tunnel: InterceptedTunnel) {
-        session.worker.metrics.add(to: .tunnelsIntercepted)
+        session.requester.metrics.add(to: .tunnelsIntercepted)
         session.enter(tunnel, as: exchange.record.user)
     }
 

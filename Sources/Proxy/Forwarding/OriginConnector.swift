@@ -23,11 +23,16 @@ struct OriginConnector {
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     func connect() async throws(Refusal) -> OriginConnection {
-        if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
-            return try await GatewayConnector(requester: requester, exchange: exchange, destination: destination)
-                .connect()
-        }
         let started = requester.loop.now
+        defer { exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started) }
+        if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
+            let connection = try await GatewayConnector(
+                requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
+                destination: destination, parent: exchange.way.parent
+            ).connect()
+            exchange.record.upstream = .opened
+            return connection
+        }
         var connection = try await connect(resuming: true)
         // What a session carries on may have come to an end since it began.
         if !connection.isStillTrusted {
@@ -36,7 +41,6 @@ struct OriginConnector {
         }
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
-        exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
         return connection
     }
 
@@ -79,7 +83,8 @@ struct OriginConnector {
             return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
         let security = try await OriginHandshake(
-            requester: requester, exchange: exchange, origin: origin, tls: destination.route.tls, terms: terms
+            requester: requester, policy: exchange.policy, client: requester.identity(in: exchange), own: exchange.own,
+            origin: origin, tls: destination.route.tls, terms: terms
         ).secure(stream, resuming: resuming)
         return OriginConnection(
             stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity)

@@ -57,16 +57,6 @@ extension IPAddress {
     fileprivate var isUnspecified: Bool { high == 0 && low == 0 }
 }
 
-extension Exchange {
-    /// Whether a practice page of the admin listener is asked for. That listener decodes nothing, so that no other page of
-    /// it has a path like this.
-    var asksForPractice: Bool {
-        let head = headBytes
-        let path = head.readable.extracting(request.target.path)
-        return path.count >= 10 && path.extracting(first: 10).equals("/practice/")
-    }
-}
-
 extension Refusal {
     /// A listener of this process stands where a request or a tunnel was to go.
     init(_ kind: OwnListeners.Kind, host: String, port: UInt16) {

@@ -44,19 +44,6 @@ struct Refusal: Error {
 }
 
 extension Refusal {
-    /// What the client is told when its upstream gave no usable response.
-    /// - Parameter peer: what it is called.
-    init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
-        switch failure {
-        case .died:
-            self.init(.badGateway, .connectionTerminated, "\(peer) closed the connection without an answer")
-        case .timedOut:
-            self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
-        case .invalid(let error): self.init(error)
-        case .insecure(let error): self.init(error, place: peer)
-        }
-    }
-
     /// Too many clients want the same kind of slow work.
     /// - Parameter retryAfter: seconds.
     static func busy(_ sentence: String, retryAfter: Int) -> Refusal {

@@ -7,9 +7,9 @@ import Synchronization
 import TLS
 import Telemetry
 
-/// Everything that decides: rules, credentials, users, limits. One immutable whole, swapped on a reload; an exchange
-/// keeps the one it began with.
-public final class Policy: Sendable {
+/// All that decides about an exchange: rules, credentials, trust, limits. One immutable whole, swapped on a reload; an
+/// exchange keeps the one it began with.
+final class Policy: Sendable {
     /// Milliseconds; the rule file's `timeouts`.
     struct Timeouts: Sendable {
         let head: Int
@@ -36,35 +36,25 @@ public final class Policy: Sendable {
     let trust: TrustSources
     /// Another for each policy of this process.
     let number: Int
-    /// Nil when clients need not say who they are.
-    let clientAuthentication: ClientAuthentication?
-    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
-    let interception: InterceptionIdentity?
     /// The PAC files of parents, by the parent's name.
     let automaticParents: [String: PACFile]
     let timeouts: Timeouts
     let limits: Limits
-    /// Nil when there is no access log.
-    let log: AccessLog?
-    let logFormat: AccessLogFormat
+    /// Whether an access log will ask for the request lines.
+    let keepsRequestLines: Bool
     let order = ChallengeOrder()
 
-    /// - Parameter interception: nil when no tunnel is looked into by TLS.
-    public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, clients: ClientAccounts, trust: TrustSources,
-        log: AccessLog?,
-        interception: InterceptionIdentity? = nil, automaticParents: [String: PACFile] = [:]
+    init(
+        rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources, automaticParents: [String: PACFile],
+        keepsRequestLines: Bool
     ) {
+        self.keepsRequestLines = keepsRequestLines
         self.automaticParents = automaticParents
         let configuration = rules.configuration
         self.rules = rules
         self.credentials = credentials
         self.trust = trust
         number = Self.count.add(1, ordering: .relaxed).newValue
-        clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
-        self.interception = interception
-        self.log = log
-        logFormat = configuration.log.format == .common ? .common : .json
         timeouts = Timeouts(
             head: configuration.timeouts.head.milliseconds, idle: configuration.timeouts.idle.milliseconds,
             connect: configuration.timeouts.connect.milliseconds,
@@ -80,11 +70,6 @@ public final class Policy: Sendable {
     }
 
     private static let count = Atomic(0)
-
-    /// The certificate of a credential, with its key, as it is at this moment.
-    func identity(named name: String) -> Identity? {
-        (try? credentials.credential(named: name))?.identity as? Identity
-    }
 }
 
 extension Duration {

@@ -60,7 +60,7 @@ final class Exchange {
         outbound = loop.buffers.take()
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
-        record = ExchangeRecord(keepsRequestLine: policy.log != nil)
+        record = ExchangeRecord(keepsRequestLine: policy.keepsRequestLines)
     }
 
     /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
@@ -126,5 +126,15 @@ final class Exchange {
         body.reset()
         upstream.reset()
         record.reset()
+    }
+}
+
+extension Exchange {
+    /// Whether a practice page of the admin listener is asked for. That listener decodes nothing, so that no other page of
+    /// it has a path like this.
+    var asksForPractice: Bool {
+        let head = headBytes
+        let path = head.readable.extracting(request.target.path)
+        return path.count >= 10 && path.extracting(first: 10).equals("/practice/")
     }
 }

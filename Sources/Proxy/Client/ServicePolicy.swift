@@ -1,0 +1,32 @@
+import Credentials
+import PAC
+import Rules
+import Telemetry
+
+/// A rule file at work: the policy that exchanges follow, and what concerns clients and the log alone. One immutable whole,
+/// swapped on a reload.
+public final class ServicePolicy: Sendable {
+    let exchanges: Policy
+    /// Nil when clients need not say who they are.
+    let clientAuthentication: ClientAuthentication?
+    /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
+    let interception: InterceptionIdentity?
+    /// Nil when there is no access log.
+    let log: AccessLog?
+    let logFormat: AccessLogFormat
+
+    /// - Parameter interception: nil when no tunnel is looked into by TLS.
+    public init(
+        rules: RuleSet, credentials: ConfiguredCredentials, clients: ClientAccounts, trust: TrustSources,
+        log: AccessLog?, interception: InterceptionIdentity? = nil, automaticParents: [String: PACFile] = [:]
+    ) {
+        let configuration = rules.configuration
+        exchanges = Policy(
+            rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
+            keepsRequestLines: log != nil)
+        clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
+        self.interception = interception
+        self.log = log
+        logFormat = configuration.log.format == .common ? .common : .json
+    }
+}

@@ -1,0 +1,24 @@
+import Telemetry
+
+/// The side that lends clients' sessions what they need, and is told of them: one for each loop.
+protocol SessionHost: AnyObject {
+    var upstreams: Upstreams { get }
+    /// What requests follow that begin now.
+    var policy: ServicePolicy { get }
+
+    /// An exchange that follows that policy, to be given back.
+    func takeExchange() -> Exchange
+    func give(_ exchange: Exchange)
+
+    /// The record is complete.
+    func close(_ record: ExchangeRecord)
+
+    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
+    func takeRestNumber() -> UInt64
+
+    /// A client has made its first request.
+    func noteFirstRequest()
+
+    /// The session has ended.
+    func forget(_ session: ClientSession)
+}

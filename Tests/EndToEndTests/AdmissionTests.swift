@@ -109,6 +109,21 @@ struct AdmissionTests {
         }
     }
 
+    /// Two silent clients are on two of four threads at most, and the third comes to any of them.
+    @Test func `a silent client of another thread makes room where the own one has none`() throws {
+        let origin = try RecordingOrigin.answering()
+        let rules = "limits { clients 2 }\ntimeouts { head 300s }"
+        try AttacheProcess.running(rules, setting: .init(threads: 4)) { proxy throws in
+            for _ in 1...12 {
+                let before = try proxy.metric("attache_clients_total")
+                let silent = try (1...2).map { _ in try proxy.connect() }
+                #expect(try Self.haveArrived(before + 2, at: proxy))
+                #expect(try proxy.get(origin.url()).status == 200)
+                #expect(silent.count == 2)
+            }
+        }
+    }
+
     @Test func `an address that may not connect is refused before anything else, before TLS too`() throws {
         let origin = try RecordingOrigin.answering()
         let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: "localhost")))

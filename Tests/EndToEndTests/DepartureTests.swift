@@ -148,6 +148,40 @@ struct DepartureTests {
         }
     }
 
+    /// The end of its TLS, and not of its connection, behind the request.
+    @Test func `a client that ends its TLS alone has left as well`() throws {
+        let origin = try Self.silent(Gate())
+        let port = FreePort.take()
+        let identity = try Hierarchy.shared().issuing.issue(CertificateTerms(host: "localhost"))
+        let rules = "\(Self.slow)\nlisten 127.0.0.1:\(port) tls certificate \(try identity.chain()) key \(identity.key)"
+        let script = """
+            import socket, ssl, sys
+            terms = ssl._create_unverified_context()
+            stream = terms.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[1]))))
+            stream.sendall(sys.argv[2].encode())
+            stream.unwrap()
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let client = try Subprocess("python3", ["-c", script, "\(port)", Self.get(origin.url("/held"))])
+            #expect(try proxy.records().first?["details"] == "the client left", "\(client.errorOutput)")
+            _ = client.kill()
+        }
+    }
+
+    @Test(arguments: ["1.0", "1.1"])
+    func `a client that may end its side has left when it resets its connection`(version: String) throws {
+        let gate = Gate()
+        let origin = try Self.silent(gate)
+        try AttacheProcess.running(Self.slow) { proxy throws in
+            let client = try proxy.connect()
+            try client.send(Self.get(origin.url("/held"), "Connection: close", version: version))
+            #expect(Wait.until { origin.messages.count == 1 })
+            client.abort()
+            #expect(gate.wait(), "the origin's connection outlives the client")
+            #expect(try proxy.records().first?["details"] == "the client left")
+        }
+    }
+
     @Test(arguments: ["1.0", "1.1"])
     func `a client that ends its side with its last request is answered`(version: String) throws {
         let (gates, other) = ([Gate(), Gate()], try RecordingOrigin.answering())

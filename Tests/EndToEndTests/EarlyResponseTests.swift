@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Origins that answer before they have the whole request, and go on reading it, or do not.
@@ -239,6 +240,37 @@ struct EarlyResponseTests {
             }
             let uploads = origin.messages.filter { $0.method == "POST" }
             #expect(uploads.map { $0["Expect"] } == ["100-continue", nil, nil, "100-continue"])
+        }
+    }
+
+    @Test func `an origin that says 100 after all is asked again`() throws {
+        let sentry = DigestGuard()
+        let asked = Mutex(0)
+        let origin = try RecordingOrigin { connection in
+            while let request = try connection.requestHead() {
+                // It lets the first request wait in vain.
+                let isTold =
+                    request["Expect"] != nil
+                    && asked.withLock { count in
+                        count += 1
+                        return count > 1
+                    }
+                if isTold { try connection.wire.send("HTTP/1.1 100 Continue\r\n\r\n") }
+                switch try sentry.judge(try connection.wire.readContent(of: request)) {
+                case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+                case .accepted: try connection.reply(body: "ok")
+                }
+            }
+        }
+        let rules = "limits { replay-memory 1k; replay-disk 300k }"
+        try AttacheProcess.answering(origin.port, rules: rules, setting: .init(threads: 1)) { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "ok")
+            for bytes in [200_000, 200_000, 400_000, 200_000] {
+                let file = try Payload.file(bytes: bytes)
+                #expect(try proxy.get(origin.url(), "--data-binary", "@" + file, "-H", "Expect:").text == "ok")
+            }
+            let uploads = origin.messages.filter { $0.method == "POST" }
+            #expect(uploads.map { $0["Expect"] } == ["100-continue", nil, "100-continue", "100-continue"])
         }
     }
 

@@ -1,8 +1,19 @@
 import Bytes
 import IO
 
-/// A blind relay between two streams, in one task: bytes both ways, each end passed on as a half-close.
-public enum Tunnel {
+/// A blind relay between two streams: bytes both ways, each end passed on as a half-close. A machine that goes on at each
+/// event of the two; between two events it holds no buffer but for bytes that are still to be written.
+///
+/// Belongs to its loop. The owner closes the streams.
+public final class Tunnel {
+    /// How far it came.
+    public enum Progress {
+        /// There is nothing to do until an event of either stream.
+        case awaitsEvent
+        /// Both directions have ended, one side has failed, or neither said anything for too long.
+        case ended
+    }
+
     /// The bytes that went through.
     public struct Totals: Sendable {
         public var up = 0
@@ -11,46 +22,64 @@ public enum Tunnel {
         public var error: IOError?
     }
 
-    /// Relays until both directions have ended, one side fails, or neither side says anything for `idle` milliseconds.
-    /// Both streams must have the same wake-up. The caller closes them.
-    public static func relay(
-        client: ByteStream, upstream: ByteStream, idle: Int, on loop: EventLoop
-    ) async -> Totals {
-        var up = TunnelDirection(from: client, to: upstream, on: loop)
-        var down = TunnelDirection(from: upstream, to: client, on: loop)
-        var totals = Totals()
+    private let client: ByteStream
+    private let upstream: ByteStream
+    private let idle: Int
+    private var up: TunnelDirection
+    private var down: TunnelDirection
+    private var error: IOError?
+
+    /// - Parameters:
+    ///   - idle: milliseconds for which neither side may say anything.
+    ///   - sent: bytes that the client has sent already.
+    ///   - early: bytes that the upstream has sent already.
+    public init(
+        client: ByteStream, upstream: ByteStream, idle: Int, on loop: EventLoop, sent: ByteBuffer? = nil,
+        early: ByteBuffer? = nil
+    ) {
+        self.client = client
+        self.upstream = upstream
+        self.idle = idle
+        up = TunnelDirection(from: client, to: upstream, on: loop, beginningWith: sent)
+        down = TunnelDirection(from: upstream, to: client, on: loop, beginningWith: early)
         client.setDeadline(after: nil)
+        upstream.setDeadline(after: idle)
+    }
+
+    public var totals: Totals { Totals(up: up.moved, down: down.moved, error: error) }
+
+    /// Moves what can be moved without waiting.
+    public func advance() -> Progress {
         do throws(IOError) {
+            try upstream.check()
+            try client.check()
+            var hasMoved = false
             while true {
-                let upward = try up.advance()
-                let downward = try down.advance()
-                switch (upward, downward) {
-                case (.finished, .finished):
-                    totals.up = up.moved
-                    totals.down = down.moved
-                    return totals
-                case (.advanced, _), (_, .advanced):
-                    continue
+                switch (try up.advance(), try down.advance()) {
+                case (.finished, .finished): return .ended
+                case (.advanced, _), (_, .advanced): hasMoved = true
                 case (.blocked, _), (_, .blocked):
-                    upstream.setDeadline(after: idle)
-                    await client.socket.waitForEvent()
-                    try upstream.check()
-                    try client.check()
+                    if hasMoved { upstream.setDeadline(after: idle) }
+                    return .awaitsEvent
                 }
             }
         } catch {
-            totals.error = error
+            self.error = error
+            return .ended
         }
-        totals.up = up.moved
-        totals.down = down.moved
+    }
+
+    /// Relays to the end in a task. Both streams must have the wake-up on which it waits.
+    public func run() async -> Totals {
+        while case .awaitsEvent = advance() { await client.socket.waitForEvent() }
         return totals
     }
 }
 
 /// One direction of a tunnel: the bytes it has read and not yet written, and how far its end has come.
 ///
-/// The first bytes go through little memory, since most tunnels are short; after that they stay in the kernel or, where a
-/// side has TLS, go through more memory.
+/// The first bytes go through little memory, since most tunnels are short; later ones stay in the kernel or, where a side
+/// has TLS, go through more memory.
 private struct TunnelDirection: ~Copyable {
     enum Progress {
         /// Bytes moved, or an end was passed on: try again.
@@ -62,6 +91,8 @@ private struct TunnelDirection: ~Copyable {
     }
 
     private enum Passage {
+        /// Nothing is on its way.
+        case none
         case memory(ByteBuffer)
         case kernel(Pipe)
     }
@@ -77,15 +108,22 @@ private struct TunnelDirection: ~Copyable {
     /// Bytes after which a pipe pays for its descriptors, and a large buffer for its memory.
     private static let widenAfter = 64 * 1024
 
-    init(from source: ByteStream, to target: ByteStream, on loop: EventLoop) {
+    /// - Parameter bytes: were read already.
+    init(from source: ByteStream, to target: ByteStream, on loop: EventLoop, beginningWith bytes: ByteBuffer?) {
         self.source = source
         self.target = target
         self.loop = loop
-        passage = .memory(loop.buffers.take())
+        passage = .none
+        guard let bytes, !bytes.isEmpty else { return }
+        let buffer = loop.buffers.take()
+        buffer.append(bytes.readable)
+        moved = bytes.count
+        passage = .memory(buffer)
     }
 
     deinit {
         switch passage {
+        case .none: break
         case .memory(let buffer): loop.buffers.give(buffer)
         case .kernel(let pipe): loop.pipes.give(pipe)
         }
@@ -93,6 +131,7 @@ private struct TunnelDirection: ~Copyable {
 
     private var isEmpty: Bool {
         switch passage {
+        case .none: true
         case .memory(let buffer): buffer.isEmpty
         case .kernel(let pipe): pipe.held == 0
         }
@@ -112,8 +151,9 @@ private struct TunnelDirection: ~Copyable {
     }
 
     private mutating func write() throws(IOError) -> Progress {
-        let transfer =
+        let transfer: Transfer =
             switch passage {
+            case .none: .wouldBlock
             case .memory(let buffer): target.tryWrite(from: buffer)
             case .kernel(let pipe): target.socket.trySplice(from: pipe)
             }
@@ -125,16 +165,17 @@ private struct TunnelDirection: ~Copyable {
     }
 
     private mutating func read() throws(IOError) -> Progress {
-        if moved >= Self.widenAfter, case .memory(let buffer) = passage, buffer.capacity <= BufferPool.regular {
-            widen(buffer)
-        }
-        let transfer =
+        // A silent side needs nothing to read into.
+        guard source.isReadable || source.isClosed else { return rest() }
+        choosePassage()
+        let transfer: Transfer =
             switch passage {
+            case .none: .wouldBlock
             case .memory(let buffer): source.tryRead(into: buffer)
             case .kernel(let pipe): source.socket.trySplice(into: pipe, limit: pipe.capacity)
             }
         switch transfer {
-        case .wouldBlock: return .blocked
+        case .wouldBlock: return rest()
         case .failed(let errno): throw source.failure(errno, "cannot read")
         case .endOfStream: sourceHasEnded = true
         case .moved(let count): moved += count
@@ -142,14 +183,30 @@ private struct TunnelDirection: ~Copyable {
         return .advanced
     }
 
-    private mutating func widen(_ empty: ByteBuffer) {
-        if !source.isPlain || !target.isPlain {
-            passage = .memory(loop.buffers.takeLarge())
-        } else if let pipe = loop.pipes.take() {
-            passage = .kernel(pipe)
-        } else {
-            return
+    /// Gives back what bytes could go through.
+    private mutating func rest() -> Progress {
+        switch passage {
+        case .none: break
+        case .memory(let buffer): loop.buffers.give(buffer)
+        case .kernel(let pipe): loop.pipes.give(pipe)
         }
-        loop.buffers.give(empty)
+        passage = .none
+        return .blocked
+    }
+
+    private mutating func choosePassage() {
+        switch passage {
+        case .kernel: return
+        case .memory(let buffer) where moved < Self.widenAfter || buffer.capacity > BufferPool.regular: return
+        case .memory(let buffer): loop.buffers.give(buffer)
+        case .none: break
+        }
+        if moved < Self.widenAfter {
+            passage = .memory(loop.buffers.take())
+        } else if !source.isPlain || !target.isPlain {
+            passage = .memory(loop.buffers.takeLarge())
+        } else {
+            passage = loop.pipes.take().map { .kernel($0) } ?? .memory(loop.buffers.take())
+        }
     }
 }

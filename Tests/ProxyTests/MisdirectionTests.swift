@@ -65,8 +65,11 @@ struct MisdirectionTests {
         case .connect, .intercepted:
             let opening = TunnelOpening(
                 requester: session.requester, exchange: exchange, destination: destination)
-            guard sending == .intercepted else { return try await opening.open() }
-            _ = try await Interception(session: session, opening: opening).begin()
+            if sending == .intercepted {
+                _ = try await Interception(session: session, opening: opening).begin()
+            } else {
+                _ = try await opening.open()
+            }
         case .login:
             let form = LoginForm(signs: [], action: "/login", fields: [])
             let login = LoginExchange(

@@ -99,7 +99,7 @@ import Testing
                 client.close()
                 shared.value.1.signal()
             }
-            let totals = await Tunnel.relay(client: clientSide, upstream: upstreamSide, idle: 5000, on: loop)
+            let totals = await Tunnel(client: clientSide, upstream: upstreamSide, idle: 5000, on: loop).run()
             clientSide.close()
             upstreamSide.close()
             if !client.isClosed { await answered.wait() }
@@ -118,7 +118,7 @@ import Testing
             let (upstreamSide, _) = try await streams(on: loop)
             clientSide.wakeup = wakeup
             upstreamSide.wakeup = wakeup
-            return await Tunnel.relay(client: clientSide, upstream: upstreamSide, idle: 60, on: loop)
+            return await Tunnel(client: clientSide, upstream: upstreamSide, idle: 60, on: loop).run()
         }
         #expect(totals.error == .timedOut)
     }

@@ -22,7 +22,7 @@ extension ClientSession {
     }
 
     /// A part of a head may be there, and the next to borrow the exchange is another client.
-    private func giveBack(_ exchange: Exchange) {
+    func giveBack(_ exchange: Exchange) {
         exchange.reset()
         host.give(exchange)
     }

@@ -31,6 +31,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case exchanging(Exchange)
         /// A task does what the exchange waits for; becomes `.exchanging`, `.idle`, `.lingering` or `.ended`.
         case served(Exchange)
+        /// Awaiting events of a tunnel whose bytes are not looked at; becomes `.ended`.
+        case tunnelling(BlindTunnel)
         /// The last answer is out. Awaiting the client's end, with so many bytes still read and thrown away; becomes
         /// `.ended`.
         case lingering(rest: Int)
@@ -89,7 +91,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     var isIdle: Bool {
         switch phase {
         case .arriving, .idle: true
-        case .receiving, .exchanging, .served, .lingering, .ended: false
+        case .receiving, .exchanging, .served, .tunnelling, .lingering, .ended: false
         }
     }
 
@@ -102,7 +104,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .arriving, .idle, .receiving, .lingering: break
         // A handshake, or the answer to half a head.
         case .served where isSilent && !stream.isClosed: break
-        case .exchanging, .served, .ended: return nil
+        case .exchanging, .served, .tunnelling, .ended: return nil
         }
         return Rest(isSilent: isSilent, number: restNumber)
     }
@@ -172,6 +174,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             if channel === stream.socket { requester.notice(exchange) }
             wakeupSignalled()
         case .served(let exchange): requester.notice(exchange)
+        case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
         case .lingering(let rest):
             if channel.isOpen { discard(rest) } else { end() }
         case .ended: break
@@ -269,6 +272,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             switch try exchange.forwarding?.advance() {
             case .awaitsEvent: watch(exchange)
             case .awaitsWork: serve(exchange, from: .forwarded)
+            case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: exchange, for: requester), openedBy: exchange)
             case .ended(let keeps): end(exchange, keeps: keeps)
             case nil: break
             }
@@ -292,6 +296,26 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         phase = .exchanging(exchange)
         stream.socket.rest(telling: self)
         exchange.upstream.stream?.socket.rest(telling: self)
+    }
+
+    /// From now on the connection is a tunnel's, which needs no exchange.
+    func relay(_ tunnel: BlindTunnel, openedBy exchange: Exchange) {
+        giveBack(exchange)
+        phase = .tunnelling(tunnel)
+        for stream in [stream, tunnel.upstream] {
+            stream.wakeup = nil
+            stream.socket.observer = self
+        }
+        advance(tunnel)
+    }
+
+    private func advance(_ tunnel: BlindTunnel) {
+        let wasAdvancing = isAdvancing
+        isAdvancing = true
+        defer { isAdvancing = wasAdvancing }
+        if tunnel.advance() { return }
+        host.close(tunnel.record)
+        end()
     }
 
     /// The client has its response.
@@ -320,6 +344,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             switch outcome {
             case .ended(let goesOn): session.finish(exchange, goesOn: goesOn, lingers: !goesOn)
             case .awaitsEvent: session.watch(exchange)
+            case .tunnels(let tunnel): session.relay(tunnel, openedBy: exchange)
             }
         }
         requester.presence.begin(task)

@@ -18,22 +18,23 @@ struct Interception {
     private var exchange: Exchange { opening.exchange }
     private var origin: Origin { opening.destination.origin }
 
-    /// - Returns: whether the session goes on, with the requests that come through the tunnel.
-    func begin() async throws(ExchangeFailure) -> Bool {
+    /// - Returns: the tunnel that is relayed unseen; nil: the session goes on, with the requests that come through it.
+    func begin() async throws(ExchangeFailure) -> BlindTunnel? {
         try opening.check()
         try await opening.greet()
         let (spoken, upstream) = try await TunnelPeeking(opening: opening).spokenProtocol()
-        defer { upstream?.stream.close() }
         switch spoken {
         case .http:
+            upstream?.stream.close()
             exchange.record.tunnel = .http
             enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port))
-            return true
+            return nil
         case .tls:
             guard let identity = session.policy.interception else { return try await relay(with: upstream) }
+            upstream?.stream.close()
             exchange.record.tunnel = .https
             enter(try await secure(as: identity))
-            return true
+            return nil
         case .other: return try await relay(with: upstream)
         }
     }
@@ -43,16 +44,10 @@ struct Interception {
         session.enter(tunnel, as: exchange.record.user)
     }
 
-    private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> Bool {
+    private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> BlindTunnel {
         exchange.record.tunnel = .opaque
-        if let upstream {
-            try await opening.relay(with: upstream)
-        } else {
-            let upstream = try await opening.connectForGreeted()
-            defer { upstream.stream.close() }
-            try await opening.relay(with: upstream)
-        }
-        return false
+        if let upstream { return opening.relay(with: upstream) }
+        return opening.relay(with: try await opening.connectForGreeted())
     }
 
     // MARK: - TLS

@@ -35,6 +35,8 @@ struct RequestService {
     enum Outcome {
         /// The events of its channels carry it on.
         case awaitsEvent
+        /// So they do, with bytes that are not looked at.
+        case tunnels(BlindTunnel)
         /// - Parameter goesOn: whether the client's connection can carry another request.
         case ended(goesOn: Bool)
     }
@@ -84,11 +86,9 @@ struct RequestService {
                 to: destination, by: exchange.policy, for: session.requester.waiting(on: exchange))
             let opening = TunnelOpening(
                 requester: session.requester, exchange: exchange, destination: destination)
-            guard destination.route.action == .intercept else {
-                try await opening.open()
-                return .ended(goesOn: false)
-            }
-            return .ended(goesOn: try await Interception(session: session, opening: opening).begin())
+            guard destination.route.action == .intercept else { return .tunnels(try await opening.open()) }
+            let blind = try await Interception(session: session, opening: opening).begin()
+            return blind.map { .tunnels($0) } ?? .ended(goesOn: true)
         case .answerOptions:
             return .ended(goesOn: try await Answer(session: session, exchange: exchange).sendOptions())
         }
@@ -99,6 +99,7 @@ struct RequestService {
         while true {
             switch try exchange.forwarding?.advance() {
             case .awaitsEvent: return .awaitsEvent
+            case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.requester))
             case .awaitsWork: try await exchange.forwarding?.performWork()
             case .ended(let keeps): return .ended(goesOn: keeps)
             case nil: throw .clientLost

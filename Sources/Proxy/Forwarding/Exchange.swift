@@ -48,7 +48,7 @@ final class Exchange {
     var own: OwnRequest?
     /// What takes the request to its server and the response back; nil until it is known where that is.
     var forwarding: Forwarding?
-    let record: ExchangeRecord
+    private(set) var record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
     /// Until when it may wait for other requests before anything is at stake; nil: it has not had to.
@@ -105,6 +105,12 @@ final class Exchange {
         challengers.origin = nil
         challengers.parent = nil
         self.challengers = nil
+    }
+
+    /// Gives the record away, for what goes on without the exchange.
+    func detachRecord() -> ExchangeRecord {
+        defer { record = ExchangeRecord(keepsRequestLine: policy.keepsRequestLines) }
+        return record
     }
 
     /// Forgets the request; bytes of the client's next one stay.

@@ -20,6 +20,8 @@ struct Forwarding: ~Copyable {
         case awaitsEvent
         /// There is nothing to do until a task has done `work`.
         case awaitsWork
+        /// The client was told that another protocol is spoken from here on, with that server.
+        case upgraded(OpenedTunnel)
         /// - Parameter keeps: whether the client's connection can carry another request.
         case ended(keeps: Bool)
     }
@@ -55,7 +57,6 @@ struct Forwarding: ~Copyable {
         case uploadEnd(ExchangeFailure?)
         case disposal
         case relayCopy
-        case upgrade
     }
 
     var sending: RequestSending
@@ -118,7 +119,7 @@ struct Forwarding: ~Copyable {
             switch try advance() {
             case .awaitsEvent: await requester.wakeup.wait()
             case .awaitsWork: try await performWork()
-            case .ended: return
+            case .upgraded, .ended: return
             }
         }
     }
@@ -166,7 +167,9 @@ struct Forwarding: ~Copyable {
             case .awaitsEvent: return .awaitsEvent
             case .awaitsCopy: return wait(for: .relayCopy)
             case .awaitsUpload: return wait(for: .uploadEnd(nil))
-            case .upgrades: return wait(for: .upgrade)
+            case .upgraded:
+                stage = .over
+                return upgraded()
             case .ended(let keeps):
                 stage = .over
                 return .ended(keeps: keeps)
@@ -203,9 +206,6 @@ struct Forwarding: ~Copyable {
                 await exchange.upstream.readBack(for: &disposal, within: Self.discardMilliseconds)
             }
         case .relayCopy: try await relay?.readBack()
-        case .upgrade:
-            try await relay?.switchProtocols()
-            stage = .over
         }
         guard requester.presence.isWanted else { throw .clientLost }
     }
@@ -355,6 +355,15 @@ struct Forwarding: ~Copyable {
     private mutating func beginAgain() {
         mayReuse = true
         stage = .prepared
+    }
+
+    /// Gives away the connection on which another protocol is spoken now.
+    private func upgraded() -> Progress {
+        let inbound = exchange.upstream.inbound
+        let early = ByteBuffer(capacity: max(1, inbound.count))
+        early.append(inbound.readable)
+        guard let connection = exchange.upstream.detach() else { return .ended(keeps: false) }
+        return .upgraded(OpenedTunnel(stream: connection.stream, early: early))
     }
 
     private static let bodyTooLarge =

@@ -17,8 +17,8 @@ struct ResponseRelay: ~Copyable {
         case awaitsCopy
         /// The copy of the request's body has to be put in order first: `ConcurrentUpload.end`.
         case awaitsUpload
-        /// From here on the bytes are another protocol's: `switchProtocols`.
-        case upgrades
+        /// From here on the bytes are another protocol's (RFC 9110 section 7.8). The client has been told.
+        case upgraded
         /// - Parameter keeps: whether the client's connection can carry another request.
         case ended(keeps: Bool)
     }
@@ -38,6 +38,8 @@ struct ResponseRelay: ~Copyable {
         case endingUpload
         /// The upstream is done with. Awaiting the client to take what `outbound` holds.
         case flushing
+        /// The same before another protocol is spoken.
+        case upgrading
     }
 
     private let requester: Requester
@@ -97,6 +99,9 @@ struct ResponseRelay: ~Copyable {
             if upload != nil, hasRefused { exchange.upstream.reset() } else { leaveUpstream() }
             if upload != nil { keeps = keeps && exchange.body.isRead }
             stage = .flushing
+        case .upgrading:
+            guard try flush() else { return .awaitsEvent }
+            return .upgraded
         case .flushing:
             isHeadSent = true
             guard try requester.flush(exchange.outbound) else { return .awaitsEvent }
@@ -166,7 +171,12 @@ struct ResponseRelay: ~Copyable {
                 throw .refused(
                     Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
             }
-            return .upgrades
+            var rewrite = freshRewrite
+            rewrite.connection = .upgrade
+            writeHead(rewrite)
+            requester.leaves(by: .none, in: exchange)
+            stage = .upgrading
+            return nil
         }
         let coding = decodedCoding
         var rewrite = freshRewrite
@@ -352,35 +362,6 @@ struct ResponseRelay: ~Copyable {
                 requester.stream.setDeadline(after: policy.timeouts.idle)
                 return .awaitsEvent
             }
-        }
-    }
-
-    // MARK: - Upgrade
-
-    /// RFC 9110 section 7.8: from here on the bytes are another protocol's.
-    func switchProtocols() async throws(ExchangeFailure) {
-        let upstream = exchange.upstream
-        guard let stream = upstream.stream else { throw .upstreamFailed(.died) }
-        requester.leaves(by: .none, in: exchange)
-        var rewrite = freshRewrite
-        rewrite.connection = .upgrade
-        writeHead(rewrite)
-        let inbound = upstream.inbound
-        exchange.outbound.append(inbound.readable)
-        inbound.clear()
-        try await requester.write(exchange.outbound)
-        do throws(IOError) { try await stream.write(from: exchange.inbound) } catch { throw .clientLost }
-        requester.metrics.add(to: .tunnelsOpened)
-        let totals = await Tunnel.relay(
-            client: requester.stream, upstream: stream, idle: policy.timeouts.idle, on: requester.loop)
-        requester.metrics.add(to: .tunnelsClosed)
-        exchange.record.bytesIn += totals.up
-        exchange.record.bytesOut += totals.down
-        upstream.reset()
-        if let error = totals.error {
-            exchange.record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
-            // As in `TunnelOpening`.
-            requester.stream.abort()
         }
     }
 }

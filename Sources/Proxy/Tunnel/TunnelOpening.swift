@@ -11,13 +11,15 @@ struct TunnelOpening {
     let exchange: Exchange
     let destination: Destination
 
-    /// Relays all that comes through the tunnel, to its end.
-    func open() async throws(ExchangeFailure) {
+    /// Connects, and tells the client.
+    func open() async throws(ExchangeFailure) -> BlindTunnel {
         try check()
         let upstream = try await connect()
-        defer { upstream.stream.close() }
-        try await greet()
-        try await relay(with: upstream)
+        do throws(ExchangeFailure) { try await greet() } catch {
+            upstream.stream.close()
+            throw error
+        }
+        return relay(with: upstream)
     }
 
     /// Whether the request may have a tunnel, as far as that is known before anything is dialled.
@@ -93,27 +95,9 @@ struct TunnelOpening {
         try await requester.write(buffer)
     }
 
-    /// Passes on what the client has sent already, and then everything that either side sends.
-    func relay(with tunnel: OpenedTunnel) async throws(ExchangeFailure) {
-        let (policy, upstream) = (exchange.policy, tunnel.stream)
+    /// From now on both sides' bytes are relayed unseen.
+    func relay(with tunnel: OpenedTunnel) -> BlindTunnel {
         requester.leaves(by: .none, in: exchange)
-        exchange.record.bytesIn = exchange.inbound.count
-        if let early = tunnel.early {
-            exchange.record.bytesOut += early.count
-            try await requester.write(early)
-        }
-        upstream.setDeadline(after: policy.timeouts.idle)
-        do throws(IOError) { try await upstream.write(from: exchange.inbound) } catch { throw .clientLost }
-        requester.metrics.add(to: .tunnelsOpened)
-        let totals = await Tunnel.relay(
-            client: requester.stream, upstream: upstream, idle: policy.timeouts.idle, on: requester.loop)
-        requester.metrics.add(to: .tunnelsClosed)
-        exchange.record.bytesIn += totals.up
-        exchange.record.bytesOut += totals.down
-        if let error = totals.error {
-            exchange.record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
-            // The side that is still there must not take this for an orderly end.
-            requester.stream.abort()
-        }
+        return BlindTunnel(tunnel, of: exchange, for: requester)
     }
 }

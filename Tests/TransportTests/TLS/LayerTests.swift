@@ -62,7 +62,7 @@ import Transport
                 received.value.count = isSame ? back.count : -1
                 received.value.done.signal()
             }
-            let totals = await Tunnel.relay(client: clientSide, upstream: upstreamSide, idle: 5000, on: loop)
+            let totals = await Tunnel(client: clientSide, upstream: upstreamSide, idle: 5000, on: loop).run()
             clientSide.close()
             upstreamSide.close()
             while received.value.count == nil { await received.value.done.wait() }

@@ -4,6 +4,6 @@ import Transport
 /// The far end of a tunnel whose bytes are not looked at.
 struct OpenedTunnel {
     let stream: ByteStream
-    /// What has come from it already; nil: nothing.
+    /// The bytes that have come from it already; nil: none.
     let early: ByteBuffer?
 }

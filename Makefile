@@ -38,12 +38,11 @@ build: swift
 	@$(PACKAGES) build
 	@$(BUILD) -c release --static-swift-stdlib --product attache
 
-# With RETRY=1, what failed beside everything else runs once more by itself.
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
-	@sh Tests/run $(if $(RETRY),retry)
+	@sh Tests/run
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'

@@ -33,7 +33,10 @@ public final class BlockingPool: @unchecked Sendable {
 
     /// Runs `body` on one of the pool's threads and returns what it returns.
     public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in
+        let loop = EventLoop.current
+        loop?.workElsewhere += 1
+        defer { loop?.workElsewhere -= 1 }
+        return await withUnsafeContinuation { continuation in
             submit { continuation.resume(returning: body()) }
         }
     }

@@ -30,6 +30,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     var wheel: TimerWheel
     /// Written once, before the thread exists.
     private(set) var hasStarted = false
+    /// Pieces of work on other threads that tasks of this loop wait for.
+    var workElsewhere = 0
+    /// Nil where the system's clocks hold.
+    private let clock: ManualClock?
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
@@ -44,11 +48,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private static let batch: Int32 = 256
     public static let usualShare = 1 << 20
 
+    /// - Parameter clock: the time that the loop goes by, instead of the system's; then the loop is driven by hand.
     /// - Throws: `IOError.system` when the process has no descriptors left.
-    public init(index: Int, share: Int = EventLoop.usualShare) throws(IOError) {
+    public init(
+        index: Int, share: Int = EventLoop.usualShare, clock: ManualClock? = nil
+    ) throws(IOError) {
         self.index = index
         self.share = share
-        now = Self.clock()
+        self.clock = clock
+        now = clock?.uptime ?? Self.systemTime()
         wheel = TimerWheel(now: now)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -77,6 +85,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     public var isCurrent: Bool {
         linux_get_current_loop() == UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
     }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    public var epochMilliseconds: Int { clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
 
     // MARK: - Work
 
@@ -123,20 +134,65 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func run() {
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
         while true {
-            while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            now = Self.clock()
-            while let entry = wheel.nextExpired(now: now) { entry.expire() }
+            runDue()
             let mayWait = jobs.isEmpty && postponed.isEmpty
-            let timeout = mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0
-            let ready = epoll_wait(epoll, events, Self.batch, timeout)
-            now = Self.clock()
-            turn &+= 1
-            for place in 0..<max(0, Int(ready)) { dispatch(events[place]) }
-            if !postponed.isEmpty { resumePostponed() }
-            // An event may name a channel that an earlier event of the same batch closed.
-            if !closedInBatch.isEmpty { closedInBatch.removeAll(keepingCapacity: true) }
+            serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0)
         }
     }
+
+    /// Runs the jobs that are there, and then what has its time.
+    @inline(__always)
+    private func runDue() {
+        while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        now = clock?.uptime ?? Self.systemTime()
+        while let entry = wheel.nextExpired(now: now) { entry.expire() }
+    }
+
+    /// - Parameter limit: milliseconds to wait for the first event; -1: as long as it takes.
+    /// - Returns: how many events there were.
+    @inline(__always) @discardableResult
+    private func serveEvents(within limit: Int32) -> Int {
+        let ready = Int(epoll_wait(epoll, events, Self.batch, limit))
+        now = clock?.uptime ?? Self.systemTime()
+        turn &+= 1
+        for place in 0..<max(0, ready) { dispatch(events[place]) }
+        if !postponed.isEmpty { resumePostponed() }
+        // An event may name a channel that an earlier event of the same batch closed.
+        if !closedInBatch.isEmpty { closedInBatch.removeAll(keepingCapacity: true) }
+        return ready
+    }
+
+    // MARK: - By hand
+
+    /// Makes the calling thread the loop's while `body` runs, instead of `start`. Nothing happens on the loop but in
+    /// `runUntilIdle`. The calling thread must not be one that runs tasks.
+    public func occupyThread<Value>(_ body: () throws -> Value) rethrows -> Value {
+        precondition(!hasStarted && clock != nil, "a loop with a thread of its own cannot be driven by hand")
+        linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
+        defer { linux_set_current_loop(nil) }
+        return try body()
+    }
+
+    /// Serves what is ready until nothing is: no job, no event, no deadline that has passed, and no work on other threads
+    /// that a task waits for.
+    ///
+    /// - Parameter limit: milliseconds to wait for work on other threads.
+    /// - Returns: false when that takes longer.
+    public func runUntilIdle(within limit: Int32) -> Bool {
+        precondition(isCurrent, "a loop is driven by the thread that it occupies")
+        while true {
+            runDue()
+            let isBusy = !jobs.isEmpty || !postponed.isEmpty
+            let mayWait = !isBusy && workElsewhere > 0
+            if serveEvents(within: mayWait ? limit : 0) > 0 || isBusy || !jobs.isEmpty || !postponed.isEmpty {
+                continue
+            }
+            return workElsewhere == 0
+        }
+    }
+
+    /// Milliseconds until the loop has to look at a deadline again; nil: there is none.
+    public var timeToNextDeadline: Int? { wheel.timeToNextSlot(now: now) }
 
     private func dispatch(_ event: epoll_event) {
         guard let pointer = event.data.ptr else { return drainRemote() }
@@ -195,7 +251,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         Unmanaged.passUnretained(channel).release()
     }
 
-    private static func clock() -> UInt64 {
+    private static func systemTime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1000 &+ UInt64(time.tv_nsec) / 1_000_000

@@ -74,6 +74,8 @@ public final class FairWork<Key: Hashable & Sendable, Value: Sendable>: Sendable
         _ key: Key, for client: WaitingClient, rank: Int = 0, subject: UInt128? = nil,
         _ work: @escaping @Sendable () -> Value
     ) async -> Outcome {
+        client.loop.workElsewhere += 1
+        defer { client.loop.workElsewhere -= 1 }
         let ticket = Ticket(client)
         let turn = FairQueue<Key>.Turn(source: client.network, rank: rank, subject: subject)
         add(ticket, key, turn, work)

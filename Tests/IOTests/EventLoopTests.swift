@@ -48,6 +48,57 @@ import Testing
         #expect(sum == 19_900)
     }
 
+    /// On a thread that runs no tasks.
+    private func byHand<Value: Sendable>(_ body: @escaping @Sendable (EventLoop, ManualClock) -> Value) async throws
+        -> Value
+    {
+        let end = Expectation<Result<Value, IOError>>()
+        let hasThread = SystemThread.start(name: "by hand") {
+            let clock = ManualClock(epochMilliseconds: 5000)
+            do throws(IOError) {
+                let loop = try EventLoop(index: 0, clock: clock)
+                end.fulfil(.success(loop.occupyThread { body(loop, clock) }))
+            } catch { end.fulfil(.failure(error)) }
+        }
+        try #require(hasThread)
+        return try #require(await end.value(within: nil)).get()
+    }
+
+    @Test func `a loop that is driven by hand goes by the time that it is given`() async throws {
+        let rung = try await byHand { loop, clock in
+            var rung: [Int] = []
+            let alarms = [2000, 100].map { milliseconds in
+                let alarm = Alarm(on: loop) { rung.append(loop.epochMilliseconds) }
+                alarm.set(after: milliseconds)
+                return alarm
+            }
+            for step in [50, 50, 1000, 900] {
+                clock.advance(milliseconds: step)
+                _ = loop.runUntilIdle(within: 0)
+            }
+            return withExtendedLifetime(alarms) { rung }
+        }
+        #expect(rung == [5100, 7000])
+    }
+
+    @Test func `a loop that is driven by hand is idle once its tasks and their work on other threads have ended`()
+        async throws
+    {
+        let (isIdle, result) = try await byHand { loop, _ in
+            let result = Tally()
+            loop.spawn {
+                for _ in 0..<20 {
+                    await Task.yield()
+                    let one = await BlockingPool.shared.run { 1 }
+                    result.count.add(one, ordering: .relaxed)
+                }
+            }
+            return (loop.runUntilIdle(within: 60_000), result.count.load(ordering: .relaxed))
+        }
+        #expect(isIdle)
+        #expect(result == 20)
+    }
+
     @Test func `alarms ring in the order of their deadlines, far ones included`() async throws {
         let order = try await onLoop { loop in
             let wakeup = Wakeup()

@@ -9,7 +9,8 @@ public final class Resolution {
     public private(set) var isComplete: Bool
     private var wakeups: [Wakeup] = []
 
-    init(_ addresses: [IPAddress], isComplete: Bool = true) {
+    /// - Parameter addresses: not empty.
+    public init(_ addresses: [IPAddress], isComplete: Bool = true) {
         self.addresses = addresses
         self.isComplete = isComplete
     }

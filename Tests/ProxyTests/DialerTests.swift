@@ -13,7 +13,8 @@ struct DialerTests {
     private static func refusal(host: String, port: UInt16, _ policy: Policy) async throws -> (Status, ProxyError)? {
         try await onLoop { loop in
             let dialer = Dialer(
-                resolver: try Resolver(on: loop), policy: policy, own: OwnListeners(), loop: loop, wakeup: Wakeup())
+                network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                loop: loop, wakeup: Wakeup())
             do throws(Refusal) {
                 try await dialer.connect(host: host, port: port).close()
                 return nil
@@ -34,7 +35,8 @@ struct DialerTests {
         let isRefused = try await onLoop { loop in
             let dialer = LoopBound(
                 Dialer(
-                    resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy,
+                    network: SystemNetwork(try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
+                    policy: policy,
                     own: OwnListeners(), loop: loop, wakeup: Wakeup()),
                 to: loop)
             let end = Expectation<Bool>()
@@ -64,7 +66,8 @@ struct DialerTests {
         let policy = try policy()
         let refusal = try await onLoop { loop -> (Status, ProxyError, String)? in
             let dialer = Dialer(
-                resolver: try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), policy: policy,
+                network: SystemNetwork(try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
+                policy: policy,
                 own: OwnListeners(), loop: loop,
                 wakeup: Wakeup())
             do throws(Refusal) {
@@ -90,7 +93,9 @@ struct DialerTests {
             let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             let early = try await resolver.resolve("origin.test")
             #expect(early.addresses.map(\.description) == ["fe80::1"])
-            let dialer = Dialer(resolver: resolver, policy: policy, own: OwnListeners(), loop: loop, wakeup: Wakeup())
+            let dialer = Dialer(
+                network: SystemNetwork(resolver, on: loop), policy: policy, own: OwnListeners(), loop: loop,
+                wakeup: Wakeup())
             server.release()
             let stream = try await dialer.connect(host: "origin.test", port: listener.address.port)
             defer { listener.close() }
@@ -104,7 +109,8 @@ struct DialerTests {
         let isReached = try await onLoop { loop in
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
             let dialer = Dialer(
-                resolver: try Resolver(on: loop), policy: policy, own: OwnListeners(), loop: loop, wakeup: Wakeup())
+                network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                loop: loop, wakeup: Wakeup())
             let stream = try await dialer.connect(host: "127.0.0.1", port: listener.address.port)
             defer { listener.close() }
             return stream.peerAddress == listener.address

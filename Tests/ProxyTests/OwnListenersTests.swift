@@ -70,7 +70,8 @@ struct OwnListenersTests {
                 let own = OwnListeners()
                 own.add(addresses, as: kind)
                 let dialer = Dialer(
-                    resolver: try Resolver(on: loop), policy: policy, own: own, loop: loop, wakeup: Wakeup())
+                    network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: own, loop: loop,
+                    wakeup: Wakeup())
                 do throws(Proxy.Refusal) {
                     try await dialer.connect(
                         host: host, port: port, isJudged: isJudged, isForPractice: isForPractice

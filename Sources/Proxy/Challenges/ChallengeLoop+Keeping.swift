@@ -20,7 +20,7 @@ extension ChallengeLoop {
     func kept(for space: ProtectionSpace) -> Credential? {
         let limit = policy.rules.configuration.timeouts.session.milliseconds
         let ofSession = shared.sessionCredentials.credential(
-            for: space, of: delegate.client, at: SystemClock.epochMilliseconds, limit: limit)
+            for: space, of: delegate.client, at: loop.epochMilliseconds, limit: limit)
         if let ofSession { return ofSession }
         if let sighting, let proven = learning.proven(for: space, by: sighting) { return proven }
         return shared.storage.defaultCredential(for: space) ?? space.general.flatMap(shared.storage.defaultCredential)
@@ -44,7 +44,7 @@ extension ChallengeLoop {
         case .none: break
         case .session:
             shared.sessionCredentials.put(
-                credential, for: space, of: delegate.client, at: SystemClock.epochMilliseconds,
+                credential, for: space, of: delegate.client, at: loop.epochMilliseconds,
                 limit: policy.rules.configuration.timeouts.session.milliseconds)
             shared.sessionOrigins.insert([space.origin])
         case .permanent: loop.spawn { await shared.keep(credential, for: space) }

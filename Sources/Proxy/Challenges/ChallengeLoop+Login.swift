@@ -38,7 +38,7 @@ extension ChallengeLoop {
     /// Appends the login's next token; false when none is due.
     mutating func authorizeLogin(into value: ByteBuffer) throws(AuthenticationError) -> Bool {
         guard let context = upstream.login(to: origin)?.context, !context.isEstablished else { return false }
-        do throws(AuthenticationError) { try context.authorize(at: SystemClock.epochMilliseconds, into: value) } catch {
+        do throws(AuthenticationError) { try context.authorize(at: loop.epochMilliseconds, into: value) } catch {
             trouble = error
             throw error
         }

@@ -20,7 +20,7 @@ extension ChallengeLoop {
 
     /// Appends the cookies of the session, and the client's own. Of no session, the client's alone.
     func appendCookies(of session: SessionAuthenticator, into value: ByteBuffer) -> AuthorizationTicket? {
-        let now = SystemClock.epochMilliseconds
+        let now = loop.epochMilliseconds
         let ticket = session.authorize(target: target.readable, at: now, into: value)
         forms?.appendClientCookies(besides: session, at: now, into: value)
         return ticket

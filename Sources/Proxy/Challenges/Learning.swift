@@ -44,7 +44,7 @@ struct Learning {
     ) -> Credential? {
         guard learns(space) != nil else { return nil }
         let proven = sightings.proven(
-            for: space, by: sessionClient, to: request, at: SystemClock.epochMilliseconds,
+            for: space, by: sessionClient, to: request, at: upstreams.loop.epochMilliseconds,
             limit: policy.rules.configuration.timeouts.session.milliseconds)
         guard let proven, let user = proven.user, let password = proven.password else { return nil }
         return keep(user, password, for: space)
@@ -65,7 +65,7 @@ struct Learning {
             name: space.credentialName(of: user), user: user, password: password, persistence: persistence)
         if persistence == .session {
             shared.sessionCredentials.put(
-                credential, for: space, of: delegate.client, at: SystemClock.epochMilliseconds,
+                credential, for: space, of: delegate.client, at: upstreams.loop.epochMilliseconds,
                 limit: policy.rules.configuration.timeouts.session.milliseconds)
         } else {
             let shared = shared

@@ -48,7 +48,7 @@ struct Lesson {
             learning.sightings.refused(credential, of: learning.sessionClient, to: request)
         } else if (200..<300).contains(status) {
             let spaces = learning.sightings.accepted(
-                credential, of: learning.sessionClient, to: request, at: SystemClock.epochMilliseconds)
+                credential, of: learning.sessionClient, to: request, at: learning.upstreams.loop.epochMilliseconds)
             for space in spaces { learning.keep(user, password, for: space) }
         }
     }

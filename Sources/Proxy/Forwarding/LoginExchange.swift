@@ -80,7 +80,7 @@ struct LoginExchange {
         // Some servers hold a session to the program that began it.
         if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
         let cookies = own.fieldValue
-        if jar.append(for: target.span, at: SystemClock.epochMilliseconds, to: cookies) {
+        if jar.append(for: target.span, at: requester.loop.epochMilliseconds, to: cookies) {
             head.append("Cookie: " as StaticString)
             head.append(cookies.readable)
             head.append("\r\n" as StaticString)

@@ -100,7 +100,7 @@ final class LoginForms {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let fields = upstream.head.fields
         guard fields.present.contains(.setCookie) else { return }
-        let now = SystemClock.epochMilliseconds
+        let now = requester.loop.epochMilliseconds
         upstream.withHeadBytes { bytes in
             for index in fields.indices where fields[index].known == .setCookie {
                 let value = bytes.extracting(fields[index].value)
@@ -184,7 +184,7 @@ final class LoginForms {
     private func read(
         _ page: LoginPage, for login: inout FormLogin, beginningAt target: [UInt8]? = nil
     ) async -> FormLogin.Step {
-        let (former, now) = (login, SystemClock.epochMilliseconds)
+        let (former, now) = (login, requester.loop.epochMilliseconds)
         let look = { @Sendable () -> (FormLogin, FormLogin.Step) in
             var login = former
             let step = target.map { login.begin(with: page, at: $0, now: now) } ?? login.received(page, now: now)

@@ -18,7 +18,7 @@ struct TokenClient {
     private static let contentLimit = 64 * 1024
 
     func fetch(_ grant: TokenGrant) async throws(TokenError) -> TokenResponse {
-        let request = try TokenRequest(grant, at: SystemClock.epochMilliseconds)
+        let request = try TokenRequest(grant, at: upstreams.loop.epochMilliseconds)
         let requester: Requester
         do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch {
             throw unreachable(grant, "\(error)")

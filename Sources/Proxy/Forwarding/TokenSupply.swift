@@ -11,7 +11,8 @@ struct TokenSupply {
     /// What answers with the credential right now: itself, unless a token has to be fetched first.
     func current(_ credential: Credential) -> Credential? {
         guard credential.grant != nil else { return credential }
-        return store.current(for: credential.version, at: SystemClock.epochMilliseconds)?.with(credential.persistence)
+        return store.current(for: credential.version, at: upstreams.loop.epochMilliseconds)?.with(
+            credential.persistence)
     }
 
     /// What answers with the credential in this space.
@@ -23,7 +24,7 @@ struct TokenSupply {
         var refused = refused
         // Each round ends a wait, or a parked token.
         for _ in 0..<4 {
-            switch store.supply(for: credential.version, besides: refused, at: SystemClock.epochMilliseconds) {
+            switch store.supply(for: credential.version, besides: refused, at: upstreams.loop.epochMilliseconds) {
             case .token(let token, let fetches):
                 if fetches { fetch(credential) }
                 let isParked = upstreams.shared.spaces.parked.contains(token.version, for: space)
@@ -48,14 +49,14 @@ struct TokenSupply {
     private func fetch(_ credential: Credential) {
         guard let grant = credential.grant else { return }
         let client = LoopBound(TokenClient(upstreams: upstreams, policy: policy), to: upstreams.loop)
-        let shared = upstreams.shared
-        upstreams.loop.spawn {
+        let (shared, loop) = (upstreams.shared, upstreams.loop)
+        loop.spawn {
             let result: Result<TokenResponse, TokenError>
             do throws(TokenError) { result = .success(try await client.value.fetch(grant)) } catch {
                 shared.report("credential \(credential.version.name) gets no token: \(error)")
                 result = .failure(error)
             }
-            let token = shared.tokens.land(result, for: credential.version, at: SystemClock.epochMilliseconds)
+            let token = shared.tokens.land(result, for: credential.version, at: loop.epochMilliseconds)
             // What was refused of the one before is nobody's any more.
             if let token { shared.spaces.parked.keepOnly(token.version) }
         }

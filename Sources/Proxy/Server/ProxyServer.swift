@@ -61,11 +61,13 @@ public final class ProxyServer: Sendable {
     ) throws(StartError) -> Worker {
         let loop: EventLoop
         do throws(IOError) { loop = try EventLoop(index: index) } catch { throw StartError("\(error)") }
-        do throws(ResolutionError) {
-            return try Worker(
-                policy: policy, shared: shared, on: loop, counting: clients, arrivals: arrivals,
-                idleLimit: idleLimit)
-        } catch { throw StartError("the name resolver cannot start: \(error)") }
+        let network: SystemNetwork
+        do throws(ResolutionError) { network = SystemNetwork(try Resolver(on: loop), on: loop) } catch {
+            throw StartError("the name resolver cannot start: \(error)")
+        }
+        return Worker(
+            policy: policy, shared: shared, on: loop, in: network, counting: clients, arrivals: arrivals,
+            idleLimit: idleLimit)
     }
 
     public func start() {

@@ -1,6 +1,5 @@
 import Authentication
 import Bytes
-import DNS
 import HTTP
 import IO
 import PAC
@@ -33,15 +32,16 @@ final class Worker: SessionHost {
     private static let relief = 2
 
     /// - Parameters:
+    ///   - network: where other hosts are.
     ///   - clients: those of all loops.
     ///   - arrivals: connections that may wait, and be refused, beside them.
     ///   - idleLimit: connections to origins that this loop keeps for later.
     init(
-        policy: ServicePolicy, shared: SharedState, on loop: EventLoop, counting clients: ClientCount, arrivals: Int,
-        idleLimit: Int
-    ) throws(ResolutionError) {
+        policy: ServicePolicy, shared: SharedState, on loop: EventLoop, in network: any Network,
+        counting clients: ClientCount, arrivals: Int, idleLimit: Int
+    ) {
         self.policy = policy
-        upstreams = try Upstreams(policy: policy.exchanges, shared: shared, on: loop, idleLimit: idleLimit)
+        upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: idleLimit)
         self.loop = loop
         self.shared = shared
         self.clients = clients
@@ -126,7 +126,7 @@ final class Worker: SessionHost {
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
         guard policy.log != nil else { return }
-        let now = SystemClock.epochMilliseconds
+        let now = loop.epochMilliseconds
         lines.add { encoder.append(record, at: now, to: $0) }
     }
 

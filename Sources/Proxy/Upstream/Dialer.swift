@@ -9,7 +9,7 @@ import Transport
 /// Opens a connection to a host: its name is resolved once, each address is judged, and only what was judged is
 /// dialled, so that a name which changes its mind in between reaches nothing.
 struct Dialer {
-    let resolver: Resolver
+    let network: any Network
     let policy: Policy
     /// What is never dialled, whatever the policy says.
     let own: OwnListeners
@@ -29,8 +29,8 @@ struct Dialer {
         }
         let resolution = try await resolve(host, port, isPermitted)
         do throws(IOError) {
-            return try await Connector.connect(
-                to: resolution, port: port, within: policy.timeouts.connect, on: loop, wakeup: wakeup
+            return try await network.connect(
+                to: resolution, port: port, within: policy.timeouts.connect, waking: wakeup
             ) { isPermitted($0.address) }
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
@@ -71,7 +71,7 @@ struct Dialer {
 
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
-            if IPAddress(host) != nil { return try await resolver.resolve(host) }
+            if IPAddress(host) != nil { return try await network.addresses(of: host) }
             return try await lookUp(host)
         } catch {
             switch error {
@@ -85,11 +85,11 @@ struct Dialer {
     /// Others may ask for the same name: a client that leaves ends its own wait, and not the query.
     private func lookUp(_ host: String) async throws(ResolutionError) -> Resolution {
         let answer = Expectation<Result<LoopBound<Resolution>, ResolutionError>>()
-        let resolver = LoopBound(resolver, to: loop)
+        let network = LoopBound(network, to: loop)
         loop.spawn {
             do throws(ResolutionError) {
-                let resolution = try await resolver.value.resolve(host)
-                answer.fulfil(.success(LoopBound(resolution, to: resolver.loop)))
+                let resolution = try await network.value.addresses(of: host)
+                answer.fulfil(.success(LoopBound(resolution, to: network.loop)))
             } catch { answer.fulfil(.failure(error)) }
         }
         guard let known = await answer.value(within: nil) else {

@@ -60,7 +60,7 @@ final class Requester {
 
     func dialer(for policy: Policy) -> Dialer {
         Dialer(
-            resolver: upstreams.resolver, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup)
+            network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup)
     }
 
     /// Writes all of `buffer` to the client.

@@ -1,6 +1,5 @@
 import Authentication
 import Bytes
-import DNS
 import HTTP
 import IO
 import PAC
@@ -12,7 +11,7 @@ import Telemetry
 final class Upstreams {
     let loop: EventLoop
     let shared: SharedState
-    let resolver: Resolver
+    let network: any Network
     let metrics: Metrics
     /// What requests follow that begin now.
     private(set) var policy: Policy
@@ -20,14 +19,16 @@ final class Upstreams {
     private(set) var isDraining = false
     private var origins: OriginTable
 
-    /// - Parameter idleLimit: connections that this loop keeps for later.
-    init(policy: Policy, shared: SharedState, on loop: EventLoop, idleLimit: Int) throws(ResolutionError) {
+    /// - Parameters:
+    ///   - network: where other hosts are.
+    ///   - idleLimit: connections that this loop keeps for later.
+    init(policy: Policy, shared: SharedState, on loop: EventLoop, in network: any Network, idleLimit: Int) {
         self.loop = loop
         self.shared = shared
         self.policy = policy
         metrics = Metrics()
         origins = OriginTable(idleLimit: idleLimit, identities: shared.identities)
-        resolver = try Resolver(on: loop)
+        self.network = network
     }
 
     /// Where requests for that scheme, host, in any case, and port go by these rules.

@@ -1,0 +1,38 @@
+import IO
+import Testing
+
+/// Plays a conversation with a whole proxy: the text says in order how its clients and servers act, how it answers, and
+/// how time passes. Nothing listens on a port, and nobody waits for real time.
+///
+/// A step begins with its party, and an arrow that says whether it is for the proxy (`>>`) or from it (`<<`):
+///
+///     client >> GET http://h/ HTTP/1.1      a message: its lines follow, then an empty line and the content
+///     << connect h:80                       a new connection; the first is `server`, the next `server 2`
+///     << connect h:80 refused               also: unreachable, pending (then: server >> accept, server >> refuse)
+///     server << GET / HTTP/1.1              fields that are named must be there, those of `strict` must be named
+///     server >> HTTP/1.1 200 OK             Content-Length is added; `Content-Length: -` leaves a field out
+///     client >> 70000 bytes                 content, in the framing of the last head; `end of body` is the last chunk
+///     client << "0\r\n\r\n"                 just these bytes
+///     server >> close                       also: end (of sending), reset
+///     client << close                       the proxy ended the connection; end: its sending
+///     after 30s                             also: 250ms, 5min, 2h
+///     reload RULES                          in place of those of the start; the lines that follow belong to it
+///     file NAME CONTENT                     writes a file, which the rules name as `file FILES/NAME`
+///     report TEXT                           the proxy has told its operator
+///     # a remark
+///
+/// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever
+/// got something. In a text `*` stands for anything, `{n}` for anything that is the same wherever it stands again, and
+/// `base64(u:p)` for what it says. Each step begins when the proxy has nothing more to do, and all that the proxy has sent
+/// by then, connections, heads, content and ends, must be named before something is said to it.
+func play(
+    rules: String = "", _ conversation: String, sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    let failure = await withCheckedContinuation { continuation in
+        let hasThread = SystemThread.start(name: "play") {
+            continuation.resume(returning: Performance.failure(of: conversation, rules: rules))
+        }
+        precondition(hasThread, "the system gives no thread for a conversation")
+    }
+    if let failure { Issue.record(Comment(rawValue: failure), sourceLocation: sourceLocation) }
+}

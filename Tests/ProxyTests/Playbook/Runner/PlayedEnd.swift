@@ -1,0 +1,107 @@
+import Glibc
+import IO
+
+/// The far end of one of the proxy's connections.
+final class PlayedEnd {
+    /// How far the proxy has ended the connection.
+    enum End: Equatable {
+        case open
+        case sending
+        case all
+    }
+
+    private let descriptor: Int32
+    /// The proxy's end.
+    private let socket: Socket
+    private var outgoing: ArraySlice<UInt8> = []
+    /// Bytes that came, and that no step has named.
+    var incoming: ArraySlice<UInt8> = []
+    private(set) var end = End.open
+    /// The end that a step has named.
+    var namedEnd = End.open
+    private(set) var isClosed = false
+    /// Content that was sent and that was named since the last head.
+    var sent = Progress()
+    var named = Progress()
+
+    struct Progress {
+        var count = 0
+        var isChunked = false
+        /// Bytes that the chunk still has.
+        var chunk = 0
+    }
+
+    private init(_ descriptor: Int32, to socket: Socket) {
+        self.descriptor = descriptor
+        self.socket = socket
+    }
+
+    deinit { close() }
+
+    static func pair(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            throw .system(errno: errno, operation: "cannot make a pair of sockets")
+        }
+        let socket = try Socket(takingOwnership: ends[0], on: loop)
+        return (socket, PlayedEnd(ends[1], to: socket))
+    }
+
+    func send(_ bytes: [UInt8]) { outgoing += bytes }
+
+    /// Moves what can be moved.
+    /// - Returns: whether anything was.
+    func pump() -> Bool {
+        guard !isClosed else { return false }
+        let (had, knew) = (outgoing.count, end)
+        let read = receive()
+        while !outgoing.isEmpty {
+            let count = outgoing.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+            }
+            guard count > 0 else {
+                // A peer that is gone takes nothing.
+                if errno != EAGAIN { outgoing = [] }
+                break
+            }
+            outgoing.removeFirst(count)
+        }
+        return read || had != outgoing.count || knew != end
+    }
+
+    private func receive() -> Bool {
+        var (hasRead, room) = (false, [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count = recv(descriptor, &room, room.count, 0)
+            if count > 0 {
+                incoming += room[..<count]
+                hasRead = true
+                continue
+            }
+            if count == 0 || errno != EAGAIN {
+                var state = pollfd(fd: descriptor, events: 0, revents: 0)
+                let isGone = poll(&state, 1, 0) > 0 && Int32(state.revents) & (POLLHUP | POLLERR) != 0
+                end = isGone || count < 0 ? .all : .sending
+            }
+            return hasRead
+        }
+    }
+
+    func endSending() { if !isClosed { shutdown(descriptor, Int32(SHUT_WR)) } }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        Glibc.close(descriptor)
+    }
+
+    /// A stream socket that is closed with bytes unread resets its peer, as TCP does.
+    func reset() {
+        var byte: UInt8 = 0
+        if !isClosed, !socket.isClosed {
+            Glibc.send(socket.descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
+        }
+        close()
+    }
+}

@@ -1,0 +1,87 @@
+import Bytes
+import DNS
+import Glibc
+import IO
+import Transport
+
+@testable import Proxy
+
+/// A connection that the proxy wants, and what becomes of it.
+final class PlayedDial {
+    enum Outcome {
+        case accepted
+        case refused
+        case unreachable
+    }
+
+    let place: String
+    private let wakeup: Wakeup
+    fileprivate var outcome: Outcome?
+    /// Whether the proxy waits for it no longer.
+    fileprivate(set) var isOver = false
+    /// The server's end, once there is one.
+    fileprivate(set) var end: PlayedEnd?
+
+    fileprivate init(to place: String, waking wakeup: Wakeup) {
+        self.place = place
+        self.wakeup = wakeup
+    }
+
+    func settle(_ outcome: Outcome) {
+        self.outcome = outcome
+        wakeup.signal()
+    }
+}
+
+/// A network whose servers are played: each name has an address of its own, and those below `invalid` none.
+final class PlayedNetwork: Network {
+    /// Those that nobody has taken note of.
+    var dials: [PlayedDial] = []
+    private let loop: EventLoop
+    private var names: [String] = []
+
+    /// 192.0.2.0/24, RFC 5737.
+    private static let first: UInt32 = 0xC000_0201
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    func addresses(of name: String) async throws(ResolutionError) -> Resolution {
+        if let address = IPAddress(name) { return Resolution([address]) }
+        if name.hasSuffix(".invalid") { throw .noSuchName(name) }
+        if !names.contains(name) { names.append(name) }
+        return Resolution([IPAddress(v4: Self.first + UInt32(names.firstIndex(of: name) ?? 0))])
+    }
+
+    func connect(
+        to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
+        where isPermitted: (SocketAddress) -> Bool
+    ) async throws(IOError) -> ByteStream {
+        guard let address = resolution.addresses.first(where: { isPermitted(SocketAddress($0, port: port)) }) else {
+            throw .timedOut
+        }
+        let dial = PlayedDial(to: "\(name(of: address)):\(port)", waking: wakeup)
+        defer { dial.isOver = true }
+        dials.append(dial)
+        let deadline = Alarm(on: loop) { wakeup.signal() }
+        deadline.set(after: limit)
+        while dial.outcome == nil {
+            if wakeup.isCancelled { throw .closed }
+            if deadline.hasRung { throw .timedOut }
+            await wakeup.wait()
+        }
+        switch dial.outcome {
+        case .refused: throw .system(errno: ECONNREFUSED, operation: "cannot connect")
+        case .unreachable: throw .system(errno: EHOSTUNREACH, operation: "cannot connect")
+        case .accepted, nil: break
+        }
+        let (socket, end) = try PlayedEnd.pair(on: loop)
+        dial.end = end
+        socket.wakeup = wakeup
+        while socket.connectionResult() == nil { await wakeup.wait() }
+        return ByteStream(socket)
+    }
+
+    private func name(of address: IPAddress) -> String {
+        names.enumerated().first { IPAddress(v4: Self.first + UInt32($0.offset)) == address }?.element ?? "\(address)"
+    }
+}

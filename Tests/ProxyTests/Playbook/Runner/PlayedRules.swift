@@ -1,0 +1,60 @@
+import Authentication
+import Credentials
+import Rules
+import Testing
+
+@testable import Proxy
+
+/// The policy of a rule file's text.
+enum PlayedRules {
+    /// A file system that holds one rule file.
+    private struct Reader: SourceReader {
+        let text: String
+
+        func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
+            guard path == "proxy.conf" else { throw .notFound }
+            return Array(text.utf8)
+        }
+
+        func environment(_ name: String) -> String? { nil }
+    }
+
+    /// - Parameter files: the folder that the rules call `FILES`.
+    static func policy(_ text: String, files: String) throws -> Policy {
+        var lines = ["listen 127.0.0.1:3128", "log off"]
+        if !text.contains("clients {") { lines.append("clients { allow 127.0.0.0/8 }") }
+        if !text.contains("egress {") { lines.append("egress { allow any; connect-ports any }") }
+        lines.append(text.replacing("FILES", with: files))
+        let file = try RuleFile("proxy.conf", from: Reader(text: lines.joined(separator: "\n")))
+        guard let configuration = file.configuration else {
+            throw Script.Flaw(sentence: "the rules are wrong: \(file.report)")
+        }
+        let credentials = ConfiguredCredentials(
+            configuration.credentials.compactMap { configured($0) }, environment: [:])
+        let accounts = try ClientAccounts(configuration.clients, nonceKey: nil)
+        let rules = RuleSet(configuration)
+        for trouble in credentials.refresh().errors.map({ "\($0)" }) + accounts.refresh() {
+            throw Script.Flaw(sentence: trouble)
+        }
+        // The system's anchors take long to read, and nothing here is held against them.
+        return Policy(
+            rules: rules, credentials: credentials, clients: accounts, trust: try TrustSources(rules), log: nil)
+    }
+
+    private static func configured(_ credential: Configuration.Credential) -> ConfiguredCredential? {
+        switch credential.content {
+        case .password(let user, let password):
+            ConfiguredCredential(name: credential.name, user: source(user), password: source(password))
+        case .token(let token): ConfiguredCredential(name: credential.name, content: .token(source(token)))
+        case .identity, .oauth, .kerberos, .signature: nil
+        }
+    }
+
+    private static func source(_ source: Rules.ValueSource) -> Credentials.ValueSource {
+        switch source {
+        case .literal(let text): .literal(text.reveal())
+        case .environment(let name): .environment(name)
+        case .file(let path): .file(path: path)
+        }
+    }
+}

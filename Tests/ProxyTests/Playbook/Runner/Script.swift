@@ -1,0 +1,193 @@
+/// A conversation as it is written, step by step.
+struct Script {
+    struct Step {
+        /// As they are written.
+        var lines: [Substring]
+        var action: Action
+    }
+
+    enum Party: Hashable, CustomStringConvertible {
+        case client(Int)
+        case server(Int)
+
+        /// `client`, `client 2`, `server`, `server 2`.
+        init?(_ name: some StringProtocol) {
+            let words = name.split(separator: " ")
+            guard let kind = words.first, words.count <= 2 else { return nil }
+            guard let number = words.count == 1 ? 1 : Int(words[1]), number > 0 else { return nil }
+            switch kind {
+            case "client": self = .client(number)
+            case "server": self = .server(number)
+            default: return nil
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .client(let number): number == 1 ? "client" : "client \(number)"
+            case .server(let number): number == 1 ? "server" : "server \(number)"
+            }
+        }
+    }
+
+    enum Action {
+        /// A party acts.
+        case send(Party?, Matter)
+        /// The proxy does.
+        case expect(Party?, Matter)
+        case connect(to: String, PlayedDial.Outcome?)
+        case pass(milliseconds: Int)
+        case reload(String)
+        case file(String, content: String)
+        case report(String)
+    }
+
+    /// Something that passes on a connection.
+    enum Matter {
+        case message(MessageText)
+        case content(Int)
+        case endOfContent
+        case raw(String)
+        case close
+        case end
+        case reset
+        case accept
+        case refuse
+    }
+
+    struct Flaw: Error {
+        let sentence: String
+    }
+
+    private(set) var steps: [Step] = []
+
+    init(_ text: String) throws(Flaw) {
+        var blocks: [[Substring]] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.trimmed.hasPrefix("#") { continue }
+            if Self.begins(line.trimmed) || blocks.isEmpty {
+                blocks.append([line])
+            } else {
+                blocks[blocks.count - 1].append(line)
+            }
+        }
+        for var block in blocks {
+            while let last = block.last, last.trimmed.isEmpty { block.removeLast() }
+            if block.isEmpty { continue }
+            steps.append(Step(lines: block, action: try Self.action(of: block.map { $0.trimmed })))
+        }
+    }
+
+    /// Those that are there before the proxy is, by name.
+    var firstFiles: [String: String] {
+        var files: [String: String] = [:]
+        for step in steps {
+            guard case .file(let name, let content) = step.action else { break }
+            files[name] = content
+        }
+        return files
+    }
+
+    private static let keywords = ["after ", "reload ", "file ", "report "]
+
+    private static func begins(_ line: Substring) -> Bool {
+        keywords.contains { line.hasPrefix($0) } || arrow(in: line) != nil
+    }
+
+    private struct Arrow {
+        let party: Party?
+        let isForProxy: Bool
+        let rest: Substring
+    }
+
+    private static func arrow(in line: Substring) -> Arrow? {
+        for mark in [">>", "<<"] {
+            guard let range = line.firstRange(of: mark) else { continue }
+            let name = line[..<range.lowerBound].trimmed
+            let party = Party(name)
+            guard name.isEmpty || party != nil else { continue }
+            return Arrow(party: party, isForProxy: mark == ">>", rest: line[range.upperBound...].trimmed)
+        }
+        return nil
+    }
+
+    private static func action(of lines: [Substring]) throws(Flaw) -> Action {
+        let first = lines.first ?? ""
+        if let arrow = arrow(in: first) {
+            if !arrow.isForProxy, arrow.rest.hasPrefix("connect ") { return try dial(arrow.rest) }
+            let matter = try matter(arrow.rest, lines.dropFirst())
+            return arrow.isForProxy ? .send(arrow.party, matter) : .expect(arrow.party, matter)
+        }
+        let words = first.split(separator: " ", maxSplits: 2)
+        let rest = ([first.dropFirst(words.first?.count ?? 0).trimmed] + lines.dropFirst()).joined(separator: "\n")
+        switch words.first {
+        case "after": return .pass(milliseconds: try milliseconds(rest))
+        case "reload": return .reload(rest)
+        case "report": return .report(rest)
+        case "file" where words.count > 1:
+            return .file(String(words[1]), content: words.count > 2 ? String(words[2]) : "")
+        default: throw Flaw(sentence: "no step begins with “\(first)”")
+        }
+    }
+
+    private static func dial(_ text: Substring) throws(Flaw) -> Action {
+        let words = text.split(separator: " ")
+        guard words.count == 2 || words.count == 3 else { throw Flaw(sentence: "connect HOST:PORT [OUTCOME]") }
+        if words.count == 2 { return .connect(to: String(words[1]), .accepted) }
+        switch words[2] {
+        case "refused": return .connect(to: String(words[1]), .refused)
+        case "unreachable": return .connect(to: String(words[1]), .unreachable)
+        case "pending": return .connect(to: String(words[1]), nil)
+        default: throw Flaw(sentence: "no connection becomes “\(words[2])”")
+        }
+    }
+
+    private static func matter(_ first: Substring, _ more: ArraySlice<Substring>) throws(Flaw) -> Matter {
+        switch first {
+        case "close": return .close
+        case "end": return .end
+        case "reset": return .reset
+        case "accept": return .accept
+        case "refuse": return .refuse
+        case "end of body": return .endOfContent
+        default: break
+        }
+        if first.hasSuffix(" bytes"), let count = Int(first.dropLast(6)) { return .content(count) }
+        if first.hasPrefix("\"") {
+            let texts = ([first] + more).map { $0.trimmed }
+            guard texts.allSatisfy({ $0.count > 1 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }) else {
+                throw Flaw(sentence: "a quotation has no end")
+            }
+            return .raw(texts.map { unescaped($0.dropFirst().dropLast()) }.joined())
+        }
+        guard let message = MessageText(first, more) else { throw Flaw(sentence: "“\(first)” is no message") }
+        return .message(message)
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        String(text).replacing("\\r", with: "\r").replacing("\\n", with: "\n")
+    }
+
+    private static func milliseconds(_ text: String) throws(Flaw) -> Int {
+        let number = text.prefix { $0.isNumber }
+        let factor =
+            switch text.dropFirst(number.count) {
+            case "ms": 1
+            case "s": 1000
+            case "min": 60_000
+            case "h": 3_600_000
+            default: 0
+            }
+        guard let count = Int(number), factor > 0 else { throw Flaw(sentence: "“\(text)” is no time") }
+        return count * factor
+    }
+}
+
+extension StringProtocol {
+    var trimmed: Substring {
+        guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else {
+            return ""
+        }
+        return Substring(self[first...last])
+    }
+}

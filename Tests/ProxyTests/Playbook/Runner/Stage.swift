@@ -1,0 +1,206 @@
+import Authentication
+import Bytes
+import Credentials
+import Foundation
+import IO
+import Synchronization
+import Telemetry
+
+@testable import Proxy
+
+/// A proxy with its clients, its servers and its time. Belongs to the thread that plays.
+final class Stage {
+    let loop: EventLoop
+    var variables = Variables()
+    /// The server that got the last request.
+    var lastAsked: Int?
+    private let clock: ManualClock
+    private let network: PlayedNetwork
+    private let worker: Worker
+    private let shared: SharedState
+    private let told: Told
+    private let folder: String
+    private var clients: [Int: PlayedEnd] = [:]
+    /// In the order in which the conversation names them.
+    private var servers: [PlayedDial] = []
+    private var namedEndsOfDials: Set<Int> = []
+
+    /// What the proxy tells its operator, from any thread.
+    private final class Told: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    /// 2026-01-01T00:00:00Z.
+    private static let start = 1_767_225_600_000
+    /// Milliseconds that work on other threads may take.
+    private static let patience: Int32 = 20_000
+
+    /// - Parameter files: contents by name.
+    init(_ rules: String, files: [String: String]) throws {
+        clock = ManualClock(epochMilliseconds: Self.start)
+        loop = try EventLoop(index: 0, clock: clock)
+        network = PlayedNetwork(on: loop)
+        folder = FileManager.default.temporaryDirectory.path + "/play.\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for (name, content) in files {
+            try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        }
+        let told = Told()
+        self.told = told
+        shared = SharedState(storage: MemoryCredentialStorage()) { line in told.lines.withLock { $0.append(line) } }
+        let counting = ClientCount(ClientCount.Limits(clients: 1000, perAddress: 1000), loops: 1) { line in
+            told.lines.withLock { $0.append(line) }
+        }
+        worker = Worker(
+            policy: try PlayedRules.policy(rules, files: folder), shared: shared, on: loop, in: network,
+            counting: counting, arrivals: 8, idleLimit: 100)
+        let bound = LoopBound(worker, to: loop)
+        counting.connect([bound])
+        shared.onRetirement { retirement in bound.loop.submit { bound.value.retire(retirement) } }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    // MARK: - Time
+
+    /// Lets the proxy do all that it has to do.
+    func settle() throws {
+        while true {
+            guard loop.runUntilIdle(within: Self.patience) else {
+                throw Performance.Failure(sentence: "work on another thread does not come to an end")
+            }
+            let ends = clients.values + servers.compactMap(\.end) + network.dials.compactMap(\.end)
+            // Each is to be asked, not only the first that has something.
+            if ends.count(where: { $0.pump() }) == 0 { return }
+        }
+    }
+
+    /// From one deadline to the next, since each may set another.
+    func pass(_ milliseconds: Int) throws {
+        var rest = milliseconds
+        try settle()
+        while rest > 0 {
+            let step = min(rest, max(1, loop.timeToNextDeadline ?? rest))
+            clock.advance(milliseconds: step)
+            rest -= step
+            try settle()
+        }
+    }
+
+    // MARK: - Operators
+
+    func reload(_ rules: String) throws {
+        worker.adopt(try PlayedRules.policy(rules, files: folder))
+    }
+
+    func write(_ content: String, to name: String) throws {
+        try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+    }
+
+    var reports: [String] { told.lines.withLock { $0 } }
+
+    func requireReport(_ text: String) throws {
+        let isThere = told.lines.withLock { lines in
+            guard let place = lines.firstIndex(where: { variables.match(text, $0) }) else { return false }
+            lines.remove(at: place)
+            return true
+        }
+        if !isThere { throw Performance.Failure(sentence: "that was not reported") }
+    }
+
+    // MARK: - Parties
+
+    /// - Parameter isNew: whether a client may connect.
+    func end(of party: Script.Party, isNew: Bool) throws -> PlayedEnd {
+        switch party {
+        case .client(let number):
+            if let known = clients[number], !known.isClosed || !isNew { return known }
+            guard isNew else { throw Performance.Failure(sentence: "there is no \(party)") }
+            let (socket, end) = try PlayedEnd.pair(on: loop)
+            let address = IPAddress(v4: 0x7F00_0001)
+            _ = worker.clients.enter(address, on: 0)
+            worker.begin(socket, at: address, as: nil)
+            clients[number] = end
+            return end
+        case .server(let number):
+            guard servers.indices.contains(number - 1), let end = servers[number - 1].end else {
+                throw Performance.Failure(sentence: "there is no connection to \(party)")
+            }
+            return end
+        }
+    }
+
+    /// The one party of its kind to which something has come.
+    func receiver(isClient: Bool) throws -> Script.Party {
+        let parties: [Script.Party] =
+            isClient
+            ? clients.filter { !$1.incoming.isEmpty }.map { .client($0.key) }
+            : servers.indices.filter { servers[$0].end?.incoming.isEmpty == false }.map { .server($0 + 1) }
+        guard let party = parties.first, parties.count == 1 else {
+            throw Performance.Failure(
+                sentence: parties.isEmpty ? "nothing has come" : "something has come to several: name one")
+        }
+        return party
+    }
+
+    func answerDial(to place: String, _ outcome: PlayedDial.Outcome?) throws {
+        guard let number = network.dials.firstIndex(where: { $0.place == place }) else {
+            throw Performance.Failure(sentence: "the proxy makes no such connection")
+        }
+        let dial = network.dials.remove(at: number)
+        servers.append(dial)
+        if let outcome { dial.settle(outcome) }
+        try settle()
+    }
+
+    func settleDial(of party: Script.Party, _ outcome: PlayedDial.Outcome) throws {
+        guard case .server(let number) = party, servers.indices.contains(number - 1) else {
+            throw Performance.Failure(sentence: "there is no \(party)")
+        }
+        servers[number - 1].settle(outcome)
+        try settle()
+    }
+
+    /// Takes note that the proxy gave up a connection that was never made.
+    func nameEndOfDial(of party: Script.Party) throws -> Bool {
+        guard case .server(let number) = party, servers.indices.contains(number - 1) else { return false }
+        let dial = servers[number - 1]
+        guard dial.end == nil else { return false }
+        guard dial.isOver else { throw Performance.Failure(sentence: "the proxy still waits for the connection") }
+        namedEndsOfDials.insert(number - 1)
+        return true
+    }
+
+    // MARK: - Unnamed
+
+    private var ends: [(Script.Party, PlayedEnd)] {
+        clients.sorted { $0.key < $1.key }.map { (.client($0.key), $0.value) }
+            + servers.enumerated().compactMap { place, dial in dial.end.map { (.server(place + 1), $0) } }
+    }
+
+    /// All that the proxy did and no step names.
+    var unnamed: [String] {
+        var found = network.dials.map { "connect \($0.place)" }
+        for (party, end) in ends where !end.isClosed {
+            if !end.incoming.isEmpty {
+                found.append("\(party) << \(String(decoding: end.incoming.prefix(3000), as: UTF8.self))")
+            }
+            if end.end != end.namedEnd { found.append("\(party) << \(end.end == .all ? "close" : "end")") }
+        }
+        return found
+    }
+
+    func requireNothingUnnamed() throws {
+        if !unnamed.isEmpty { throw Performance.Failure(sentence: "the proxy has done more") }
+    }
+
+    /// All clients leave, and the proxy keeps none of their sessions.
+    func leave() throws {
+        for client in clients.values { client.close() }
+        try settle()
+        let open = worker.metrics.value(of: .clientsAccepted) - worker.metrics.value(of: .clientsClosed)
+        if open != 0 { throw Performance.Failure(sentence: "\(open) sessions outlive their clients") }
+        for server in servers { server.end?.close() }
+        try settle()
+    }
+}

@@ -54,7 +54,7 @@ struct Performance {
         case .expect(let party, let matter): try expect(party, matter)
         case .connect(let place, let outcome): try stage.answerDial(to: place, outcome)
         case .report(let text): try stage.requireReport(text)
-        case .send, .pass, .reload, .file:
+        case .send, .pass, .reload, .file, .refresh:
             try stage.requireNothingUnnamed()
             try act(action)
         }
@@ -66,6 +66,7 @@ struct Performance {
         case .pass(let milliseconds): try stage.pass(milliseconds)
         case .reload(let rules): try stage.reload(rules)
         case .file(let name, let content): try stage.write(content, to: name)
+        case .refresh: stage.refresh()
         case .expect, .connect, .report: break
         }
     }

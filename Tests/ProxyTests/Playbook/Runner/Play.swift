@@ -18,6 +18,7 @@ import Testing
 ///     after 30s                             also: 250ms, 5min, 2h
 ///     reload RULES                          in place of those of the start; the lines that follow belong to it
 ///     file NAME CONTENT                     writes a file, which the rules name as `file FILES/NAME`
+///     refresh                               the files are read, as they are from time to time and after a refusal
 ///     report TEXT                           the proxy has told its operator
 ///     # a remark
 ///

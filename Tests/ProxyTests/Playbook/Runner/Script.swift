@@ -39,6 +39,8 @@ struct Script {
         case pass(milliseconds: Int)
         case reload(String)
         case file(String, content: String)
+        /// The files are read, as they are from time to time.
+        case refresh
         case report(String)
     }
 
@@ -88,7 +90,7 @@ struct Script {
         return files
     }
 
-    private static let keywords = ["after ", "reload ", "file ", "report "]
+    private static let keywords = ["after ", "reload", "file ", "refresh", "report "]
 
     private static func begins(_ line: Substring) -> Bool {
         keywords.contains { line.hasPrefix($0) } || arrow(in: line) != nil
@@ -123,9 +125,10 @@ struct Script {
         switch words.first {
         case "after": return .pass(milliseconds: try milliseconds(rest))
         case "reload": return .reload(rest)
+        case "refresh": return .refresh
         case "report": return .report(rest)
         case "file" where words.count > 1:
-            return .file(String(words[1]), content: words.count > 2 ? String(words[2]) : "")
+            return .file(String(words[1]), content: words.count > 2 ? unescaped(words[2]) : "")
         default: throw Flaw(sentence: "no step begins with “\(first)”")
         }
     }

@@ -20,6 +20,7 @@ final class Stage {
     private let shared: SharedState
     private let told: Told
     private let folder: String
+    private var policy: Policy
     private var clients: [Int: PlayedEnd] = [:]
     /// In the order in which the conversation names them.
     private var servers: [PlayedDial] = []
@@ -51,8 +52,9 @@ final class Stage {
         let counting = ClientCount(ClientCount.Limits(clients: 1000, perAddress: 1000), loops: 1) { line in
             told.lines.withLock { $0.append(line) }
         }
+        policy = try PlayedRules.policy(rules, files: folder)
         worker = Worker(
-            policy: try PlayedRules.policy(rules, files: folder), shared: shared, on: loop, in: network,
+            policy: policy, shared: shared, on: loop, in: network,
             counting: counting, arrivals: 8, idleLimit: 100)
         let bound = LoopBound(worker, to: loop)
         counting.connect([bound])
@@ -90,8 +92,11 @@ final class Stage {
     // MARK: - Operators
 
     func reload(_ rules: String) throws {
-        worker.adopt(try PlayedRules.policy(rules, files: folder))
+        policy = try PlayedRules.policy(rules, files: folder)
+        worker.adopt(policy)
     }
+
+    func refresh() { shared.adopt(policy.credentials.refresh()) }
 
     func write(_ content: String, to name: String) throws {
         try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)

@@ -24,7 +24,7 @@ struct Performance {
         var place = 0
         do {
             while place < script.steps.count {
-                try perform(script.steps[place].action)
+                try perform(script.steps[place])
                 place += 1
             }
             try stage.settle()
@@ -48,15 +48,16 @@ struct Performance {
             .joined(separator: "\n")
     }
 
-    private func perform(_ action: Script.Action) throws {
+    private func perform(_ step: Script.Step) throws {
+        if step.isJoined { return try act(step.action) }
         try stage.settle()
-        switch action {
+        switch step.action {
         case .expect(let party, let matter): try expect(party, matter)
         case .connect(let place, let outcome): try stage.answerDial(to: place, outcome)
         case .report(let text): try stage.requireReport(text)
         case .send, .pass, .reload, .file, .refresh:
             try stage.requireNothingUnnamed()
-            try act(action)
+            try act(step.action)
         }
     }
 

@@ -20,6 +20,7 @@ import Testing
 ///     file NAME CONTENT                     writes a file, which the rules name as `file FILES/NAME`
 ///     refresh                               the files are read, as they are from time to time and after a refusal
 ///     report TEXT                           the proxy has told its operator
+///     and client >> …                       together with the step before
 ///     # a remark
 ///
 /// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever

@@ -4,6 +4,8 @@ struct Script {
         /// As they are written.
         var lines: [Substring]
         var action: Action
+        /// Whether it happens together with the step before.
+        var isJoined: Bool
     }
 
     enum Party: Hashable, CustomStringConvertible {
@@ -76,7 +78,10 @@ struct Script {
         for var block in blocks {
             while let last = block.last, last.trimmed.isEmpty { block.removeLast() }
             if block.isEmpty { continue }
-            steps.append(Step(lines: block, action: try Self.action(of: block.map { $0.trimmed })))
+            var lines = block.map { $0.trimmed }
+            let isJoined = lines[0].hasPrefix("and ")
+            if isJoined { lines[0] = lines[0].dropFirst(4).trimmed }
+            steps.append(Step(lines: block, action: try Self.action(of: lines), isJoined: isJoined))
         }
     }
 
@@ -93,7 +98,8 @@ struct Script {
     private static let keywords = ["after ", "reload", "file ", "refresh", "report "]
 
     private static func begins(_ line: Substring) -> Bool {
-        keywords.contains { line.hasPrefix($0) } || arrow(in: line) != nil
+        let line = line.hasPrefix("and ") ? line.dropFirst(4).trimmed : line
+        return keywords.contains { line.hasPrefix($0) } || arrow(in: line) != nil
     }
 
     private struct Arrow {

@@ -199,13 +199,13 @@ final class Stage {
         if !unnamed.isEmpty { throw Performance.Failure(sentence: "the proxy has done more") }
     }
 
-    /// All clients leave, and the proxy keeps none of their sessions.
+    /// All leave, and the proxy keeps none of its sessions.
     func leave() throws {
         for client in clients.values { client.close() }
         try settle()
-        let open = worker.metrics.value(of: .clientsAccepted) - worker.metrics.value(of: .clientsClosed)
-        if open != 0 { throw Performance.Failure(sentence: "\(open) sessions outlive their clients") }
         for server in servers { server.end?.close() }
         try settle()
+        let open = worker.metrics.value(of: .clientsAccepted) - worker.metrics.value(of: .clientsClosed)
+        if open != 0 { throw Performance.Failure(sentence: "\(open) sessions outlive their clients and servers") }
     }
 }

@@ -55,7 +55,12 @@ final class PlayedEnd {
     func pump() -> Bool {
         guard !isClosed else { return false }
         let (had, knew) = (outgoing.count, end)
-        let read = receive()
+        let hasRead = receive()
+        flush()
+        return hasRead || had != outgoing.count || knew != end
+    }
+
+    private func flush() {
         while !outgoing.isEmpty {
             let count = outgoing.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
@@ -63,11 +68,10 @@ final class PlayedEnd {
             guard count > 0 else {
                 // A peer that is gone takes nothing.
                 if errno != EAGAIN { outgoing = [] }
-                break
+                return
             }
             outgoing.removeFirst(count)
         }
-        return read || had != outgoing.count || knew != end
     }
 
     private func receive() -> Bool {
@@ -88,10 +92,17 @@ final class PlayedEnd {
         }
     }
 
-    func endSending() { if !isClosed { shutdown(descriptor, Int32(SHUT_WR)) } }
+    /// Behind what is to be sent, as far as the proxy takes it.
+    func endSending() {
+        guard !isClosed else { return }
+        flush()
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
 
+    /// Likewise.
     func close() {
         guard !isClosed else { return }
+        flush()
         isClosed = true
         Glibc.close(descriptor)
     }

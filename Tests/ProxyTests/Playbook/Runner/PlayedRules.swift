@@ -20,7 +20,7 @@ enum PlayedRules {
     }
 
     /// - Parameter files: the folder that the rules call `FILES`.
-    static func policy(_ text: String, files: String) throws -> Policy {
+    static func policy(_ text: String, files: String) throws -> ServicePolicy {
         var lines = ["listen 127.0.0.1:3128", "log off"]
         if !text.contains("clients {") { lines.append("clients { allow 127.0.0.0/8 }") }
         if !text.contains("egress {") { lines.append("egress { allow any; connect-ports any }") }
@@ -37,7 +37,7 @@ enum PlayedRules {
             throw Script.Flaw(sentence: trouble)
         }
         // The system's anchors take long to read, and nothing here is held against them.
-        return Policy(
+        return ServicePolicy(
             rules: rules, credentials: credentials, clients: accounts, trust: try TrustSources(rules), log: nil)
     }
 

@@ -1,0 +1,192 @@
+import Testing
+
+/// Logins that belong to a connection.
+struct LoginConversations {
+    /// A server's message of type 2 ([MS-NLMP] section 2.2.1.2), for the domain CORP.
+    private static let challenge =
+        "TlRMTVNTUAACAAAACAAIADAAAAAFgokAASNFZ4mrze8AAAAAAAAAABAAEAA4AAAA"
+        + "QwBPAFIAUAACAAgAQwBPAFIAUAAAAAAA"
+
+    @Test func `an NTLM login belongs to the connection, and its later requests need none`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAD*
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `another client does not use the connection of a login`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAD*
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            client 2 >> GET http://h/2 HTTP/1.1
+            << connect h:80
+            server 2 << GET /2 HTTP/1.1
+                        Authorization: NTLM TlRMTVNTUAAB*
+            """)
+    }
+
+    @Test func `the legs of a login go without the body, which follows with the last`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> POST http://h/ HTTP/1.1
+
+               hello
+            << connect h:80
+            << POST / HTTP/1.1
+
+               hello
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << POST / HTTP/1.1
+               Content-Length: 0
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+            << POST / HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAD*
+
+               hello
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a login whose server closes under it begins anew on another connection`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+               Connection: close
+            server << close
+            << connect h:80
+            server 2 << GET /1 HTTP/1.1
+                        Authorization: NTLM TlRMTVNTUAAB*
+            """)
+    }
+
+    @Test func `a login that is refused parks the password`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAD*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+               Proxy-Status: *
+            server << close
+            report credential a was refused *
+            """)
+    }
+
+    @Test func `Negotiate without a ticket gives way to what else was offered`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Negotiate
+               WWW-Authenticate: Basic realm="x"
+            << GET /1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a secret that changes closes the connections that are logged in with its old value`() async {
+        await play(
+            rules: """
+                credential a { user u; password file FILES/p }
+                challenge { host h; use a }
+                """,
+            """
+            file p one
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAB*
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: NTLM \(Self.challenge)
+            << GET /1 HTTP/1.1
+               Authorization: NTLM TlRMTVNTUAAD*
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            file p two
+            refresh
+            server << close
+            """)
+    }
+}

@@ -204,18 +204,6 @@ struct DepartureTests {
         }
     }
 
-    @Test func `pipelined requests are answered when their client has ended its side`() throws {
-        let origin = try RecordingOrigin.answering { try $1.reply(body: $0.target) }
-        try AttacheProcess.running(Self.slow) { proxy throws in
-            let client = try proxy.connect()
-            try client.send(
-                Self.get(origin.url("/a")) + Self.get(origin.url("/b"))
-                    + Self.get(origin.url("/c"), "Connection: close"))
-            client.finishSending()
-            for path in ["/a", "/b", "/c"] { #expect(try client.readResponse().text == path) }
-        }
-    }
-
     @Test func `clients that left make room, however long their origin is silent`() throws {
         let gate = Gate()
         let origin = try Self.silent(gate)
@@ -231,27 +219,6 @@ struct DepartureTests {
                 #expect(try proxy.exchange(Self.get(origin.url("/quick"), "Connection: close")).text == "ok")
             }
             #expect(try proxy.records(atLeast: 123).count { $0["details"] == "the client left" } == 120)
-        }
-    }
-
-    @Test func `a wrong password is parked although its client did not wait for the verdict`() throws {
-        let (gate, other) = (Gate(), try RecordingOrigin.answering())
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request["Authorization"] != nil { gate.wait() }
-            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\""])
-        }
-        let answers = { origin.messages.count { $0["Authorization"] != nil } }
-        try AttacheProcess.answering(origin.port, rules: Self.slow, setting: .init(threads: 1)) { proxy throws in
-            let client = try proxy.connect()
-            try client.send(Self.get(origin.url("/a")))
-            #expect(Wait.until { answers() == 1 })
-            client.abort()
-            // The loop has seen that it left when it has answered this.
-            #expect(try proxy.exchange(Self.get(other.url())).status == 200)
-            gate.open()
-            #expect(try proxy.records(atLeast: 2).last?["details"] == "the client left")
-            #expect(try proxy.exchange(Self.get(origin.url("/a"))).status == 401)
-            #expect(answers() == 1, "the refused password was sent again")
         }
     }
 

@@ -183,23 +183,6 @@ struct EarlyResponseTests {
         }
     }
 
-    @Test func `content with a bad chunk ends the response that had begun`() throws {
-        let origin = try RecordingOrigin { connection in
-            _ = try connection.requestHead()
-            try connection.wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-            connection.record(content: Message(head: String(decoding: try connection.wire.readToEnd(), as: UTF8.self)))
-        }
-        try AttacheProcess.running(Self.waits) { proxy throws in
-            let wire = try proxy.connect()
-            try wire.send(head(origin, "/", "Transfer-Encoding: chunked"))
-            #expect(try wire.readHead()?.status == 200)
-            try wire.send("3\r\none\r\nzz\r\n")
-            #expect(try wire.isEnded())
-            #expect(Wait.until { !origin.contents.isEmpty })
-            #expect(origin.contents.first?.head.contains("zz") == false)
-        }
-    }
-
     // MARK: - Expect
 
     @Test func `an origin that answers 200 to the proxy's own Expect gets the content`() throws {
@@ -271,48 +254,6 @@ struct EarlyResponseTests {
             }
             let uploads = origin.messages.filter { $0.method == "POST" }
             #expect(uploads.map { $0["Expect"] } == ["100-continue", nil, "100-continue", "100-continue"])
-        }
-    }
-
-    @Test func `an origin that says 100 late is not taken for one that ignores Expect`() throws {
-        let sentry = DigestGuard()
-        let origin = try RecordingOrigin { connection in
-            while let request = try connection.requestHead() {
-                // The content comes before the word that asks for it.
-                let whole = try connection.wire.readContent(of: request)
-                if request["Expect"] != nil { try connection.wire.send("HTTP/1.1 100 Continue\r\n\r\n") }
-                switch try sentry.judge(whole) {
-                case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
-                case .accepted: try connection.reply(body: "ok")
-                }
-            }
-        }
-        try AttacheProcess.answering(origin.port, setting: .init(threads: 1)) { proxy throws in
-            #expect(try proxy.get(origin.url()).text == "ok")
-            let file = try Payload.file(bytes: 200_000)
-            for _ in 1...2 {
-                #expect(try proxy.get(origin.url(), "--data-binary", "@" + file, "-H", "Expect:").text == "ok")
-            }
-            let uploads = origin.messages.filter { $0.method == "POST" }
-            #expect(uploads.map { $0["Expect"] } == ["100-continue", "100-continue"])
-        }
-    }
-
-    @Test func `an origin that refuses the proxy's own Expect gets the request without it`() throws {
-        let origin = try RecordingOrigin { connection in
-            while let request = try connection.requestHead() {
-                if request["Expect"] != nil {
-                    try connection.reply("417 Expectation Failed")
-                    _ = try connection.wire.readToEnd()
-                    return
-                }
-                try connection.reply(body: "\(try connection.wire.readContent(of: request).body.count)")
-            }
-        }
-        try AttacheProcess.answering(origin.port, rules: Self.waits) { proxy throws in
-            let file = try Payload.file(bytes: 200_000)
-            #expect(try proxy.get(origin.url(), "--data-binary", "@" + file, "-H", "Expect:").text == "200000")
-            #expect(origin.messages.map { $0["Expect"] } == ["100-continue", nil])
         }
     }
 }

@@ -72,14 +72,6 @@ struct ErrorTests {
         }
     }
 
-    @Test func `a route denies a host`() throws {
-        let origin = try RecordingOrigin.answering()
-        try AttacheProcess.running("route 127.0.0.1 { deny }") { proxy throws in
-            expect(try proxy.exchange(request(origin.port)), [403], error: "http_request_denied")
-            #expect(origin.connections == 0)
-        }
-    }
-
     @Test func `CONNECT reaches only the ports that are allowed`() throws {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.running(setting: .init(egress: "allow 127.0.0.0/8; connect-ports 443")) { proxy throws in
@@ -127,45 +119,6 @@ struct ErrorTests {
             #expect(try proxy.exchange(request(origin.port, "/large")).text == "ok")
             expect(
                 try proxy.exchange(request(origin.port, "/endless")), [502], error: "http_response_header")
-        }
-    }
-
-    @Test func `an origin that does not answer in time becomes 504`() throws {
-        let gate = Gate()
-        let origin = try RecordingOrigin.answering { _, _ in gate.wait() }
-        try AttacheProcess.running("timeouts { response 1s }") { proxy throws in
-            expect(try proxy.exchange(request(origin.port)), [504], error: "timeout")
-            gate.open()
-        }
-    }
-
-    @Test func `an origin that closes without an answer becomes 502`() throws {
-        let origin = try RecordingOrigin { connection in _ = try connection.request() }
-        try AttacheProcess.running { proxy throws in
-            expect(try proxy.exchange(request(origin.port)), [502], error: "connection_terminated")
-        }
-    }
-
-    @Test func `a client that does not finish its head in time gets 408`() throws {
-        try AttacheProcess.running("timeouts { head 1s }") { proxy throws in
-            let wire = try proxy.connect()
-            try wire.send("GET http://127.0.0.1/ HTTP/1.1\r\nHost:")
-            #expect(try wire.readResponse().status == 408)
-            #expect(try wire.isEnded())
-        }
-    }
-
-    @Test func `a client that says nothing is closed without a word`() throws {
-        try AttacheProcess.running("timeouts { head 1s; idle 1s }") { proxy throws in
-            #expect(try proxy.connect().readToEnd() == [])
-        }
-    }
-
-    @Test func `an origin-form request is told what a proxy expects`() throws {
-        try AttacheProcess.running { proxy throws in
-            let answered = try proxy.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            #expect([400, 421].contains(answered.status))
-            #expect(answered.text.count > 20)
         }
     }
 }

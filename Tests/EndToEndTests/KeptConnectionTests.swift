@@ -128,24 +128,6 @@ struct KeptConnectionTests {
         }
     }
 
-    @Test func `bytes behind a challenge are not the answer to the next request`() throws {
-        let sentry = DigestGuard()
-        let origin = try RecordingOrigin { connection in
-            while let request = try connection.request() {
-                switch try sentry.judge(request) {
-                case .challenged(let value):
-                    let fields = "WWW-Authenticate: \(value)\r\nContent-Length: 0\r\n\r\n"
-                    try connection.wire.send(
-                        "HTTP/1.1 401 Unauthorized\r\n\(fields)HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
-                case .accepted: try connection.reply(body: "genuine")
-                }
-            }
-        }
-        try AttacheProcess.answering(origin.port) { proxy throws in
-            #expect(try proxy.get(origin.url()).text == "genuine")
-        }
-    }
-
     @Test func `a connection that ends with its challenge costs a new one, not the request`() throws {
         let sentry = DigestGuard()
         let origin = try RecordingOrigin { connection in
@@ -157,35 +139,6 @@ struct KeptConnectionTests {
         }
         try AttacheProcess.answering(origin.port) { proxy throws in
             for _ in 1...5 { #expect(try proxy.get(origin.url()).status == 200) }
-        }
-    }
-
-    @Test func `a destination that a reload forbids is not reached on kept connections`() throws {
-        let origin = try RecordingOrigin.answering()
-        try AttacheProcess.running(setting: oneLoop) { proxy throws in
-            #expect(try proxy.get(origin.url()).status == 200)
-            try proxy.reload("", egress: "deny 127.0.0.1:\(origin.port)")
-            let isForbidden = try Wait.until { try proxy.get(origin.url()).status == 403 }
-            #expect(isForbidden, "\(proxy.errorOutput)")
-        }
-    }
-
-    @Test func `a request that waited behind another follows the rules of its own time`() throws {
-        let gate = Gate()
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request.target == "/held" { gate.wait() }
-            try connection.reply(body: request.target)
-        }
-        try AttacheProcess.running(setting: oneLoop) { proxy throws in
-            let wire = try proxy.connect()
-            try wire.send(get(origin, "/held") + get(origin, "/behind"))
-            #expect(Wait.until { !origin.requests.isEmpty })
-            try proxy.reload("", egress: "deny 127.0.0.1:\(origin.port)")
-            let isForbidden = try Wait.until { try proxy.get(origin.url("/other")).status == 403 }
-            gate.open()
-            #expect(isForbidden)
-            #expect(try wire.readResponse().text == "/held")
-            #expect(try wire.readResponse().status == 403)
         }
     }
 

@@ -27,23 +27,6 @@ struct ParentFailoverTests {
         }
     }
 
-    @Test func `where no parent works the client learns of the last`() throws {
-        let ports = [FreePort.take(), FreePort.take()]
-        let rules = """
-            parent one { http 127.0.0.1:\(ports[0]) }
-            parent two { socks5 127.0.0.1:\(ports[1]) }
-            route * { via one two }
-            """
-        try AttacheProcess.running(rules) { proxy throws in
-            for _ in 1...2 {
-                let fetched = try proxy.get("http://origin.example/")
-                #expect(fetched.status == 502)
-                #expect(fetched["Proxy-Status"]?.contains("error=connection_refused") == true)
-                #expect(fetched.text.contains("the parent two (127.0.0.1:\(ports[1])) cannot be used"), "\(fetched)")
-            }
-        }
-    }
-
     @Test func `a route may end directly, and a parent leaves what it excepts alone`() throws {
         let apache = try ApacheServer.shared()
         let dead = FreePort.take()
@@ -64,32 +47,6 @@ struct ParentFailoverTests {
             #expect(try proxy.get(apache.url("/open/")).status == 200)
             #expect(try proxy.get("http://origin.example/").text == "ok")
             #expect(parent.messages.count == 2)
-        }
-    }
-
-    @Test func `a password that one parent refused is not sent to those that stand in for it`() throws {
-        let refusing = { @Sendable (_: Message, connection: RecordingOrigin.Connection) throws -> Void in
-            try connection.reply("407 Proxy Authentication Required", ["Proxy-Authenticate: Basic realm=\"p\""])
-        }
-        var first: RecordingOrigin? = try RecordingOrigin.answering(refusing)
-        let second = try RecordingOrigin.answering(refusing)
-        let port = try #require(first?.port)
-        let rules = """
-            credential corp { user \(Account.user); password file @/password }
-            parent corp { http 127.0.0.1:\(port) 127.0.0.1:\(second.port) }
-            challenge { proxy yes; use corp }
-            route * { via corp }
-            """
-        try AttacheProcess.running(rules) { proxy throws in
-            #expect(try proxy.get("http://origin.example/").status == 502)
-            #expect(first?.messages.filter { $0["Proxy-Authorization"] != nil }.count == 1)
-            first = nil
-            let isPassedOver = try Wait.until {
-                let fetched = try proxy.get("http://origin.example/")
-                return fetched.text.contains("127.0.0.1:\(second.port)") && fetched.text.contains("is parked")
-            }
-            #expect(isPassedOver)
-            #expect(second.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
         }
     }
 
@@ -130,19 +87,6 @@ struct ParentFailoverTests {
                 #expect(try wire.readHead()?.status == 200)
                 #expect(try wire.read(3) == Array(name.utf8), "\(host)")
             }
-        }
-    }
-
-    @Test func `a request that may have acted is not sent to another parent`() throws {
-        let second = try RecordingOrigin.answering()
-        let first = try RecordingOrigin { _ = try $0.request() }
-        let rules = "parent corp { http 127.0.0.1:\(first.port) 127.0.0.1:\(second.port) }\nroute * { via corp }"
-        try AttacheProcess.running(rules) { proxy throws in
-            let fetched = try proxy.get("http://origin.example/", "-d", "content")
-            #expect(fetched.status == 502)
-            let sentence = "the parent corp (127.0.0.1:\(first.port)) closed the connection"
-            #expect(fetched.text.contains(sentence), "\(fetched)")
-            #expect(second.messages.isEmpty)
         }
     }
 }

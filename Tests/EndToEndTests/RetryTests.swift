@@ -31,13 +31,6 @@ struct RetryTests {
         #expect(origin.messages.filter { $0.target == "/second" }.count == 2)
     }
 
-    @Test func `a POST is not sent again`() throws {
-        let (origin, answered) = try exchange("POST", content: "once")
-        #expect(answered.status == 502)
-        #expect(answered["Proxy-Status"]?.contains("connection_terminated") == true)
-        #expect(origin.messages.filter { $0.target == "/second" }.count == 1)
-    }
-
     @Test func `a connection that the origin closed while idle is not noticed by the client`() throws {
         let origin = try RecordingOrigin { connection in
             _ = try connection.request()
@@ -48,17 +41,6 @@ struct RetryTests {
                 #expect(try proxy.get(origin.url(), "-X", method, "-d", "x").status == 200)
             }
             #expect(origin.requests.count == 4)
-        }
-    }
-
-    @Test func `a new connection that dies is not tried again`() throws {
-        let origin = try RecordingOrigin { connection in
-            _ = try connection.request()
-            connection.wire.abort()
-        }
-        try AttacheProcess.running { proxy throws in
-            #expect(try proxy.get(origin.url()).status == 502)
-            #expect(origin.requests.count == 1)
         }
     }
 
@@ -99,28 +81,6 @@ struct RetryTests {
         }
     }
 
-    @Test func `a request that is sent again carries our answer alone`() throws {
-        let sentry = DigestGuard()
-        let origin = try RecordingOrigin { connection in
-            while let request = try connection.request() {
-                if connection.number == 1, request.target == "/second" { return connection.wire.abort() }
-                switch try sentry.judge(request) {
-                case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
-                case .accepted: try connection.reply(body: "ok")
-                }
-            }
-        }
-        let setting = AttacheProcess.Setting(threads: 1)
-        try AttacheProcess.answering(origin.port, modifiers: "authorization replace", setting: setting) {
-            proxy throws in
-            #expect(try proxy.get(origin.url("/first")).status == 200)
-            #expect(try proxy.get(origin.url("/second"), "-H", "Authorization: Bearer mine").status == 200)
-            let sent = origin.messages.filter { $0.target == "/second" }.map { $0.values("Authorization") }
-            #expect(sent.count == 2)
-            #expect(sent.allSatisfy { $0.count == 1 && $0[0].hasPrefix("Digest ") }, "\(sent)")
-        }
-    }
-
     @Test func `a challenge of a request that went out at once is answered alone`() throws {
         let sentry = DigestGuard(.init(usesPerNonce: 1))
         let origin = try RecordingOrigin.guarded(by: sentry)
@@ -130,36 +90,6 @@ struct RetryTests {
             for _ in 1...3 { #expect(try proxy.get(origin.url(), "-H", "Authorization: Bearer mine").status == 200) }
             #expect(origin.messages.allSatisfy { $0.values("Authorization").count <= 1 })
             #expect(origin.messages.allSatisfy { $0["Authorization"]?.contains("mine") != true })
-        }
-    }
-
-    @Test func `a response that had begun is not asked for again`() throws {
-        let origin = try RecordingOrigin { connection in
-            while let request = try connection.request() {
-                guard connection.number == 1, request.target == "/second" else {
-                    try connection.reply(body: "ok")
-                    continue
-                }
-                try connection.wire.send("HTTP/1.1 20")
-                usleep(200_000)
-                return connection.wire.abort()
-            }
-        }
-        try AttacheProcess.running(setting: .init(threads: 1)) { proxy throws in
-            #expect(try proxy.get(origin.url("/first")).status == 200)
-            #expect(try proxy.get(origin.url("/second")).status == 502)
-            #expect(origin.messages.filter { $0.target == "/second" }.count == 1)
-        }
-    }
-
-    @Test func `a response on a kept connection has its time once`() throws {
-        let origin = try RecordingOrigin.answering { request, connection in
-            if request.target == "/slow" { usleep(3_200_000) }
-            try connection.reply(body: "ok")
-        }
-        try AttacheProcess.running("timeouts { response 2s }", setting: .init(threads: 1)) { proxy throws in
-            #expect(try proxy.get(origin.url()).status == 200)
-            #expect(try proxy.get(origin.url("/slow")).status == 504)
         }
     }
 }

@@ -93,21 +93,6 @@ struct WaitingTests {
         origin.messages.filter { $0["Authorization"] != nil }.map(\.target)
     }
 
-    @Test func `a password whose verdict does not come is tried by one other request`() throws {
-        let gate = Gate()
-        let origin = try Self.guarded(held: gate)
-        let rules = "timeouts { response 300s; connect 4s }"
-        try AttacheProcess.answering(origin.port, rules: rules) { proxy throws in
-            let first = try proxy.connect()
-            try first.send(Self.get(origin.url("/held/poll")))
-            #expect(Wait.until { answers(origin).count == 1 })
-            #expect(try proxy.exchange(Self.get(origin.url("/other"))).text == "/other")
-            #expect(answers(origin) == ["/held/poll", "/other"])
-            gate.open()
-            #expect(try first.readResponse().text == "/held/poll")
-        }
-    }
-
     @Test func `of many requests two send a password that no server has judged`() throws {
         let gate = Gate()
         let origin = try Self.guarded(held: gate)
@@ -127,19 +112,6 @@ struct WaitingTests {
             var statuses: [Int: Int] = [:]
             for client in clients { statuses[try client.readResponse().status, default: 0] += 1 }
             #expect(statuses == [200: 2, 401: 10])
-        }
-    }
-
-    @Test func `a password that was accepted before holds nobody`() throws {
-        let gate = Gate()
-        let origin = try Self.guarded(held: gate)
-        try AttacheProcess.answering(origin.port, rules: Self.slow) { proxy throws in
-            #expect(try proxy.exchange(Self.get(origin.url("/known/a"))).status == 200)
-            let first = try proxy.connect()
-            try first.send(Self.get(origin.url("/held/a")))
-            #expect(Wait.until { answers(origin).count == 2 })
-            #expect(try proxy.exchange(Self.get(origin.url("/other/a"))).text == "/other/a")
-            gate.open()
         }
     }
 }

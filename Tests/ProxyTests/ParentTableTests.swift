@@ -29,7 +29,7 @@ struct ParentTableTests {
         let rules = "parent a { http p1:1 p2:2 }\nroute * { via a }"
         let (one, two) = (try hops(&table, rules, to: "x"), try hops(&table, rules, to: "y"))
         #expect(one.first?.parent === two.first?.parent)
-        #expect(one.first?.parent?.origin.kin.map(\.host) == ["p2"])
+        #expect(one.first?.parent?.challenger.sharesAccountsWith.map(\.host) == ["p2"])
         #expect(one.first?.parent?.origin.authority.isProxy == true)
     }
 

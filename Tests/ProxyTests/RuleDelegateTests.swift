@@ -41,13 +41,13 @@ struct RuleDelegateTests {
     }
 
     private static func delegate(
-        _ password: Credentials.ValueSource = .literal("p"), _ shared: SharedState = sharedState()
+        _ password: Credentials.ValueSource = .literal("p"), _ state: ChallengeState = sharedState().challenges
     ) throws -> RuleDelegate {
         let credentials: [String: (user: String, password: Credentials.ValueSource)] = [
             "used": ("u", password), "unreadable": ("u", .file(path: "/nonexistent/secret")),
         ]
         return RuleDelegate(
-            policy: try policy(rules, credentials: credentials), shared: shared,
+            policy: try policy(rules, credentials: credentials).challenges, state: state,
             client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
     }
 
@@ -72,7 +72,7 @@ struct RuleDelegateTests {
         try await storage.set(Credential(name: "", user: "u", password: Secret("p")), for: space)
         let stored = try #require(try await storage.credentials(for: space)["u"])
         let ofURL = Credential(name: "url:u", user: "u", password: Secret("p"))
-        #expect(stored.suits(space) && !ofURL.suits(space))
+        #expect(stored.canAnswer(space) && !ofURL.canAnswer(space))
         let delegate = try Self.delegate()
         for (host, disposition) in [
             ("tickets.example", "performDefaultHandling"), ("default.example", "rejectProtectionSpace"),
@@ -109,11 +109,11 @@ struct RuleDelegateTests {
         let path = NSTemporaryDirectory() + "attache-parked-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "old\n".write(toFile: path, atomically: true, encoding: .utf8)
-        let shared = sharedState()
-        let delegate = try Self.delegate(.file(path: path), shared)
+        let state = sharedState().challenges
+        let delegate = try Self.delegate(.file(path: path), state)
         let challenge = Self.challenge("use.example")
         let old = try delegate.policy.credentials.credential(named: "used")
-        shared.spaces.parked.park(old.version, for: challenge.protectionSpace)
+        state.spaces.parked.park(old.version, for: challenge.protectionSpace)
         try "new\n".write(toFile: path, atomically: true, encoding: .utf8)
         let answer = await delegate.decide(challenge)
         guard case .useCredential(let credential) = answer.decision.disposition else {
@@ -122,6 +122,6 @@ struct RuleDelegateTests {
         }
         #expect(credential.version != old.version)
         #expect(credential.password?.withBytes { $0.text } == "new")
-        #expect(!shared.spaces.parked.contains(old.version, for: challenge.protectionSpace))
+        #expect(!state.spaces.parked.contains(old.version, for: challenge.protectionSpace))
     }
 }

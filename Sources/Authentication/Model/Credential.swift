@@ -129,7 +129,7 @@ public final class Credential: Sendable {
     }
 
     /// Whether it is of a kind that the space's method has a use for.
-    public func suits(_ space: ProtectionSpace) -> Bool {
+    public func canAnswer(_ space: ProtectionSpace) -> Bool {
         switch (content, space.authenticationMethod) {
         case (.password, .negotiate): principal != nil
         case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .htmlForm),

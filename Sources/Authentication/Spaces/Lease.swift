@@ -12,15 +12,15 @@ public final class Lease: Sendable {
         case settled
     }
 
-    private let key: FlightKey
+    private let key: SharedChallenge
     private let leader: Int
-    private let flights: Flights
+    private let underWay: ChallengesUnderWay
     private let state = Atomic<State>(.held)
 
-    init(_ key: FlightKey, leader: Int, in flights: Flights) {
+    init(_ key: SharedChallenge, leader: Int, in underWay: ChallengesUnderWay) {
         self.key = key
         self.leader = leader
-        self.flights = flights
+        self.underWay = underWay
     }
 
     deinit { release() }
@@ -28,17 +28,17 @@ public final class Lease: Sendable {
     /// Tells everyone who waits. Only the first verdict counts.
     public func settle(_ verdict: Verdict) {
         guard state.exchange(.settled, ordering: .acquiringAndReleasing) != .settled else { return }
-        flights.land(key, verdict)
+        underWay.end(key, verdict)
     }
 
     /// Lets the next that waits lead, without waiting for the verdict.
     public func release() {
         let isHeld = state.compareExchange(expected: .held, desired: .released, ordering: .acquiringAndReleasing)
             .exchanged
-        if isHeld { flights.abandon(key, leader: leader) }
+        if isHeld { underWay.abandon(key, leader: leader) }
     }
 
-    /// For a lease that found no taker: the flight is over already.
+    /// For a lease that found no taker: the challenge is over already.
     func dissolve() {
         state.store(.settled, ordering: .relaxed)
     }

@@ -18,6 +18,7 @@ public final class ParkedCredentials: Sendable {
     private let state = Mutex(State())
     /// So that nothing is locked where nothing is parked.
     private let count = Atomic(0)
+    private let changes = Atomic(0)
 
     private struct State {
         var entries: Set<Entry> = []
@@ -40,12 +41,16 @@ public final class ParkedCredentials: Sendable {
         self.journal = journal
     }
 
+    /// Another number whenever `contains` may answer otherwise.
+    public var generation: Int { changes.load(ordering: .acquiring) }
+
     public func park(_ version: CredentialVersion, for space: ProtectionSpace) {
         let entry = Entry(space: space, version: version)
         let isNew = state.withLock { state in
             defer { count.store(state.order.count, ordering: .releasing) }
             return state.add(entry, capacity: capacity)
         }
+        changes.add(1, ordering: .releasing)
         if isNew { journal?.parked(entry) }
     }
 
@@ -57,6 +62,7 @@ public final class ParkedCredentials: Sendable {
             for entry in entries { _ = state.add(entry, capacity: capacity) }
             count.store(state.order.count, ordering: .releasing)
         }
+        changes.add(1, ordering: .releasing)
     }
 
     public func contains(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
@@ -93,6 +99,7 @@ public final class ParkedCredentials: Sendable {
             state.entries = Set(state.order)
             count.store(state.order.count, ordering: .releasing)
         }
+        changes.add(1, ordering: .releasing)
     }
 }
 

@@ -12,8 +12,9 @@ import Synchronization
 public final class ProtectionSpaces: Sendable {
     public let parked: ParkedCredentials
     private let journal: (any SpaceJournal)?
-    private let flights = Flights()
+    private let underWay = ChallengesUnderWay()
     private let origins: Mutex<Origins>
+    private let changes = Atomic(0)
 
     private struct Origins {
         /// By hash of host, port, protocol and kind.
@@ -41,6 +42,9 @@ public final class ProtectionSpaces: Sendable {
         self.journal = journal
         origins = Mutex(Origins())
     }
+
+    /// Another number whenever there may be another answer to give unasked, or none, for whatever target.
+    public var generation: Int { changes.load(ordering: .acquiring) &+ parked.generation }
 
     /// The known facts of an origin. Allocates nothing.
     ///
@@ -79,13 +83,16 @@ public final class ProtectionSpaces: Sendable {
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let isNew = space.add(authenticator, for: answer.credential.version) && !isSuccessor
         let isLarger = space.extend(to: authenticator.extent)
+        noteChange()
         if isLasting, isNew || isLarger { tell(space) }
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
     public func extend(_ space: ProtectionSpace, to target: Span<UInt8>, isLasting: Bool = false) {
         guard let known = known(space.origin)?.space(space) else { return }
-        if known.extend(to: space.isProxy ? .origin : .directory(of: target)), isLasting { tell(known) }
+        let isLarger = known.extend(to: space.isProxy ? .origin : .directory(of: target))
+        noteChange()
+        if isLarger, isLasting { tell(known) }
     }
 
     /// Takes over what the journal holds, where others write too.
@@ -93,7 +100,11 @@ public final class ProtectionSpaces: Sendable {
         for learned in learned where learned.space.authenticationMethod.isWorthKeeping {
             remembered(learned.space.origin).remembered(learned.space).adopt(learned)
         }
+        noteChange()
     }
+
+    /// To be called behind the change: what was found before it is not taken for what is found now.
+    private func noteChange() { changes.add(1, ordering: .releasing) }
 
     private func tell(_ space: KnownSpace) {
         if space.space.authenticationMethod.isWorthKeeping { journal?.learned(space.learned) }
@@ -106,7 +117,9 @@ public final class ProtectionSpaces: Sendable {
     /// - Returns: whether the version is parked now.
     @discardableResult
     public func refuse(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
-        if known(space.origin)?.space(space)?.remove(version) == true { return false }
+        let wasKnown = known(space.origin)?.space(space)?.remove(version) == true
+        noteChange()
+        if wasKnown { return false }
         parked.park(version, for: space)
         return true
     }
@@ -114,6 +127,7 @@ public final class ProtectionSpaces: Sendable {
     /// A credential is no good for the whole space, whatever it was good for before: when it is refused next, it is parked.
     public func forget(_ version: CredentialVersion, for space: ProtectionSpace) {
         _ = known(space.origin)?.space(space)?.remove(version)
+        noteChange()
     }
 
     /// A credential has a new value: the parked versions before it are forgotten. Authenticators with them are found no
@@ -127,12 +141,12 @@ public final class ProtectionSpaces: Sendable {
     /// - Parameter version: the credential that the rules would give this client here; nil when that is not known yet.
     public func admit(to origin: Origin, target: Span<UInt8>, version: CredentialVersion?) -> Admission {
         if known(origin)?.isOpen(target) == true { return .proceed }
-        return flights.join(.origin(origin, version))
+        return underWay.join(.origin(origin, version))
     }
 
     /// Ends the waits for news of this origin: a request beside the one that leads got a response.
     public func settle(_ origin: Origin, _ verdict: Verdict) {
-        flights.land(.origin(origin, nil), verdict)
+        underWay.end(.origin(origin, nil), verdict)
     }
 
     /// Whether this version was accepted in the space before, here or elsewhere, and not refused since.
@@ -143,7 +157,7 @@ public final class ProtectionSpaces: Sendable {
     /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an
     /// authenticator again after the wait.
     public func admit(to space: ProtectionSpace, version: CredentialVersion) -> Admission {
-        flights.join(.space(space, version))
+        underWay.join(.space(space, version))
     }
 
     /// A response without a challenge to a request without an answer: the target's directory asks for none.
@@ -165,6 +179,8 @@ public final class ProtectionSpaces: Sendable {
         let hash = Self.hash(origin.host.utf8Span.span, port: origin.port)
         return origins.withLock { origins in
             if let known = origins.table[hash]?.first(where: { $0.origin == origin }) { return known }
+            // The oldest may have to go.
+            defer { noteChange() }
             if origins.order.count >= capacity { origins.forgetOldest() }
             let known = KnownOrigin(origin)
             origins.table[hash, default: []].append(known)

@@ -21,11 +21,13 @@ public final class Waiter: Sendable {
 
     private let state = Mutex(State.idle)
     /// For whose verdict on what it waits; nil: on something else.
-    private let flight: (key: FlightKey, leader: Int, flights: Flights)?
+    private let shared: (key: SharedChallenge, leader: Int, underWay: ChallengesUnderWay)?
 
-    init() { flight = nil }
+    init() { shared = nil }
 
-    init(for key: FlightKey, behind leader: Int, in flights: Flights) { flight = (key, leader, flights) }
+    init(for key: SharedChallenge, behind leader: Int, in underWay: ChallengesUnderWay) {
+        shared = (key, leader, underWay)
+    }
 
     /// The outcome; to be awaited once. Without limit of time: a timer of the caller's calls `expire`.
     public func outcome() async -> Outcome {
@@ -56,14 +58,14 @@ public final class Waiter: Sendable {
 
     /// Ends the wait as `expire`, and nobody waits for this leader from now on.
     public func overtake() {
-        guard resolve(.expired), let flight else { return }
-        flight.flights.overtake(flight.key, leader: flight.leader)
+        guard resolve(.expired), let shared else { return }
+        shared.underWay.overtake(shared.key, leader: shared.leader)
     }
 
     /// Leads beside a leader that does not come to an end. Without effect when another one does already since this wait
     /// began: that one's verdict may be nearer.
     public func takeOver() {
-        guard !isOver, let flight, let lease = flight.flights.takeOver(flight.key, from: flight.leader) else { return }
+        guard !isOver, let shared, let lease = shared.underWay.takeOver(shared.key, from: shared.leader) else { return }
         _ = resolve(.lead(lease))
     }
 

@@ -13,6 +13,7 @@ public final class ConfiguredCredentials: Sendable {
     /// How long before a certificate expires it is spoken of, in seconds: 14 days.
     private static let notice = 14 * 86400
     private let state = Mutex(State())
+    private let changes = Atomic(0)
 
     private struct State {
         var credentials: [String: Credential] = [:]
@@ -45,6 +46,7 @@ public final class ConfiguredCredentials: Sendable {
         state.withLock { state in
             for entry in same { state.credentials[entry.name] = kept[entry.name] }
         }
+        changes.add(1, ordering: .releasing)
     }
 
     /// Reads all sources, and takes over what changed. Blocks on files: never on a loop.
@@ -68,6 +70,9 @@ public final class ConfiguredCredentials: Sendable {
         }
         return Refresh(changed: changed, errors: errors, warnings: warnings)
     }
+
+    /// Another number whenever some credential has another value.
+    public var generation: Int { changes.load(ordering: .acquiring) }
 
     /// The last good value.
     public func credential(named name: String) throws(CredentialError) -> Credential {
@@ -145,12 +150,14 @@ public final class ConfiguredCredentials: Sendable {
 
     /// Whether the value is a new one.
     private func take(_ credential: Credential) -> Bool {
-        state.withLock { state in
+        let isNew = state.withLock { state in
             state.errors[credential.version.name] = nil
             guard state.credentials[credential.version.name]?.version != credential.version else { return false }
             state.credentials[credential.version.name] = credential
             return true
         }
+        if isNew { changes.add(1, ordering: .releasing) }
+        return isNew
     }
 }
 

@@ -7,384 +7,394 @@ import IO
 import Rules
 import Telemetry
 
-/// Takes one request through its challenges: finds what answers it before it is sent, and decides about each response.
+/// Takes one request through its challenges: finds the answer before it is sent, and decides about each response.
 ///
-/// What is to be done is `ChallengeTask`'s to say; here it is carried out: the rules and the storage are asked, the
-/// refusal is made known, other requests to the same space are waited for.
-struct ChallengeLoop: ~Copyable {
-    /// What becomes of a response.
+/// `ChallengeTask` says the next step; here it is carried out: the rules and the storage are asked, the refusal is made
+/// known, other requests to the same space are waited for.
+final class ChallengeLoop {
+    /// The decision about a response.
     enum Verdict {
         /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not, or where
         /// the origin's proof could not be checked.
         case pass(note: String?)
         /// The request goes out again, with the answer that `authorize` appends.
         case again
-        case cancel(Refusal)
+        case cancel(ChallengeFailure)
     }
 
-    let upstreams: Upstreams
-    let presence: ClientPresence
-    private unowned let exchange: Exchange
-    let shared: SharedState
-    let policy: Policy
-    let loop: EventLoop
-    let delegate: RuleDelegate
-    /// Who challenges: the origin, or a parent proxy on the way there.
-    let origin: Origin
-    let fields: ChallengeFields
-    /// The connections that this client is logged in on.
-    let logins: HeldConnections
-    /// Where the responses are read.
-    let upstream: UpstreamConnection
-    /// The request target as whoever challenges sees it.
-    let target: ByteBuffer
-    let hasBody: Bool
-    /// Whether no client asks. What clients' requests wait for may be this one, so it waits for none of them.
-    let isOwn: Bool
-    let record: ExchangeRecord
-    private let metrics: Metrics
-    let urlCredential: Credential?
-    /// The request as one that may teach what the client itself answers; nil where no rule wants to learn.
-    let sighting: AnswerSightings<SessionClient>.Request?
-    /// What tells a page that asks for a login; nil where no rule does.
-    let forms: LoginForms?
-    var task: ChallengeTask
-    /// What answers, and for what; nil while the request goes out without an answer.
-    private(set) var authenticator: (any Authenticator)?
-    var answered: Authentication.Answer?
-    private(set) var ticket: AuthorizationTicket?
-    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
-    var omitsBody = false
-    /// Why the login of a connection could not go on.
-    var trouble: AuthenticationError?
-    /// Why there was no ticket to answer with.
-    var setback: AuthenticationError?
-    /// Why there is no token to answer with, for the client.
-    var explanation: String?
-    /// Dropping a lease unsettled lets the next request that waits go ahead.
-    private var originLease: Lease?
-    private(set) var spaceLease: Lease?
-    /// Whether nobody knew, when the request went out, if its target asks for a credential.
-    private var isFirst = false
+    private let context: ChallengeContext
+    private var task: ChallengeTask
+    private var performer: AnswerPerformer
+    private var trouble = ChallengeTrouble.none
+    private var turn = ChallengeTurn()
     /// Whether an answer of this request came back with a challenge.
     private var isDoubted = false
-    /// Whether a login was asked for on the way of this request.
-    var wasAsked = false
-    /// Whether the one that was to be judged for all came to no good end.
-    private(set) var hasWaitedInVain = false
 
-    /// - Parameters:
-    ///   - exchange: what the request is sent for.
-    ///   - upstream: where it goes.
-    ///   - urlCredential: what came with the request's URL, which is for its origin.
-    ///   - forms: the origin's, if a rule has one.
-    init(
-        requester: Requester, exchange: Exchange, origin: Origin, over upstream: UpstreamConnection,
-        target: ByteBuffer, hasBody: Bool, urlCredential: Credential? = nil, forms: LoginForms? = nil
-    ) {
-        upstreams = requester.upstreams
-        presence = requester.presence
-        self.exchange = exchange
-        shared = requester.shared
-        policy = exchange.policy
-        loop = requester.loop
-        record = exchange.record
-        logins = requester.logins
-        metrics = requester.metrics
-        delegate = RuleDelegate(
-            policy: policy, shared: shared,
-            client: requester.identity(in: exchange))
-        self.origin = origin
-        fields = origin.challengeFields
-        self.upstream = upstream
-        self.target = target
-        self.hasBody = hasBody
-        isOwn = exchange.own != nil
-        self.urlCredential = urlCredential
-        sighting = origin.mayLearn(by: policy.rules) ? Lesson.request(exchange, to: origin) : nil
-        self.forms = forms
-        task = ChallengeTask(urlCredential: urlCredential)
+    init(_ context: ChallengeContext) {
+        self.context = context
+        task = ChallengeTask(urlCredential: context.source.urlCredential)
+        performer = AnswerPerformer(in: context)
     }
+
+    /// For a request that went out with that answer.
+    init(_ context: ChallengeContext, after known: KnownAnswer) {
+        self.context = context
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known.answer)
+        performer = AnswerPerformer(known.state, in: context)
+    }
+
+    private var challenger: Challenger { context.challenger }
+    private var request: ChallengedRequest { context.request }
+    private var response: any ChallengeResponse { context.response }
 
     // MARK: - Before the request is sent
 
-    /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
-    mutating func prepare() async {
-        if await preempt(target) || isOwn { return }
-        switch shared.spaces.admit(to: origin.authority, target: target.readable, version: nil) {
-        case .proceed: return
-        case .overtake: isFirst = true
-        case .lead(let lease): lead(with: lease)
-        case .wait(let waiter):
-            switch await waiter.news(until: exchange.endOfWaiting(on: loop), on: loop) {
-            case .settled(.accepted): _ = await preempt(target)
-            case .lead(let lease): lead(with: lease)
-            case .settled: return
-            case .expired: isFirst = true
-            }
+    /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
+    func prepareAtOnce() -> Bool {
+        let finding = context.source.find(for: request.target) { context.connection.holdsLogin(with: $0) }
+        switch finding {
+        case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
+        case .open: break
+        case .unknown: return false
         }
+        return true
     }
 
-    private mutating func lead(with lease: Lease) {
-        originLease = lease
-        isFirst = true
+    /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
+    func prepare() async {
+        if await preempt() || request.isOwn { return }
+        let isKnown = await turn.awaitNews(
+            of: challenger.origin, target: request.target, in: context.spaces, within: request.waiting,
+            on: context.loop)
+        if isKnown { _ = await preempt() }
+    }
+
+    private func preempt() async -> Bool {
+        let finding = await context.source.find(
+            for: request.target, fetchingBy: request.isOwn ? nil : context.tokens
+        ) { context.connection.holdsLogin(with: $0) }
+        guard case .answer(let prepared, let rule) = finding else { return false }
+        preempt(with: prepared, by: rule)
+        return true
+    }
+
+    private func preempt(with prepared: PreparedAnswer, by rule: RuleReference?) {
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: prepared.answer)
+        take(prepared)
+        request.record.note(rule, about: challenger)
+    }
+
+    private func take(_ prepared: PreparedAnswer) {
+        performer.take(prepared)
+        request.record.note(prepared.answer, to: challenger)
+    }
+
+    /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
+    func renew() {
+        performer.renew()
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: performer.answer)
     }
 
     // MARK: - The answer
 
     /// The digest of the whole body that the answer needs, if it needs one.
-    var bodyDigest: DigestAlgorithm? {
-        if case .request(let requests)? = authenticator?.binding { requests.bodyDigest } else { nil }
-    }
+    var bodyDigest: DigestAlgorithm? { performer.bodyDigest }
+    /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+    var loginVersion: CredentialVersion? { performer.loginVersion }
+    /// Whether the request goes out without its body, since its answer can only bring the next challenge.
+    var omitsBody: Bool { performer.omitsBody }
+    /// Whether the answer stands in `Cookie`, beside the client's own cookies.
+    var answersByCookies: Bool { performer.session != nil }
+    /// The field that the answer stands in.
+    var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
+    /// Whether pages have to come in a coding that can be undone.
+    var readsPages: Bool { context.pages?.readsPages ?? false }
 
-    /// Whether the request goes out with an answer that was accepted before.
-    var isPreempted: Bool { answered != nil && answered?.challenge == nil }
-
-    /// Appends the value of `Authorization`; false when there is no answer to give.
-    mutating func authorize(
-        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
-    ) -> Bool {
+    /// Gets ready for the next token of a login that belongs to the connection, which the login claims.
+    func prepareLogin() async {
         do throws(AuthenticationError) {
-            switch authenticator?.binding {
-            case .request(let requests)?:
-                ticket = try requests.authorize(
-                    method: method, target: target, bodyDigest: bodyDigest, into: value)
-            case .connection?:
-                guard try authorizeLogin(into: value) else { return false }
-            case .session(let session)?:
-                ticket = appendCookies(of: session, into: value)
-                guard ticket != nil else {
-                    drop()
-                    return !value.isEmpty
-                }
-            case nil: return false
-            }
-            countAnswer()
-            if let spaceLease { presence.beginTrial(spaceLease) }
-            return true
+            try await performer.prepareLogin(failures: task.failureCount)
         } catch {
-            // Without an answer the server says what it wants, and the task goes on from there.
-            value.clear()
-            drop()
-            return false
+            trouble = .unmade(error)
+            performer.drop()
         }
     }
 
-    mutating func take(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
-        self.authenticator = authenticator
-        answered = answer
-        note(answer)
-    }
-
-    mutating func drop() {
-        omitsBody = false
-        authenticator = nil
-        answered = nil
-        ticket = nil
+    /// Appends the value of the field that answers; false when there is none to send.
+    func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) -> Bool {
+        do throws(AuthenticationError) {
+            let isAnswered = try performer.authorize(
+                method: method, target: target, bodyDigest: bodyDigest, into: value)
+            // The client's own cookies go out in any case.
+            guard isAnswered else { return !value.isEmpty }
+        } catch {
+            // Without an answer the server says what it wants, and the task goes on from there.
+            if loginVersion != nil { trouble = .unmade(error) }
+            value.clear()
+            performer.drop()
+            return false
+        }
+        request.record.countAnswer(to: challenger)
+        if let lease = turn.lease { request.presence.beginTrial(lease) }
+        return true
     }
 
     // MARK: - The response
 
     /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
-    mutating func judgeAtOnce() -> Verdict? {
-        if upstream.head.status == fields.status || mayLackScope || forms?.mayBeLogin ?? false { return nil }
-        takeCookies(isGood: true)
-        let proof = proof(bodyDigest: nil)
+    func judgeAtOnce() -> Verdict? {
+        if isChallenge || performer.mayLackScope || context.pages?.mayBeLogin ?? false { return nil }
+        performer.takeCookies(isGood: true)
+        let proof = performer.proof(bodyDigest: nil)
         if case .needsBody = proof { return nil }
         return accept(proof)
     }
 
     /// Judges a response's head.
-    mutating func judge() async -> Verdict {
-        let isLoginPage: Bool
-        do throws(ExchangeFailure) { isLoginPage = try await self.isLoginPage() } catch {
-            settle(.unanswered)
-            return .cancel(.incompletePage)
+    func judge() async -> Verdict {
+        var isLoginPage = false
+        if let pages = context.pages, pages.mayBeLogin {
+            guard let isRecognised = await pages.recognise() else {
+                settle(.unanswered)
+                return .cancel(.incompletePage)
+            }
+            isLoginPage = isRecognised
         }
-        takeCookies(isGood: !isLoginPage)
-        guard isLoginPage || upstream.head.status == fields.status else { return await judgeWithBody() }
-        var challenges = upstream.head.status == fields.status ? upstream.challenges(in: fields.challenge) : []
+        performer.takeCookies(isGood: !isLoginPage)
+        guard isLoginPage || isChallenge else { return await judgeWithBody() }
+        return await meetChallenges(onLoginPage: isLoginPage)
+    }
+
+    private var isChallenge: Bool { response.status == challenger.fields.status }
+
+    /// Judges a response that is no challenge, with its body where the proof covers that.
+    private func judgeWithBody() async -> Verdict {
+        let proof = performer.proof(bodyDigest: nil)
+        guard case .needsBody(let algorithm) = proof else { return accept(proof) }
+        switch await response.digestBody(algorithm) {
+        case .whole(let digest): return accept(performer.proof(bodyDigest: digest))
+        case .tooLarge:
+            guard case .pass = accept(.unverified) else { return .pass(note: nil) }
+            return .pass(note: BodyDigest.tooLargeNote)
+        case .failed(let failure):
+            settle(.unanswered)
+            return .cancel(failure)
+        }
+    }
+
+    private func accept(_ proof: Acceptance?) -> Verdict {
+        let (spaces, target) = (context.spaces, request.target)
+        if proof == .ignored {
+            spaces.markOpen(challenger.origin, target: target.readable)
+            if omitsBody, case .sendUnanswered = task.ignored() {
+                performer.drop()
+                return .again
+            }
+        }
+        let accepted = task.accepted()
+        if !response.hasJudged {
+            // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
+            turn.passOn()
+            settle(.open)
+            return .pass(note: nil)
+        }
+        guard let accepted, let prepared = performer.state.prepared, let proof, proof != .ignored else {
+            if turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
+            settle(.open)
+            return .pass(note: nil)
+        }
+        if proof == .mismatch {
+            settle(.unanswered)
+            return .cancel(.unproven(accepted, by: challenger))
+        }
+        if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
+        settle(.accepted)
+        return .pass(note: performer.missingScope)
+    }
+
+    /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
+    private func settle(_ verdict: Authentication.Verdict) {
+        turn.settle(verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
+    }
+
+    // MARK: - A challenge
+
+    private func meetChallenges(onLoginPage isLoginPage: Bool) async -> Verdict {
+        var challenges = isChallenge ? response.challenges(in: challenger.fields.challenge) : []
         if isLoginPage {
             challenges.append(.loginPage)
-            await resolveDoubt()
+            await performer.session?.resolveDoubt(about: performer.state.ticket)
         }
-        let offers = offers(in: challenges)
-        let refusal = takeSetback() ?? refusal(by: challenges)
-        let response = AuthenticationChallenge.FailureResponse(
-            status: Int(upstream.head.status.rawValue), challenges: challenges)
-        shared.spaces.markProtected(origin.authority, target: target.readable)
-        if answered != nil { isDoubted = true }
-        if !isLoginPage { noteChallenges(challenges) }
-        var action = task.challenged(response, offers: offers, refusal: refusal)
-        if let trouble { action = task.unanswerable(.unanswerable(trouble)) }
+        let round = Round(
+            response: AuthenticationChallenge.FailureResponse(
+                status: Int(response.status.rawValue), challenges: challenges),
+            offers: context.offers(in: challenges, failures: task.failureCount))
+        let refusal = countTrouble() ?? refusal(by: challenges)
+        context.spaces.markProtected(challenger.origin, target: request.target.readable)
+        if performer.answer != nil { isDoubted = true }
+        if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
+        var action =
+            trouble.unmade.map { task.unanswerable(.unanswerable($0)) }
+            ?? task.challenged(round.response, offers: round.offers, refusal: refusal)
         while true {
             switch action {
-            case .lookUpDefault(let space):
-                action = task.foundDefault(kept(for: space))
-            case .ask(let challenge):
-                action = await ask(challenge)
+            case .lookUpDefault(let space): action = task.foundDefault(context.source.kept(for: space))
+            case .ask(let challenge): action = await ask(challenge)
             case .park(let answer):
-                shared.refuse(
-                    answer.credential, for: answer.space, of: delegate.client, countedBy: metrics,
-                    because: whoRefused(answer))
+                context.state.refuse(
+                    answer.credential, for: answer.space, of: context.delegate.client, countedBy: context.metrics,
+                    because: trouble.refusal(of: answer, by: challenger))
                 action = task.parked()
             case .answer(let answer):
-                let reason = await begin(answer, at: target)
-                guard let next = await goOn(with: answer, unless: reason, response, offers) else { return .again }
+                let reason = await begin(answer)
+                guard let next = await goOn(with: answer, unless: reason, after: round) else { return .again }
                 action = next
             case .resend(let answer):
-                let reason = parked(answer)
-                guard let next = await goOn(with: answer, unless: reason, response, offers) else { return .again }
+                let reason = context.parked(answer)
+                guard let next = await goOn(with: answer, unless: reason, after: round) else { return .again }
                 action = next
             case .sendUnanswered:
-                drop()
+                performer.drop()
                 return .again
             case .pass(let reason):
                 settle(.unanswered)
-                if let refusal = lackOfTicket(after: reason) { return .cancel(refusal) }
-                let note = note(on: reason)
-                if isLoginPage, let note { record.details = note }
-                return .pass(note: note)
+                return pass(after: reason, onLoginPage: isLoginPage)
             case .cancel(let reason):
                 settle(.unanswered)
-                let sentence = explanation ?? "\(origin.title) wants a credential, and \(reason)"
-                return .cancel(Refusal(.badGateway, .httpRequestDenied, sentence))
+                return .cancel(
+                    ChallengeFailure(
+                        unanswered: trouble.explanation ?? "\(challenger.title) wants a credential, and \(reason)"))
             }
         }
     }
 
-    private mutating func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
-        switch authenticator?.binding {
-        case .request(let requests)?: ticket.map { requests.refused(by: challenges, ticket: $0) }
-        case .connection?: loginRefusal(by: challenges)
-        case .session(let session)?:
-            ticket.flatMap { session.refused(by: challenges, ticket: $0, wasAsked: wasAsked) }
-        case nil: nil
+    /// One response's challenges.
+    private struct Round {
+        let response: AuthenticationChallenge.FailureResponse
+        let offers: [Offer]
+    }
+
+    private func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+        let (refusal, error) = performer.refusal(by: challenges)
+        if let error {
+            trouble = .counted(error)
+            request.record.details = "\(error)"
+        }
+        return refusal
+    }
+
+    /// The meaning of a missing answer for the task; nil where none is missing, or nothing else would help.
+    private func countTrouble() -> Authentication.Refusal? {
+        guard let refusal = trouble.count() else { return nil }
+        request.record.details = trouble.counted.map { "\($0)" }
+        return refusal
+    }
+
+    private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> Verdict {
+        if let sentence = trouble.sentence(instead: reason, of: challenger) {
+            return .cancel(ChallengeFailure(unanswered: sentence))
+        }
+        let note = trouble.note(on: reason)
+        if isLoginPage, let note { request.record.details = note }
+        return .pass(note: note)
+    }
+
+    private func ask(_ challenge: AuthenticationChallenge) async -> ChallengeTask.Action {
+        let answer = await context.delegate.decide(challenge)
+        request.record.note(answer.rule.rule, about: challenger)
+        if let error = answer.trouble {
+            request.record.details = "\(error)"
+            context.state.report("\(error)")
+        }
+        do throws(MissingToken) {
+            return task.decided(
+                try await context.tokens.exchange(answer.decision, for: challenge, isOwn: request.isOwn))
+        } catch {
+            if case .failed(let details) = error { request.record.details = details }
+            trouble = .explained("\(challenger.title) wants a token, and \(error)")
+            return task.decided(
+                Authentication.Decision(.cancelAuthenticationChallenge, reason: answer.decision.reason))
         }
     }
 
-    /// Nobody sends a version that was refused, whoever found that out.
-    func parked(_ answer: Authentication.Answer) -> PassReason? {
-        let version = answer.credential.version
-        let known = shared.spaces.parked
-        guard known.contains(version, for: answer.space) || known.contains(version, at: origin.kin) else { return nil }
-        metrics.add(to: .credentialsParked)
-        return .parked(credential: version.name)
-    }
+    // MARK: - The next answer
 
-    private func offers(in challenges: [HeaderChallenge]) -> [Offer] {
-        policy.rules.offers(
-            in: challenges, from: origin.authority, client: delegate.client, failures: task.failureCount,
-            order: policy.order
-        ).offers
-    }
-
-    private mutating func ask(_ challenge: AuthenticationChallenge) async -> ChallengeTask.Action {
-        let answer = await delegate.decide(challenge)
-        note(answer.rule)
-        if let trouble = answer.trouble {
-            record.details = "\(trouble)"
-            shared.report("\(trouble)")
-        }
-        return task.decided(await exchanged(answer.decision, for: challenge))
-    }
-
-    /// Makes ready to answer: with what the space knows, else as the one request that is judged for all.
+    /// Makes ready to answer: with the authenticator that the space knows, else as the one request that is judged for all.
     /// - Returns: why it cannot, or nil.
-    private mutating func begin(_ answer: Authentication.Answer, at target: ByteBuffer) async -> PassReason? {
-        drop()
-        if spaceLease == nil, answer.credential.persistence != .none, !isProven(answer),
-            await !awaitTurn(for: answer)
+    private func begin(_ answer: Authentication.Answer) async -> PassReason? {
+        performer.drop()
+        if turn.lease == nil, answer.credential.persistence != .none, !isProven(answer), await !awaitVerdict(on: answer)
         {
             return .undecided(credential: answer.credential.version.name)
         }
-        if let reason = parked(answer) { return reason }
+        if let reason = context.parked(answer) { return reason }
         do throws(AuthenticationError) {
-            if let known = shared.spaces.authenticator(for: answer) {
-                take(known, for: answer)
+            if let known = context.spaces.authenticator(for: answer) {
+                take(PreparedAnswer(authenticator: known, answer: answer))
             } else {
-                take(try policy.order.authenticator(for: answer, at: target.readable), for: answer)
+                let new = try context.policy.order.authenticator(for: answer, at: request.target.readable)
+                take(PreparedAnswer(authenticator: new, answer: answer))
             }
-            try await prepareConnections(for: answer.space)
+            try await performer.prepareConnections(failures: task.failureCount)
             return nil
         } catch {
-            trouble = error
-            drop()
+            trouble = .unmade(error)
+            performer.drop()
             return .unanswerable(error)
         }
     }
 
     /// Whether no account is at stake: the version was accepted in the space, and this request has not seen it fail.
     private func isProven(_ answer: Authentication.Answer) -> Bool {
-        !isDoubted && shared.spaces.hasAccepted(answer.credential.version, in: answer.space)
+        !isDoubted && context.spaces.hasAccepted(answer.credential.version, in: answer.space)
     }
 
-    /// Becomes the one request that is judged for all, or waits for it.
-    /// - Returns: false when there was no verdict in time.
-    mutating func awaitTurn(for answer: Authentication.Answer) async -> Bool {
-        switch shared.spaces.admit(to: answer.space, version: answer.credential.version) {
-        case .proceed, .overtake: break
-        case .lead(let lease): spaceLease = lease
-        case .wait(let waiter):
-            switch await waiter.verdict(within: policy.timeouts.connect, on: loop) {
-            case .lead(let lease): spaceLease = lease
-            case .settled(let verdict): hasWaitedInVain = verdict == .unanswered
-            case .expired:
-                hasWaitedInVain = true
-                return false
-            }
-        }
-        return true
+    private func awaitVerdict(on answer: Authentication.Answer) async -> Bool {
+        await turn.awaitVerdict(
+            on: answer, in: context.spaces, within: context.policy.timeouts.connect, on: context.loop)
     }
 
-    mutating func accept(_ proof: Acceptance?) -> Verdict {
-        if proof == .ignored {
-            shared.spaces.markOpen(origin.authority, target: target.readable)
-            if omitsBody, case .sendUnanswered = task.ignored() {
-                drop()
-                return .again
-            }
+    /// Sees to it that there is a session to answer with, where the answer belongs to one.
+    ///
+    /// - Parameter reason: why there can be no answer at all.
+    /// - Returns: the task's next step; nil: the request can go out again.
+    private func goOn(
+        with answer: Authentication.Answer, unless reason: PassReason?, after round: Round
+    ) async -> ChallengeTask.Action? {
+        if let reason {
+            guard let refusal = countTrouble() else { return task.unanswerable(reason) }
+            return task.challenged(round.response, offers: round.offers, refusal: refusal)
         }
-        let accepted = task.accepted()
-        if upstream.head.status.rawValue >= 500 {
-            // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
-            spaceLease = nil
-            settle(.open)
-            return .pass(note: nil)
+        guard let login = performer.session, login.pages != nil else { return nil }
+        performer.sawLoginPage = true
+        let version = answer.credential.version
+        if !login.session.isOpen, turn.lease == nil { _ = await awaitVerdict(on: answer) }
+        if login.session.isOpen { return nil }
+        if let reason = context.parked(answer) { return task.unanswerable(reason) }
+        guard !turn.hasWaitedInVain else { return noSession(version, "another request has just tried") }
+        if let lease = turn.lease { request.presence.beginLogin(lease) }
+        switch await login.logIn(with: answer.credential) {
+        case .loggedIn?:
+            // A request that waits for a session that was good before need not wait for this request as well.
+            if answer.challenge == nil { settle(.accepted) }
+            return nil
+        case .refused?:
+            context.spaces.forget(version, for: answer.space)
+            return task.challenged(round.response, offers: round.offers, refusal: .refused)
+        case .failed(let error)?:
+            context.state.report(
+                "credential \(version.name) is not logged in at \(challenger.origin.host):\(challenger.port): \(error)")
+            return noSession(version, "\(error)")
+        case nil: return nil
         }
-        guard let answer = accepted, let authenticator, let proof, proof != .ignored else {
-            if isFirst { shared.spaces.markOpen(origin.authority, target: target.readable) }
-            settle(.open)
-            return .pass(note: nil)
-        }
-        if proof == .mismatch {
-            settle(.unanswered)
-            return .cancel(
-                Refusal(
-                    .badGateway, .httpProtocolError,
-                    "\(origin.title) could not prove \(missingProof): it is not the one that was asked"))
-        }
-        if answer.challenge != nil {
-            let isLasting = isLasting(answer)
-            shared.spaces.remember(authenticator, for: answer, isLasting: isLasting)
-            if authenticator.extent.coverage(of: target.readable) == nil {
-                shared.spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
-            }
-            keep(answer)
-        }
-        settle(.accepted)
-        return .pass(note: missingScope)
     }
 
-    /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
-    mutating func settle(_ verdict: Authentication.Verdict) {
-        if !presence.isOver {
-            originLease?.settle(verdict)
-            spaceLease?.settle(verdict)
-            if originLease == nil, isFirst, verdict != .unanswered { shared.spaces.settle(origin.authority, verdict) }
-        }
-        isFirst = false
-        originLease = nil
-        spaceLease = nil
+    private func noSession(_ version: CredentialVersion, _ why: String) -> ChallengeTask.Action {
+        let sentence = "credential \(version.name) is not logged in: \(why)"
+        request.record.details = sentence
+        trouble = .explained("\(challenger.title) wants a login, and \(sentence)")
+        return .cancel(reason: sentence)
     }
 }

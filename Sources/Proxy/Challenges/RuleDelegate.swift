@@ -6,8 +6,8 @@ import Rules
 
 /// The rule file as the delegate that challenges are put to.
 struct RuleDelegate {
-    let policy: Policy
-    let shared: SharedState
+    let policy: ChallengePolicy
+    let state: ChallengeState
     let client: ClientIdentity
 
     /// The delegate's decision with the rule that made it, for the record.
@@ -58,7 +58,7 @@ struct RuleDelegate {
     /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so.
     private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
         if challenge.protectionSpace.authenticationMethod == .negotiate { return rule.namesMethod }
-        return rule.rule != nil || challenge.proposedCredential?.suits(challenge.protectionSpace) == true
+        return rule.rule != nil || challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
     }
 
     private func current(
@@ -66,8 +66,8 @@ struct RuleDelegate {
     ) async throws(CredentialError) -> Credential {
         let known: Credential?
         do throws(CredentialError) { known = try policy.credentials.credential(named: name) } catch { known = nil }
-        if let known, !shared.spaces.parked.contains(known.version, for: challenge.protectionSpace) { return known }
-        await shared.refresh(policy.credentials)
+        if let known, !state.spaces.parked.contains(known.version, for: challenge.protectionSpace) { return known }
+        await state.refresh(policy.credentials)
         return try policy.credentials.credential(named: name)
     }
 }

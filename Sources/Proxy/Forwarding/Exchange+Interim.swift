@@ -9,7 +9,7 @@ extension Exchange {
         var interim = ResponseRewrite()
         interim.upgrade = upgrade
         // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
-        if challengers?.origin?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
+        if challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }

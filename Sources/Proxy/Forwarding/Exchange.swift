@@ -34,12 +34,12 @@ final class Exchange {
     /// Which way the request goes.
     var way = Way.direct
     /// Nil while nobody's challenges could be answered.
-    private(set) var challengers: Challengers?
-    private lazy var ownChallengers = Challengers()
+    private(set) var challenges: ExchangeChallenges?
+    private lazy var ownChallenges = ExchangeChallenges()
     /// The request target as that parent sees it.
     let parentTarget = ByteBuffer(capacity: 16)
-    /// What the client's own answer may teach; nil where nothing does.
-    var lesson: Lesson?
+    /// The client's own answer, where a rule wants to learn from it.
+    var learnableAnswer: LearnableAnswer?
     /// What signs the request; nil where nothing does.
     var signing: RequestSigning?
     /// What the client's own login is answered with, when it has come to its end; goes with the response.
@@ -51,8 +51,8 @@ final class Exchange {
     private(set) var record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
-    /// Until when it may wait for other requests before anything is at stake; nil: it has not had to.
-    private var waitingEnd: UInt64?
+    /// Until when it may wait for other requests before anything is at stake.
+    let waiting = WaitingTime()
 
     init(policy: Policy, on loop: EventLoop) {
         self.policy = policy
@@ -69,13 +69,6 @@ final class Exchange {
         return request.write(head.readable, as: rewrite, via: .ours, into: outbound)
     }
 
-    /// Until when it may wait for other requests before any answer is out: one time for all that it meets on its way.
-    func endOfWaiting(on loop: EventLoop) -> UInt64 {
-        let end = waitingEnd ?? loop.now &+ UInt64(Waiter.patience)
-        waitingEnd = end
-        return end
-    }
-
     /// One whose buffers a long head has enlarged is not.
     var isWorthKeeping: Bool {
         inbound.capacity == BufferPool.regular && outbound.capacity == BufferPool.regular
@@ -89,22 +82,22 @@ final class Exchange {
     }
 
     /// From now on the origin's challenges are answered.
-    func begin(_ challenges: consuming ChallengeLoop) {
-        challengers = ownChallengers
-        ownChallengers.origin = consume challenges
+    func begin(_ server: ExchangeChallenges.Server) {
+        challenges = ownChallenges
+        ownChallenges.origin = server
     }
 
     /// From now on those of the parent are that makes the request.
-    func beginAtParent(_ challenges: consuming ChallengeLoop) {
-        challengers = ownChallengers
-        ownChallengers.parent = consume challenges
+    func beginAtParent(_ server: ExchangeChallenges.Server) {
+        challenges = ownChallenges
+        ownChallenges.parent = server
     }
 
     func endChallenges() {
-        guard let challengers else { return }
-        challengers.origin = nil
-        challengers.parent = nil
-        self.challengers = nil
+        guard let challenges else { return }
+        challenges.origin = .ignored
+        challenges.parent = .ignored
+        self.challenges = nil
     }
 
     /// Gives the record away, for what goes on without the exchange.
@@ -117,9 +110,9 @@ final class Exchange {
     func reset() {
         forwarding = nil
         way = .direct
-        waitingEnd = nil
+        waiting.reset()
         endChallenges()
-        lesson.forget()
+        learnableAnswer.forget()
         signing.forget()
         loginAnswer.forget()
         own.forget()

@@ -38,7 +38,7 @@ struct Forwarding: ~Copyable {
         /// The response's head is there. Becomes `.judged`.
         case arrived
         /// Becomes `.relaying`, `.disposing` or `.over`.
-        case judged(ChallengeLoop.Verdict)
+        case judged(ResponseVerdict)
         /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
         case disposing(BodyDisposal)
         /// Becomes `.over`.
@@ -190,14 +190,17 @@ struct Forwarding: ~Copyable {
         case .preparation(let origin, let parent):
             // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
             // for another request while one of his is the first there.
-            if origin { await exchange.challengers?.origin?.prepare() }
-            if parent { await exchange.challengers?.parent?.prepare() }
+            if origin { await exchange.challenges?.origin.loop?.prepare() }
+            if parent { await exchange.challenges?.parent.loop?.prepare() }
         case .connection: try await connect()
         case .answers:
+            answers.meetChallenges()
             try await sending.prepareAndBegin()
             stage = .sending
         case .copy: try await sending.workOnCopy()
-        case .verdict: stage = .judged(await exchange.judge())
+        case .verdict:
+            answers.meetChallenges()
+            stage = .judged(await exchange.judge())
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
@@ -224,16 +227,14 @@ struct Forwarding: ~Copyable {
                 if exchange.signing != nil {
                     sending.prepareForSignature()
                 } else {
-                    exchange.begin(answers.challenges)
-                    waitsForOrigin = exchange.challengers?.origin?.prepareAtOnce() != true
+                    waitsForOrigin = !answers.beginAtOnce()
                     sending.prepareForChallenge()
                 }
             }
-            if let lesson = answers.lesson { exchange.lesson = lesson }
+            if let answer = answers.learnableAnswer { exchange.learnableAnswer = answer }
         }
-        if exchange.way.relay != nil, let challenges = path.parentChallenges {
-            exchange.beginAtParent(challenges)
-            waitsForParent = exchange.challengers?.parent?.prepareAtOnce() != true
+        if exchange.way.relay != nil, let parent = answers.answerableParent {
+            waitsForParent = !answers.beginAtOnce(at: parent)
             sending.prepareForParent()
         }
         stage = .prepared
@@ -281,9 +282,9 @@ struct Forwarding: ~Copyable {
     }
 
     private mutating func judge() -> Progress? {
-        answers.learn()
+        exchange.learnableAnswer?.judge(exchange.upstream)
         if isRelayed, mayReadAhead { upload = beginUpload() }
-        if exchange.challengers == nil, exchange.way.relay == nil {
+        if exchange.challenges == nil, exchange.way.relay == nil {
             stage = .judged(.pass(note: nil))
         } else if let verdict = exchange.judgeAtOnce() {
             stage = .judged(verdict)
@@ -293,7 +294,7 @@ struct Forwarding: ~Copyable {
         return nil
     }
 
-    private mutating func carryOut(_ verdict: ChallengeLoop.Verdict) throws(ExchangeFailure) -> Progress? {
+    private mutating func carryOut(_ verdict: ResponseVerdict) throws(ExchangeFailure) -> Progress? {
         switch verdict {
         case .pass(let note): return pass(note: note)
         case .cancel(let refusal): throw .refused(refusal)
@@ -328,10 +329,9 @@ struct Forwarding: ~Copyable {
         let isRelayed = path.mayBeRelayed
         while true {
             if let hop = ways.popFirst(), path.take(hop.way(isRelayed: isRelayed)),
-                let challenges = path.parentChallenges
+                let parent = answers.answerableParent
             {
-                exchange.beginAtParent(challenges)
-                await exchange.challengers?.parent?.prepare()
+                await answers.begin(at: parent)
                 sending.prepareForParent()
             }
             do throws(Refusal) { return try await path.connect() } catch {

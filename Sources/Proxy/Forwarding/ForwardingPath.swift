@@ -22,22 +22,10 @@ struct ForwardingPath {
     func take(_ way: Way) -> Bool {
         if let parent = way.parent, exchange.way.parent === parent { return false }
         if way.parent == nil, exchange.way.parent == nil { return false }
-        exchange.challengers?.parent = nil
+        exchange.challenges?.parent = .ignored
         exchange.way = way
         exchange.record.parent = way.parent?.label
         return true
-    }
-
-    /// What answers the parent's challenges, if anything could.
-    var parentChallenges: ChallengeLoop? {
-        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
-        else { return nil }
-        let head = exchange.headBytes
-        exchange.parentTarget.clear()
-        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.parentTarget)
-        return ChallengeLoop(
-            requester: requester, exchange: exchange, origin: parent.origin, over: exchange.upstream,
-            target: exchange.parentTarget, hasBody: !exchange.body.isEmpty)
     }
 
     // MARK: - A connection
@@ -45,8 +33,8 @@ struct ForwardingPath {
     /// Whether a connection is there: from the leg before, or one that was kept.
     func takeKept(_ mayReuse: Bool) -> Bool {
         let upstream = exchange.upstream
-        let version = exchange.challengers?.origin?.loginVersion
-        let parentVersion = exchange.challengers?.parent?.loginVersion
+        let version = exchange.challenges?.origin.loginVersion
+        let parentVersion = exchange.challenges?.parent.loginVersion
         if upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
             if upstream.serves(version, atParent: parentVersion) { return true }

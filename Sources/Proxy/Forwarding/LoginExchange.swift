@@ -52,14 +52,14 @@ struct LoginExchange {
         if upstream.head.status == .proxyAuthenticationRequired {
             throw .unreachable("the parent proxy wants a credential")
         }
-        let sight = LoginSight(of: upstream, at: target, on: destination.origin.authority)
+        let pageHead = LoginPageHead(of: upstream, at: target, on: destination.origin.authority)
         let reader = PageReader(upstream, holding: nil, policy: own.policy)
         if let reader {
             do throws(ExchangeFailure) {
                 _ = try await reader.read(upTo: Self.pageLimit) { _, _ in false }
             } catch { throw .unreachable(error.sentence(by: own.way)) }
         }
-        let page = sight.page(reader, of: upstream, as: form)
+        let page = pageHead.page(reader, of: upstream, as: form)
         upstream.forgetHead()
         return page
     }

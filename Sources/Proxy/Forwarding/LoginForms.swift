@@ -7,21 +7,14 @@ import Rules
 import Telemetry
 
 /// The form of a rule, at work for one request: it tells the origin's login page from what was asked for, and fills it in.
-final class LoginForms {
-    /// What came of a login.
-    enum Outcome {
-        case loggedIn(CookieJar, landing: [UInt8]?)
-        case refused
-        case failed(FormLoginError)
-    }
-
+final class LoginForms: LoginPages {
     private let form: LoginForm
     private let requester: Requester
     private unowned let exchange: Exchange
     private let destination: Destination
     /// What was read of the response that is being judged, and what its head says.
     private var reader: PageReader?
-    private var sight: LoginSight?
+    private var pageHead: LoginPageHead?
     /// Whether the request went out with the cookies of a session of ours.
     private var hasSession = false
 
@@ -57,29 +50,28 @@ final class LoginForms {
     var readsPages: Bool { form.readsPages }
 
     /// Whether the response could ask for a login, as far as its head tells.
-    var mayBeLogin: Bool { currentSight().recognition(by: form) != .other }
+    var mayBeLogin: Bool { currentHead.recognition(by: form) != .other }
 
-    /// Whether the response asks for a login. What is read of it to tell is still passed on, should it not.
-    func recognise() async throws(ExchangeFailure) -> Bool {
-        let sight = currentSight()
-        self.sight = sight
+    func recognise() async -> Bool? {
+        let pageHead = currentHead
+        self.pageHead = pageHead
         reader = nil
-        switch sight.recognition(by: form) {
+        switch pageHead.recognition(by: form) {
         case .other: return false
         case .recognised: return true
         case .dependsOnText:
             reader = PageReader(exchange.upstream, holding: holdingRoom, policy: exchange.policy)
             let form = form
             guard let reader else { return false }
-            return try await reader.read(upTo: Self.recognitionLimit) { page, known in
-                sight.holds(page.readable, from: known, by: form)
+            return try? await reader.read(upTo: Self.recognitionLimit) { page, known in
+                pageHead.holds(page.readable, from: known, by: form)
             }
         }
     }
 
-    private func currentSight() -> LoginSight {
+    private var currentHead: LoginPageHead {
         let target = exchange.target
-        return LoginSight(
+        return LoginPageHead(
             of: exchange.upstream, at: target.readable.array, on: destination.origin.authority)
     }
 
@@ -128,7 +120,7 @@ final class LoginForms {
     // MARK: - The login
 
     /// Logs in, from the response that asks for it.
-    func logIn(with credential: Credential) async -> Outcome {
+    func logIn(with credential: Credential) async -> LoginOutcome {
         let boundary = (try? RandomBytes.make(16)).map { Hex.encode($0) }
         var login = FormLogin(
             LoginTemplate(form), to: destination.origin.authority, with: credential, boundary: boundary)
@@ -155,12 +147,12 @@ final class LoginForms {
     /// begin: then its page is asked for anew.
     private func begin(_ login: inout FormLogin) async throws(FormLoginError) -> FormLogin.Step {
         let (upstream, target) = (exchange.upstream, exchange.target)
-        let (request, sight) = (exchange.request, sight ?? currentSight())
+        let (request, pageHead) = (exchange.request, pageHead ?? currentHead)
         let isRead = request.method == .get || request.method == .head
         let hadCookies = hasSession || request.fields.present.contains(.cookie)
         if hadCookies || request.method == .head {
             if isRead { return login.begin(at: target.readable.array) }
-            if let location = sight.location,
+            if let location = pageHead.location,
                 case .here(let place)? = LoginReference(
                     location, from: target.readable.array, on: destination.origin.authority)
             {
@@ -168,13 +160,13 @@ final class LoginForms {
             }
             return login.beginAtAction()
         }
-        if reader == nil, sight.mayBePage, sight.location == nil {
+        if reader == nil, pageHead.mayBePage, pageHead.location == nil {
             reader = PageReader(upstream, holding: holdingRoom, policy: exchange.policy)
         }
         do throws(ExchangeFailure) {
             _ = try await reader?.read(upTo: LoginExchange.pageLimit) { _, _ in false }
         } catch { throw .unreachable("the login page broke off") }
-        let page = sight.page(reader, of: upstream, as: form)
+        let page = pageHead.page(reader, of: upstream, as: form)
         return await read(page, for: &login, beginningAt: target.readable.array)
     }
 

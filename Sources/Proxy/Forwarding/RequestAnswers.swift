@@ -16,7 +16,9 @@ struct RequestAnswers {
     /// credential.
     var mayAnswer: Bool {
         let (request, origin) = (exchange.request, destination.origin)
-        guard request.target.userinfo != nil || origin.isConcerned(by: rules, in: requester.shared),
+        guard
+            request.target.userinfo != nil
+                || destination.challenger.isConcerned(by: rules, in: requester.shared.challenges),
             request.method != .trace
         else { return false }
         guard request.fields.present.contains(.authorization) else { return true }
@@ -32,27 +34,90 @@ struct RequestAnswers {
             exchange, to: destination.origin, from: requester.identity(in: exchange), requester.shared)
     }
 
-    /// What answers the origin's challenges.
-    var challenges: ChallengeLoop {
-        let head = exchange.headBytes
-        return ChallengeLoop(
-            requester: requester, exchange: exchange, origin: destination.origin, over: exchange.upstream,
-            target: exchange.target, hasBody: !exchange.body.isEmpty,
-            urlCredential: URLCredential.of(exchange.request, in: head.readable),
-            forms: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
-    }
-
-    /// The client's own answer that goes to the origin, where a rule wants to know what becomes of it.
-    var lesson: Lesson? {
-        guard exchange.request.fields.present.contains(.authorization), exchange.challengers?.hasOrigin != true,
-            exchange.signing == nil, destination.origin.mayLearn(by: rules)
+    /// The client's own answer that goes to the origin, where a rule wants to learn from it.
+    var learnableAnswer: LearnableAnswer? {
+        guard exchange.request.fields.present.contains(.authorization), exchange.challenges?.origin.isOurs != true,
+            exchange.signing == nil, destination.challenger.mayLearn(by: rules)
         else { return nil }
-        return Lesson(exchange, to: destination.origin)
+        return LearnableAnswer(in: exchange, of: requester, to: destination.challenger)
     }
 
-    /// Learns from the response's head.
-    func learn() {
-        guard let lesson = exchange.lesson else { return }
-        lesson.judge(exchange, by: Learning(requester: requester, exchange: exchange, origin: destination.origin))
+    // MARK: - The origin's challenges
+
+    /// Has the origin's challenges answered from now on.
+    /// - Returns: whether the answer to give, or that none is to be given, could be found without waiting.
+    func beginAtOnce() -> Bool {
+        // A page has to be looked at that may ask for a login.
+        if !rules.speaksOfForms, let known = known(destination.challenger, at: destination.origin, exchange.target) {
+            exchange.begin(.known(known))
+            return true
+        }
+        let loop = ChallengeLoop(context)
+        exchange.begin(.met(loop))
+        return loop.prepareAtOnce()
+    }
+
+    private var context: ChallengeContext {
+        ChallengeContext(
+            of: destination.challenger, on: connection(at: destination.origin), for: exchange, target: exchange.target,
+            hasBody: !exchange.body.isEmpty,
+            pages: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
+    }
+
+    // MARK: - The parent's challenges
+
+    /// The parent that makes the request, if a challenge of it could be answered.
+    var answerableParent: Parent? {
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
+        else { return nil }
+        let head = exchange.headBytes
+        exchange.parentTarget.clear()
+        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.parentTarget)
+        return parent
+    }
+
+    /// As above, of the parent.
+    func beginAtOnce(at parent: Parent) -> Bool {
+        if let known = known(parent.challenger, at: parent.origin, exchange.parentTarget) {
+            exchange.beginAtParent(.known(known))
+            return true
+        }
+        let loop = ChallengeLoop(context(of: parent))
+        exchange.beginAtParent(.met(loop))
+        return loop.prepareAtOnce()
+    }
+
+    /// Has the parent's challenges answered from now on, and finds the answer to give.
+    func begin(at parent: Parent) async {
+        let loop = ChallengeLoop(context(of: parent))
+        exchange.beginAtParent(.met(loop))
+        await loop.prepare()
+    }
+
+    private func context(of parent: Parent) -> ChallengeContext {
+        ChallengeContext(
+            of: parent.challenger, on: connection(at: parent.origin), for: exchange, target: exchange.parentTarget,
+            hasBody: !exchange.body.isEmpty)
+    }
+
+    // MARK: - Both
+
+    private func connection(at server: Origin) -> ChallengedConnection {
+        ChallengedConnection(exchange.upstream, at: server, for: requester, by: exchange.policy)
+    }
+
+    private func known(_ challenger: Challenger, at server: Origin, _ target: ByteBuffer) -> KnownAnswer? {
+        let logins = requester.logins
+        let source = AnswerSource(of: challenger, for: exchange, of: requester)
+        return KnownAnswer(source, to: target, noting: exchange.record) { logins.holds($0, to: server) }
+    }
+
+    /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
+    func meetChallenges() {
+        guard let challenges = exchange.challenges else { return }
+        if let known = challenges.origin.known { challenges.origin = .met(ChallengeLoop(context, after: known)) }
+        if let known = challenges.parent.known, let parent = exchange.way.relay {
+            challenges.parent = .met(ChallengeLoop(context(of: parent), after: known))
+        }
     }
 }

@@ -113,8 +113,8 @@ struct RequestSending: ~Copyable {
     /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
     var wantsPreparation: Bool {
         if exchange.signing?.needsDigest == true { return !exchange.body.isEmpty }
-        guard exchange.challengers != nil else { return false }
-        return exchange.challengers?.wantsPreparation(over: exchange.upstream) == true
+        guard let challenges = exchange.challenges else { return false }
+        return challenges.wantsPreparation(over: exchange.upstream)
     }
 
     /// Prepares the answers, and begins.
@@ -122,17 +122,17 @@ struct RequestSending: ~Copyable {
         exchange.body.rewind(exchange.inbound)
         var digest: [UInt8]?
         var parentDigest: [UInt8]?
-        if let algorithm = exchange.challengers?.parent?.bodyDigest {
+        if let algorithm = exchange.challenges?.parent.loop?.bodyDigest {
             parentDigest = try await bodyDigest(algorithm, mayLeaveOut: false)
         }
-        if let algorithm = exchange.challengers?.origin?.bodyDigest {
+        if let algorithm = exchange.challenges?.origin.loop?.bodyDigest {
             digest = try await bodyDigest(algorithm, mayLeaveOut: false)
         } else if let signing = exchange.signing, signing.needsDigest {
             digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
         }
-        await exchange.challengers?.parent?.prepareLogin()
-        if !exchange.isLoggingInAtParent { await exchange.challengers?.origin?.prepareLogin() }
+        await exchange.challenges?.parent.loop?.prepareLogin()
+        if !exchange.isLoggingInAtParent { await exchange.challenges?.origin.loop?.prepareLogin() }
         begin(bodyDigest: digest, parentDigest: parentDigest)
     }
 

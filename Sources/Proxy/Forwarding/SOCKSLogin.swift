@@ -22,22 +22,20 @@ struct SOCKSLogin: ~Copyable {
     /// The right to be the one that is judged for all.
     private var lease: Lease?
 
-    private var shared: SharedState { requester.shared }
+    private var state: ChallengeState { requester.shared.challenges }
 
     init(requester: Requester, exchange: Exchange, parent: Parent) {
         self.requester = requester
         self.exchange = exchange
         self.parent = parent
-        delegate = RuleDelegate(
-            policy: exchange.policy, shared: requester.shared,
-            client: requester.identity(in: exchange))
+        delegate = requester.delegate(in: exchange)
         space = ProtectionSpace(origin: parent.origin.authority, realm: nil, authenticationMethod: .basic)
     }
 
     /// Asks the rules, and waits for the verdict on the same credential where another request is being judged.
     mutating func prepare() async {
-        guard parent.mayBeAnswered(by: exchange.policy, in: shared) else { return }
-        let stored = shared.storage.defaultCredential(for: space)
+        guard parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else { return }
+        let stored = state.storage.defaultCredential(for: space)
         let answer = await delegate.decide(
             AuthenticationChallenge(
                 protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil))
@@ -45,7 +43,7 @@ struct SOCKSLogin: ~Copyable {
         exchange.record.ruleLine = answer.rule.rule?.line ?? 0
         if let trouble = answer.trouble {
             exchange.record.details = "\(trouble)"
-            shared.report("\(trouble)")
+            state.report("\(trouble)")
         }
         switch answer.decision.disposition {
         case .useCredential(let credential): self.credential = credential
@@ -65,9 +63,9 @@ struct SOCKSLogin: ~Copyable {
             return
         }
         // Another loop may have found out what has become of it since.
-        let parked = shared.spaces.parked
+        let parked = state.spaces.parked
         if parked.contains(credential.version, for: space)
-            || parked.contains(credential.version, at: parent.origin.kin)
+            || parked.contains(credential.version, at: parent.challenger.sharesAccountsWith)
         {
             requester.metrics.add(to: .credentialsParked)
             reason = PassReason.parked(credential: credential.version.name).description
@@ -78,7 +76,7 @@ struct SOCKSLogin: ~Copyable {
     /// Becomes the one request that is judged for all, or waits for it.
     /// - Returns: false when there was no verdict in time.
     private mutating func awaitTurn(for credential: Credential) async -> Bool {
-        switch shared.spaces.admit(to: space, version: credential.version) {
+        switch state.spaces.admit(to: space, version: credential.version) {
         case .proceed, .overtake: break
         case .lead(let lease): self.lease = lease
         case .wait(let waiter):
@@ -113,7 +111,7 @@ struct SOCKSLogin: ~Copyable {
     mutating func refused() -> Refusal {
         guard let credential else { return unanswered }
         parent.accepted = nil
-        shared.refuse(credential, for: space, of: delegate.client, countedBy: requester.metrics)
+        state.refuse(credential, for: space, of: delegate.client, countedBy: requester.metrics)
         lease?.settle(.unanswered)
         lease = nil
         return .unanswered(

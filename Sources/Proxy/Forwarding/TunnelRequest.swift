@@ -32,9 +32,9 @@ struct TunnelRequest {
         target.append(decimal: Int(origin.port))
         var challenges: ChallengeLoop?
         if parent.mayBeAnswered(by: policy, in: requester.shared) {
+            let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, by: policy)
             challenges = ChallengeLoop(
-                requester: requester, exchange: exchange, origin: parent.origin, over: upstream, target: target,
-                hasBody: false)
+                ChallengeContext(of: parent.challenger, on: connection, for: exchange, target: target, hasBody: false))
             await challenges?.prepare()
         }
         var redials = Self.redials
@@ -45,7 +45,7 @@ struct TunnelRequest {
             }
             await challenges?.prepareLogin()
             do throws(UpstreamConnection.Failure) {
-                try await ask(upstream, for: target, &challenges)
+                try await ask(upstream, for: target, challenges)
             } catch {
                 guard case .died = error, upstream.isReused, redials > 0 else {
                     // Nothing has happened yet that another parent would repeat. This one may have nothing against
@@ -59,12 +59,12 @@ struct TunnelRequest {
                 upstream.reset()
                 continue
             }
-            if let tunnel = try await judge(upstream, &challenges) { return tunnel }
+            if let tunnel = try await judge(upstream, challenges) { return tunnel }
         }
     }
 
     private func ask(
-        _ upstream: UpstreamConnection, for target: ByteBuffer, _ challenges: inout ChallengeLoop?
+        _ upstream: UpstreamConnection, for target: ByteBuffer, _ challenges: ChallengeLoop?
     ) async throws(UpstreamConnection.Failure) {
         guard let stream = upstream.stream else { throw .died }
         let (out, value) = (exchange.outbound, exchange.fieldValue)
@@ -97,11 +97,11 @@ struct TunnelRequest {
 
     /// - Returns: nil when the parent is to be asked again.
     private func judge(
-        _ upstream: UpstreamConnection, _ challenges: inout ChallengeLoop?
+        _ upstream: UpstreamConnection, _ challenges: ChallengeLoop?
     ) async throws(Refusal) -> ParentConnector.Tunnel? {
         let status = upstream.head.status
         let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
-        switch await challenges?.judge() ?? .pass(note: nil) {
+        switch ResponseVerdict(await challenges?.judge() ?? .pass(note: nil)) {
         case .cancel(let refusal): throw refusal
         case .again:
             guard upstream.head.keepAlive else {

@@ -21,7 +21,7 @@ struct UpstreamRequestHead {
         exchange.outbound.clear()
         let field = prepareAnswer()
         let writer = exchange.beginHead(as: rewrite)
-        if exchange.challengers != nil { authorize(bodyDigest, atParent: parentDigest, in: field, with: writer) }
+        if exchange.challenges != nil { authorize(bodyDigest, atParent: parentDigest, in: field, with: writer) }
         if rewrite.dropping.contains(.acceptEncoding) {
             writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
         }
@@ -41,12 +41,12 @@ struct UpstreamRequestHead {
     ) {
         let (head, value) = (exchange.headBytes, exchange.fieldValue)
         value.clear()
-        if exchange.challengers?.hasParent == true, authorizeAtParent(parentDigest, with: writer) { return }
-        guard exchange.challengers?.hasOrigin == true else { return }
+        if exchange.challenges?.parent.isOurs == true, authorizeAtParent(parentDigest, with: writer) { return }
+        guard exchange.challenges?.origin.isOurs == true else { return }
         let (method, target) = (exchange.request.methodName, exchange.target)
-        if exchange.challengers?.origin?.authorize(
-            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value)
-            == true
+        if exchange.challenges?.origin.authorize(
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
+            countedBy: exchange.record) == true
         {
             writer.field(field, value.readable)
         }
@@ -56,13 +56,12 @@ struct UpstreamRequestHead {
     /// - Returns: the field that the answer stands in.
     private mutating func prepareAnswer() -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard exchange.challengers?.hasOrigin == true else { return "Authorization" }
-        let field = exchange.challengers?.origin?.answerField ?? "Authorization"
-        if exchange.challengers?.origin?.answersByCookies == true { rewrite.dropping.insert(.cookie) }
-        if exchange.challengers?.origin?.readsPages == true, exchange.request.fields.present.contains(.acceptEncoding) {
+        guard let loop = exchange.challenges?.origin.loop else { return "Authorization" }
+        if loop.answersByCookies { rewrite.dropping.insert(.cookie) }
+        if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)
         }
-        return field
+        return loop.answerField
     }
 
     /// Whether the client takes the one coding that pages are read in and that every server has.
@@ -87,8 +86,8 @@ struct UpstreamRequestHead {
         let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)
-        if exchange.challengers?.parent?.authorize(
-            method: method, target: target.readable, bodyDigest: bodyDigest, into: value) == true
+        if exchange.challenges?.parent.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil) == true
         {
             writer.field("Proxy-Authorization", value.readable)
         }

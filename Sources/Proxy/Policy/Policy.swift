@@ -42,7 +42,8 @@ final class Policy: Sendable {
     let limits: Limits
     /// Whether an access log will ask for the request lines.
     let keepsRequestLines: Bool
-    let order = ChallengeOrder()
+    /// The part that decides about challenges.
+    let challenges: ChallengePolicy
 
     init(
         rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources, automaticParents: [String: PACFile],
@@ -59,6 +60,11 @@ final class Policy: Sendable {
             head: configuration.timeouts.head.milliseconds, idle: configuration.timeouts.idle.milliseconds,
             connect: configuration.timeouts.connect.milliseconds,
             response: configuration.timeouts.response.milliseconds)
+        challenges = ChallengePolicy(
+            rules: rules, credentials: credentials,
+            timeouts: ChallengePolicy.Timeouts(
+                connect: timeouts.connect, response: timeouts.response,
+                session: configuration.timeouts.session.milliseconds))
         let limits = configuration.limits
         self.limits = Limits(
             request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),

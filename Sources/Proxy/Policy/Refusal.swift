@@ -52,12 +52,6 @@ extension Refusal {
         return refusal
     }
 
-    static var incompletePage: Refusal {
-        Refusal(
-            .badGateway, .httpResponseIncomplete,
-            "the origin's response ended before it could be told from a login page")
-    }
-
     static var lateBody: Refusal {
         var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's body did not arrive in time")
         refusal.keepsConnection = false

@@ -7,6 +7,8 @@ final class Destination {
     /// Those that say so.
     let rules: RuleSet
     let origin: Origin
+    /// The same server, as challenges of it are met.
+    let challenger: Challenger
     let route: RouteDecision
     /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
     let upgrade: UpgradedOrigin?
@@ -24,6 +26,7 @@ final class Destination {
     init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil, hops: [Hop] = [], by rules: RuleSet) {
         self.rules = rules
         self.origin = origin
+        challenger = Challenger(origin.authority, title: origin.title)
         self.route = route
         self.upgrade = upgrade
         self.hops = hops
@@ -100,7 +103,8 @@ final class Destination {
                 identities: parent.maySeeIdentity(by: rules) ? identities : 0)
         case .tunnelled(let parent):
             let servers = [origin, parent.origin]
-            let isOwn = servers.contains { $0.dependsOnClient(by: rules) || $0.answersDependOnClient(by: rules) }
+            let isOwn =
+                servers.contains { $0.dependsOnClient(by: rules) } || parent.challenger.answersDependOnClient(by: rules)
             let seesIdentity = servers.contains { $0.maySeeIdentity(by: rules) }
             return terms(
                 tls: route.tls, client: isOwn ? client() : nil, identities: seesIdentity ? identities : 0,

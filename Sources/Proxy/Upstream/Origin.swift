@@ -22,18 +22,11 @@ final class Origin: ChannelObserver {
     /// What answers to the client call it.
     let title: String
     private let mayHaveCredentials: Bool
-    /// Others that know the same accounts: what one of them refuses, all do.
-    var kin: [Authentication.Origin] = []
     private var idle: [OriginConnection] = []
     /// What these rules say of this origin.
     private var judge: RuleSet?
-    private var mayAnswer = false
-    private var mayLearn = false
     private var dependsOnClient = false
     private var maySeeIdentity = false
-    private var answersDependOnClient = false
-    /// Whether a credential is kept for it, as of those generations, whose sum only grows.
-    private var stored = (isKnown: false, generation: 0)
     /// Until when, on the loop's clock, nobody waits for its `100 Continue`.
     private var ignoresExpectationUntil: UInt64 = 0
 
@@ -79,36 +72,6 @@ final class Origin: ChannelObserver {
     /// Whether it is a parent proxy.
     var isProxy: Bool { authority.isProxy }
 
-    /// Whether its challenges concern anybody here: one could be answered, or a rule keeps what a client's own answer teaches.
-    func isConcerned(by rules: RuleSet, in shared: SharedState) -> Bool {
-        if judge !== rules { bring(before: rules) }
-        return mayAnswer || mayLearn || isServed(by: shared)
-    }
-
-    /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
-    func mayBeAnswered(by rules: RuleSet, in shared: SharedState) -> Bool {
-        if judge !== rules { bring(before: rules) }
-        return mayAnswer || isServed(by: shared)
-    }
-
-    /// Whether a rule keeps what a client's own answer to this origin teaches.
-    func mayLearn(by rules: RuleSet) -> Bool {
-        if judge !== rules { bring(before: rules) }
-        return mayLearn
-    }
-
-    /// Whether a credential is kept for it, in the storage or in a session.
-    private func isServed(by shared: SharedState) -> Bool {
-        let generation = shared.storage.originGeneration &+ shared.sessionOrigins.generation
-        if stored.generation != generation {
-            stored = (
-                mayHaveCredentials
-                    && (shared.storage.serves(authority) || shared.sessionOrigins.contains(authority)), generation
-            )
-        }
-        return stored.isKnown
-    }
-
     /// Whether a rule about this origin's trust, or about a certificate to show to it, speaks of clients.
     func dependsOnClient(by rules: RuleSet) -> Bool {
         if judge !== rules { bring(before: rules) }
@@ -121,21 +84,12 @@ final class Origin: ChannelObserver {
         return maySeeIdentity
     }
 
-    /// Whether a rule about its challenges speaks of clients.
-    func answersDependOnClient(by rules: RuleSet) -> Bool {
-        if judge !== rules { bring(before: rules) }
-        return answersDependOnClient
-    }
-
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
-        mayAnswer = mayHaveCredentials && rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
-        mayLearn = !isProxy && rules.mayLearn(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         maySeeIdentity =
             mayHaveCredentials && isSecure
             && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
-        answersDependOnClient = isProxy && rules.answerDependsOnClient(host: host.span, port: port, isProxy: true)
         judge = rules
     }
 

@@ -10,6 +10,7 @@ final class Parent {
     let server: Configuration.Parent.Server
     /// Who it is to requests that it makes itself, and to challenges.
     let origin: Origin
+    let challenger: Challenger
     /// Its name in the rule file, and where it is: for records.
     let label: String
     /// Whether a PAC file names it.
@@ -35,10 +36,11 @@ final class Parent {
             case .https: .https
             case .socks5, .socks4a: .socks
             }
-        origin = Origin(
-            Authentication.Origin(
-                host: server.address.host, port: server.address.port, protocol: spoken, isProxy: true),
-            title: "the parent \(name) (\(server.address))", mayHaveCredentials: mayHaveCredentials, pool: pool)
+        let authority = Authentication.Origin(
+            host: server.address.host, port: server.address.port, protocol: spoken, isProxy: true)
+        let title = "the parent \(name) (\(server.address))"
+        origin = Origin(authority, title: title, mayHaveCredentials: mayHaveCredentials, pool: pool)
+        challenger = Challenger(authority, title: title, mayHaveCredentials: mayHaveCredentials)
     }
 
     /// Whether it makes requests itself, and opens tunnels by CONNECT.
@@ -46,7 +48,7 @@ final class Parent {
 
     /// Whether a challenge of it could be answered at all.
     func mayBeAnswered(by policy: Policy, in shared: SharedState) -> Bool {
-        origin.mayBeAnswered(by: policy.rules, in: shared)
+        challenger.mayBeAnswered(by: policy.rules, in: shared.challenges)
     }
 
     /// No connection to it could be made.

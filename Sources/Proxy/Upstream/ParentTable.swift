@@ -40,7 +40,8 @@ struct ParentTable {
     private static func acquaint(_ hops: [Hop]) {
         let parents = hops.compactMap(\.parent)
         for parent in parents {
-            parent.origin.kin = parents.filter { $0.name == parent.name && $0 !== parent }.map(\.origin.authority)
+            parent.challenger.sharesAccountsWith =
+                parents.filter { $0.name == parent.name && $0 !== parent }.map(\.origin.authority)
         }
     }
 

@@ -25,21 +25,4 @@ extension SharedState {
         }
         if isParked { spaces.replace(with: version) }
     }
-
-    /// Stores a credential that was accepted. The first of its space becomes the default, which requests without a
-    /// credential of their own are answered with.
-    func keep(_ credential: Credential, for space: ProtectionSpace) async {
-        do throws(CredentialStorageError) {
-            if let user = credential.user, let known = try await storage.credentials(for: space)[user],
-                known.password == credential.password
-            {
-                return
-            }
-            if storage.defaultCredential(for: space) == nil {
-                try await storage.setDefault(credential, for: space)
-            } else {
-                try await storage.set(credential, for: space)
-            }
-        } catch { report("\(credential) could not be kept: \(error)") }
-    }
 }

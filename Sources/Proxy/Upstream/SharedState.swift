@@ -1,15 +1,13 @@
 import Authentication
 import Credentials
-import IO
 import Synchronization
 import TLS
 import Telemetry
 
 /// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
 public final class SharedState: Sendable {
-    public let spaces: ProtectionSpaces
-    /// The tokens that were fetched.
-    let tokens: TokenStore
+    /// What they know of challenges.
+    let challenges: ChallengeState
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
     /// The state of the certificates that could be shown.
@@ -17,50 +15,38 @@ public final class SharedState: Sendable {
     /// Where the process listens. Whoever opens a listener adds it.
     public let ownListeners = OwnListeners()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
-    public let storage: any CredentialStorage
-    /// The origins that some client's session has credentials for.
-    let sessionOrigins = SessionOrigins()
-    let sessionCredentials = SessionCredentials()
-    let sightings = AnswerSightings<SessionClient>()
     /// What copies of bodies take up.
     let spool = ReplaySpool()
-    /// Where operators read of trouble; a line at a time.
-    let report: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - spaces: what others may have learned as well.
     ///   - tokens: likewise.
+    ///   - report: where operators read of trouble; a line at a time.
     public init(
         storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
         tokens: TokenStore = TokenStore(),
         report: @escaping @Sendable (String) -> Void
     ) {
-        self.storage = storage
-        self.spaces = spaces
-        self.tokens = tokens
-        self.report = report
+        challenges = ChallengeState(storage: storage, spaces: spaces, tokens: tokens, report: report)
+        challenges.onRefresh { [weak self] in self?.retire(after: $0) }
     }
 
     /// What copies of bodies take up on disk.
     public var replayDisk: ReplayDiskUse { spool.use }
 
-    /// Reads the configured credentials again, off the loops. A value that changed is a new version, and what was
-    /// parked of the old one is forgotten.
-    func refresh(_ credentials: ConfiguredCredentials) async {
-        let refresh = await BlockingPool.shared.run { credentials.refresh() }
-        adopt(refresh)
-    }
+    public var spaces: ProtectionSpaces { challenges.spaces }
+    public var storage: any CredentialStorage { challenges.storage }
+    var report: @Sendable (String) -> Void { challenges.report }
 
-    /// Takes note of what a refresh found.
-    public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
+    /// Takes note of what a refresh of the configured credentials found.
+    public func adopt(_ refresh: ConfiguredCredentials.Refresh) { challenges.adopt(refresh) }
+
+    private func retire(after refresh: ConfiguredCredentials.Refresh) {
         if refresh.changed.contains(where: { $0.identity != nil }) {
             identities.advance()
             retire(.identities)
         }
-        for credential in refresh.changed {
-            spaces.replace(with: credential.version)
-            retire(.logins(credential.version.name, but: credential.version))
-        }
+        for credential in refresh.changed { retire(.logins(credential.version.name, but: credential.version)) }
     }
 
     /// From now on tells `observer` which connections have had their time, in place of whoever was told before.

@@ -88,8 +88,9 @@ open class Channel: Timed {
     public func close() {
         guard condition != .closed else { return }
         condition = .closed
-        loop.unregister(self)
+        // That ends the watch too.
         Glibc.close(descriptor)
+        loop.forget(self)
         observer = nil
         wakeup?.signal()
     }

@@ -158,7 +158,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         for place in 0..<max(0, ready) { dispatch(events[place]) }
         if !postponed.isEmpty { resumePostponed() }
         // An event may name a channel that an earlier event of the same batch closed.
-        if !closedInBatch.isEmpty { closedInBatch.removeAll(keepingCapacity: true) }
+        if !closedInBatch.isEmpty, !Descriptors.areCopied { closedInBatch.removeAll(keepingCapacity: true) }
         return ready
     }
 
@@ -243,9 +243,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         epoll_ctl(epoll, EPOLL_CTL_MOD, channel.descriptor, &event)
     }
 
-    /// Forgets a registered channel; its memory stays until the current batch of events is done.
+    /// Forgets a registered channel whose descriptor stays open.
     func unregister(_ channel: Channel) {
         epoll_ctl(epoll, EPOLL_CTL_DEL, channel.descriptor, nil)
+        forget(channel)
+    }
+
+    /// Forgets a channel whose descriptor was closed, which has ended its watch; its memory stays until the current batch of
+    /// events is done, and while a copy of the descriptor may keep the watch alive.
+    func forget(_ channel: Channel) {
         wheel.remove(channel)
         closedInBatch.append(channel)
         Unmanaged.passUnretained(channel).release()

@@ -55,6 +55,8 @@ public final class Listener: Channel {
         let size = socklen_t(MemoryLayout<Int32>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
         if sharing { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, size) }
+        // Linux gives each accepted connection the options of its listener, which saves it a call.
+        Socket.sendAtOnce(descriptor)
         if address.family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }
         guard address.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
             let reason = errno

@@ -13,12 +13,11 @@ public final class Socket: Channel {
     /// The turn in which the share was last used up.
     private var fullTurn: UInt64 = 0
 
-    /// Takes ownership of a connected or connecting descriptor.
+    /// Takes ownership of a connected or connecting descriptor, with the options that it has: an accepted one has those of
+    /// its listener.
     public init(takingOwnership descriptor: Int32, on loop: EventLoop) throws(IOError) {
         super.init(descriptor: descriptor, on: loop)
         if Descriptors.areFew(behind: descriptor) { loop.onScarcity?() }
-        var one: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         do {
             try loop.register(self)
         } catch {
@@ -36,6 +35,7 @@ public final class Socket: Channel {
             descriptor = open(address.family)
         }
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
+        sendAtOnce(descriptor)
         let started = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if started != 0, errno != EINPROGRESS {
             let reason = errno
@@ -43,6 +43,12 @@ public final class Socket: Channel {
             throw .system(errno: reason, operation: "cannot connect to \(address)")
         }
         return try Socket(takingOwnership: descriptor, on: loop)
+    }
+
+    /// Has small pieces leave at once (`TCP_NODELAY`): heads are written whole.
+    static func sendAtOnce(_ descriptor: Int32) {
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private static func open(_ family: Int32) -> Int32 {
@@ -53,6 +59,8 @@ public final class Socket: Channel {
     public func connectionResult() -> Result<Void, IOError>? {
         guard isWritable else { return nil }
         if isClosed { return .failure(.closed) }
+        // A failure comes as an error (epoll_ctl(2)): without one there is nothing to ask for.
+        if !isBroken { return .success(()) }
         var reason: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &reason, &length)

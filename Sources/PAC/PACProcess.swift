@@ -104,7 +104,9 @@ final class PACProcess {
         texts.append(nil)
         var environment: [UnsafeMutablePointer<CChar>?] = [nil]
         var identifier: pid_t = 0
-        let result = posix_spawn(&identifier, arguments[0], &actions, &attributes, &texts, &environment)
+        let result = Descriptors.whileCopied {
+            posix_spawn(&identifier, arguments[0], &actions, &attributes, &texts, &environment)
+        }
         return result == 0 ? identifier : nil
     }
 }

@@ -20,6 +20,62 @@ import Testing
         #expect(received == "hello, world")
     }
 
+    @Test func `an accepted socket has its listener's options`() async throws {
+        let isSet = try await onLoop { loop in
+            let (near, far) = try await connectedPair(on: loop)
+            return [near, far].map { socket in
+                var value: Int32 = 0
+                var length = socklen_t(MemoryLayout<Int32>.size)
+                getsockopt(socket.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &value, &length)
+                return value != 0
+            }
+        }
+        #expect(isSet == [true, true])
+    }
+
+    /// The copy may keep the watch alive, whose events name the socket's memory.
+    @Test func `a socket that is closed while a program is started stays in memory until then`() async throws {
+        let stayed = try await onLoop { loop in
+            var ends = (start: [Int32](repeating: -1, count: 2), end: [Int32](repeating: -1, count: 2))
+            try #require(pipe(&ends.start) == 0 && pipe(&ends.end) == 0)
+            let (told, awaited) = (ends.start, ends.end)
+            defer { for descriptor in told + awaited { close(descriptor) } }
+            var byte: UInt8 = 0
+            let hasThread = SystemThread.start(name: "starting") {
+                var byte: UInt8 = 0
+                Descriptors.whileCopied {
+                    write(told[1], &byte, 1)
+                    read(awaited[0], &byte, 1)
+                }
+                write(told[1], &byte, 1)
+            }
+            try #require(hasThread && read(told[0], &byte, 1) == 1)
+            let others = try await connectedPair(on: loop)
+            var pair: (Socket, Socket)? = try await connectedPair(on: loop)
+            weak let closed = pair?.1
+            pair?.1.close()
+            pair = nil
+            try await pass(others)
+            let isRemembered = closed != nil
+            write(awaited[1], &byte, 1)
+            try #require(read(told[0], &byte, 1) == 1)
+            try await pass(others)
+            return [isRemembered, closed != nil]
+        }
+        #expect(stayed == [true, false])
+    }
+
+    /// Has the loop take a few turns.
+    private func pass(_ pair: (Socket, Socket)) async throws {
+        let buffer = ByteBuffer(capacity: 64)
+        for _ in 0..<3 {
+            buffer.append("turn" as StaticString)
+            try await pair.0.write(from: buffer)
+            while try await pair.1.read(into: buffer) == 0 {}
+            buffer.clear()
+        }
+    }
+
     @Test func `a writer waits for a slow reader and loses nothing`() async throws {
         let total = 8 << 20
         let sum = try await onLoop { loop in

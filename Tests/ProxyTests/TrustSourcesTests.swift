@@ -46,6 +46,22 @@ struct TrustSourcesTests {
         #expect(sources.anchors(for: nil).certificates.count == system)
     }
 
+    @Test func `the system's anchors are read when they are needed first, or a rule adds to them`() async throws {
+        let plain = try TrustSources(policy("").rules)
+        #expect(plain.refresh().isEmpty && !plain.hasSystem)
+        await plain.prepare()
+        let read = plain.anchors(for: nil)
+        await plain.prepare()
+        #expect(plain.hasSystem && plain.anchors(for: nil) === read)
+        try write(Self.authority())
+        func sources(_ word: String) throws -> TrustSources {
+            try TrustSources(policy("challenge { host a; method server-trust; anchor \(path)\(word); trust }").rules)
+        }
+        let (adding, only) = (try sources(""), try sources(" only"))
+        #expect(adding.refresh().isEmpty && only.refresh().isEmpty)
+        #expect(adding.hasSystem && !only.hasSystem)
+    }
+
     @Test func `issuers without a list are told, one time each`() throws {
         let sources = try TrustSources(policy("").rules)
         _ = sources.refresh()

@@ -31,8 +31,9 @@ struct GatewayTrust: Sendable {
         }
     }
 
-    /// Why the chain is not trusted; nil: it is.
+    /// Why the chain is not trusted; nil: it is. May read files: never on a loop.
     func refusal(of chain: PresentedChain) -> Refusal? {
+        policy.trust.readSystem()
         let now = SystemClock.epochMilliseconds / 1000
         func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(

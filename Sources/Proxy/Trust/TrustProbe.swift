@@ -19,7 +19,7 @@ public struct TrustProbe: Sendable {
     /// - Parameters:
     ///   - host: lower case; an address without brackets.
     ///   - name: the name to be found in the certificate; nil: the host.
-    ///   - trust: refreshed.
+    ///   - trust: refreshed, with the system's anchors read.
     public init(host: String, port: UInt16, name: String? = nil, rules: RuleSet, trust: TrustSources) {
         self.host = host
         self.port = port

@@ -4,7 +4,8 @@ import Synchronization
 import TLS
 
 /// The files that trust depends on: the system's anchors, those of rules, and the revocation lists of routes. Read again
-/// when they change; what can no longer be read keeps its last content.
+/// when they change; what can no longer be read keeps its last content. The system's anchors are many, and read when somebody
+/// first needs them.
 public final class TrustSources: Sendable {
     /// What a route says of revocation, at this moment.
     enum Revocation {
@@ -23,6 +24,8 @@ public final class TrustSources: Sendable {
 
     private struct State {
         var system: TrustAnchors?
+        /// Why the system's anchors could not be read when they were needed last.
+        var systemError: TrustSourceError?
         var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
         var lists: [[String]: Read<FoundLists>] = [:]
         /// The first certificate of each issuer that has no list where one was looked for.
@@ -53,7 +56,7 @@ public final class TrustSources: Sendable {
     /// Bytes of one file.
     static let limit = 64 * 1024 * 1024
 
-    /// Nothing is read yet: call `refresh` first.
+    /// Nothing is read yet: call `refresh` first, and `prepare` before each chain that is judged.
     public init(_ rules: RuleSet) throws(TrustAnchorsError) {
         none = try TrustAnchors(only: [])
         terms = rules.configuration.challenges.compactMap { challenge in
@@ -62,15 +65,34 @@ public final class TrustSources: Sendable {
         listPaths = rules.configuration.routes.compactMap(\.tls?.revocation).filter { !$0.isEmpty }
     }
 
+    /// Reads the system's anchors, if that was not done.
+    func prepare() async {
+        if hasSystem { return }
+        await BlockingPool.shared.run { self.readSystem() }
+    }
+
+    /// The same, for a thread that may wait. Blocks: never on a loop.
+    public func readSystem() {
+        if hasSystem { return }
+        do throws(TrustAnchorsError) {
+            let system = try TrustAnchors.system()
+            state.withLock { state in
+                state.system = state.system ?? system
+                state.systemError = nil
+            }
+        } catch { state.withLock { $0.systemError = .anchors("\(error)") } }
+    }
+
+    /// Whether the system's anchors were read.
+    var hasSystem: Bool { state.withLock { $0.system != nil } }
+
     /// Reads what is new. Blocks: never on a loop.
     public func refresh() -> [TrustSourceError] {
         var errors: [TrustSourceError] = []
-        if state.withLock({ $0.system }) == nil {
-            do throws(TrustAnchorsError) {
-                let system = try TrustAnchors.system()
-                state.withLock { $0.system = system }
-            } catch { errors.append(.anchors("\(error)")) }
-        }
+        // Rules may add to the system's; and what was needed before, and could not be read, is tried again.
+        let isTriedAgain = state.withLock { $0.systemError != nil }
+        if isTriedAgain || terms.contains(where: { !$0.hasOnlyItsAnchors }) { readSystem() }
+        if let error = state.withLock({ $0.systemError }) { errors.append(error) }
         for terms in terms {
             let last = state.withLock { $0.anchors[terms] }
             let read = Self.renewed(last, of: terms.anchors) { paths throws(TrustSourceError) in

@@ -32,6 +32,7 @@ struct OriginHandshake {
 
     private func shake(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
         let metrics = requester.metrics
+        await policy.trust.prepare()
         let choice = IdentityChoice(
             rules: policy.rules, credentials: policy.credentials, origin: origin.authority, client: client,
             metrics: metrics)

@@ -59,6 +59,7 @@ struct TrustCommand: Command {
         do throws(TrustAnchorsError) {
             trust = try TrustSources(rules)
         } catch { throw .failed("\(error)") }
+        trust.readSystem()
         for error in trust.refresh() { Console.error("\(error)") }
         let opinion = try ask(TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust))
         Console.print(TrustReport(opinion).text)

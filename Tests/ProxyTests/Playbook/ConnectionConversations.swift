@@ -62,6 +62,25 @@ struct ConnectionConversations {
             """)
     }
 
+    @Test func `a POST without content does not go out again either`() async {
+        await play(
+            """
+            >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            << GET /1 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> POST http://h/2 HTTP/1.1
+               Content-Length: 0
+            << POST /2 HTTP/1.1
+            server >> reset
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *
+            """)
+    }
+
     @Test func `a PUT on a kept connection that is reset goes out again with its body`() async {
         await play(
             """

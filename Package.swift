@@ -33,33 +33,38 @@ let tests: [Target] = [
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "AuthenticationTests", dependencies: ["Authentication", "Crypto", "Bytes"], swiftSettings: house),
-    .testTarget(name: "RulesTests", dependencies: ["Rules", "Bytes"], exclude: ["Golden"], swiftSettings: house),
+        name: "AuthenticationTests", dependencies: ["Authentication", "Bytes", "Crypto", "Model"], swiftSettings: house),
     .testTarget(
-        name: "TLSTests", dependencies: ["TestSupport", "TLS", "Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+        name: "RulesTests", dependencies: ["Bytes", "Model", "Rules"], exclude: ["Golden"], swiftSettings: house),
+    .testTarget(
+        name: "TLSTests", dependencies: ["TestSupport", "Bytes", "COpenSSL", "Crypto", "Model", "TLS"],
+        swiftSettings: house),
     .testTarget(
         name: "PACTests", dependencies: ["TestSupport", "PAC", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "FTPTests", dependencies: ["FTP", "Bytes", "Crypto"], swiftSettings: house),
     .testTarget(name: "DNSTests", dependencies: ["TestSupport", "DNS", "IO", "Bytes"], swiftSettings: house),
     .testTarget(
-        name: "TransportTests", dependencies: ["TestSupport", "Transport", "TLS", "Crypto", "IO", "Bytes"],
+        name: "TransportTests", dependencies: ["TestSupport", "Bytes", "Crypto", "IO", "Model", "TLS", "Transport"],
         swiftSettings: house),
     .testTarget(
         name: "CredentialsTests",
         dependencies: [
-            "TestSupport", "Credentials", "Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS",
+            "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "Database", "GSSAPI", "IO", "Model",
+            "TLS",
         ],
         swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
-            "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Proxy", "Rules",
-            "TLS", "Telemetry", "Transport",
+            "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Model", "Proxy",
+            "Rules", "TLS", "Telemetry", "Transport",
         ],
         swiftSettings: house),
     .testTarget(
         name: "AdminTests",
-        dependencies: ["TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
+        dependencies: [
+            "TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Model", "Transport",
+        ],
         swiftSettings: house),
     .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(
@@ -73,13 +78,14 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzChunked", ["HTTP", "Bytes"]),
-        ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto"]),
-        ("FuzzTrust", ["TLS", "Bytes"]), ("FuzzRules", ["Rules", "Bytes"]),
+        ("FuzzChallenge", ["Authentication", "Bytes"]), ("FuzzNTLM", ["Authentication", "Bytes", "Crypto", "Model"]),
+        ("FuzzTrust", ["Model", "TLS", "Bytes"]), ("FuzzRules", ["Model", "Rules", "Bytes"]),
         ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
-        ("FuzzForm", ["Authentication", "Bytes", "Crypto"]), ("FuzzJSON", ["Authentication", "Bytes", "Crypto"]),
+        ("FuzzForm", ["Authentication", "Bytes", "Crypto", "Model"]),
+        ("FuzzJSON", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]), ("FuzzFTP", ["FTP", "Bytes"]),
-        ("FuzzCookie", ["Authentication", "Bytes"]), ("FuzzSOCKS", ["Proxy", "Bytes"]),
-        ("FuzzURL", ["Authentication", "Bytes", "Crypto", "FTP", "HTTP", "PAC", "Proxy"]),
+        ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Proxy", "Bytes"]),
+        ("FuzzURL", ["Authentication", "Bytes", "Crypto", "FTP", "HTTP", "Model", "PAC", "Proxy"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },
@@ -95,7 +101,7 @@ let benchmarks: [Target] =
     : [
         .executableTarget(
             name: "bench",
-            dependencies: ["Authentication", "Bytes", "Credentials", "Crypto", "IO", "TLS", "Transport"],
+            dependencies: ["Authentication", "Bytes", "Credentials", "Crypto", "IO", "Model", "TLS", "Transport"],
             path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
     ]
@@ -123,37 +129,37 @@ let package = Package(
             name: "Bytes", dependencies: ["CScan"],
             swiftSettings: house + [.enableExperimentalFeature("Lifetimes")]),
 
-        // Layer 2: one concern each; HTTP is pure.
+        // Layer 2: one concern each; HTTP and Model, the words that several targets share, are pure.
         .target(name: "IO", dependencies: ["Bytes", "CLinux"], swiftSettings: house),
         .target(name: "HTTP", dependencies: ["Bytes"], swiftSettings: safe),
+        .target(name: "Model", dependencies: ["Bytes"], swiftSettings: safe),
         .target(name: "Crypto", dependencies: ["Bytes", "COpenSSL", "CCrypt"], swiftSettings: house),
         .target(name: "Compression", dependencies: ["Bytes", "CZlib"], swiftSettings: house),
         .target(name: "Database", dependencies: ["CPostgreSQL", "CSQLite"], swiftSettings: house),
         .target(name: "GSSAPI", dependencies: ["CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
-        .target(name: "Authentication", dependencies: ["Bytes", "Crypto"], swiftSettings: safe),
-        .target(name: "Rules", dependencies: ["Bytes"], swiftSettings: safe),
+        .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Model"], swiftSettings: safe),
+        .target(name: "Rules", dependencies: ["Bytes", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
-        .target(name: "TLS", dependencies: ["Bytes", "Crypto", "COpenSSL"], swiftSettings: house),
+        .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),
         .target(name: "PAC", dependencies: ["Bytes", "CPacparser", "IO"], swiftSettings: house),
-        .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO"], swiftSettings: house),
+        .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO", "Model"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
         .target(
             name: "Credentials",
-            dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "TLS"],
+            dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "Model", "TLS"],
             swiftSettings: safe),
 
         // Layer 5: the proxy, and the administrator's listener.
         .target(
             name: "Proxy",
             dependencies: [
-                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "PAC",
-                "Rules",
-                "TLS", "Telemetry", "Transport",
+                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "Model",
+                "PAC", "Rules", "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),
         .target(
@@ -165,7 +171,8 @@ let package = Package(
         .executableTarget(
             name: "attache",
             dependencies: [
-                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "PAC", "Proxy", "Rules",
+                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Model", "PAC", "Proxy",
+                "Rules",
                 "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),

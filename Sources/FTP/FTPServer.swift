@@ -1,6 +1,7 @@
 import Bytes
 import CCurl
 import Crypto
+import Model
 
 /// Where a server is. No other address is connected to, whatever the server or its name say.
 public struct FTPServer: Sendable {
@@ -45,18 +46,14 @@ public struct FTPLogin: Sendable {
 /// How TLS is spoken with a server, where it offers TLS.
 public struct FTPSecurity {
     /// The oldest version that may be spoken.
-    public enum Version: Sendable {
-        case v10, v11, v12, v13
-    }
-
-    let minimum: Version
+    let minimum: TLSVersion
     let isRequired: Bool
     let govern: (ForeignTLSContext) -> Void
 
     /// - Parameters:
     ///   - isRequired: whether a server that offers none gets neither user nor password.
     ///   - govern: sees to it that the context trusts whom it should.
-    public init(minimum: Version = .v12, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void) {
+    public init(minimum: TLSVersion = .v12, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void) {
         self.minimum = minimum
         self.isRequired = isRequired
         self.govern = govern

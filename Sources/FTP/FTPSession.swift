@@ -3,6 +3,7 @@ import CCurl
 import Crypto
 import Glibc
 import IO
+import Model
 
 /// Files of one server, by one login, through libcurl. Passive mode only, and with TLS where the server offers it
 /// (RFC 4217). Every call blocks, and one thread makes them all.

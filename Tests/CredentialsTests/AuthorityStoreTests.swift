@@ -1,6 +1,7 @@
 import Credentials
 import Crypto
 import Foundation
+import Model
 import TLS
 import Testing
 

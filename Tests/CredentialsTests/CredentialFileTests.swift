@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Crypto
+import Model
 import Testing
 
 @testable import Credentials

@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import Foundation
+import Model
 import Testing
 
 @testable import Credentials

@@ -2,6 +2,7 @@ import Authentication
 import Crypto
 import Database
 import Foundation
+import Model
 import Synchronization
 import Testing
 

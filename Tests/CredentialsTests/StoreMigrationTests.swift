@@ -4,6 +4,7 @@ import Crypto
 import Database
 import Foundation
 import IO
+import Model
 import Testing
 
 @testable import Credentials

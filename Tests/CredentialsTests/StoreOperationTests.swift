@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Crypto
 import Foundation
+import Model
 import Testing
 
 @testable import Credentials

@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import IO
+import Model
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import Foundation
+import Model
 import Rules
 import TLS
 import Telemetry

@@ -4,6 +4,7 @@ import DNS
 import Glibc
 import HTTP
 import IO
+import Model
 import Rules
 import Synchronization
 import TestSupport
@@ -72,7 +73,7 @@ struct MisdirectionTests {
                 _ = try await opening.open()
             }
         case .login:
-            let form = LoginForm(signs: [], action: "/login", fields: [])
+            let form = LoginForm(signs: [], login: LoginTemplate(action: "/login", fields: []))
             let login = LoginExchange(
                 requester: session.requester, exchange: exchange, destination: destination, form: form)
             defer { login.end() }

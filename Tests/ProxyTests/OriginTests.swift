@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Model
 import Rules
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Authentication
 import IO
+import Model
 import PAC
 import Rules
 import TestSupport

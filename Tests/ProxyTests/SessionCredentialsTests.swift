@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Crypto
+import Model
 import Rules
 import Testing
 

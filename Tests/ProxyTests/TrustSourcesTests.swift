@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import Rules
 import TLS
 import Testing
@@ -83,7 +84,7 @@ struct TrustSourcesTests {
             Issue.record("a missing list is taken for an empty one")
             return
         }
-        for terms in [nil, TLSTerms(minimum: .tls13)] {
+        for terms in [nil, TLSTerms(minimum: .v13)] {
             guard case .unasked = sources.revocation(for: terms) else {
                 Issue.record("nobody asked for lists")
                 return

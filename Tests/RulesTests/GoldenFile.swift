@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Rules
 
 /// A golden file: a rule file, then sections that begin with a dashed line.
@@ -17,7 +18,7 @@ struct GoldenFile {
     private var request: (method: String, url: String)?
     private var findings: TrustFindings = []
     private var issuers: [String] = []
-    private var challenges: [(method: ChallengeMethod, realm: String?)] = []
+    private var challenges: [(method: AuthenticationMethod, realm: String?)] = []
 
     init(_ text: String) {
         var section = "file proxy.conf"
@@ -49,10 +50,10 @@ struct GoldenFile {
             for line in content.split(separator: "\n") {
                 let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
                 if parts[0] == "issuer" { issuers.append(parts[1]) }
-                if parts[0] == "finding", let finding = TrustFinding(rawValue: parts[1]) {
-                    findings.formUnion(TrustFindings(finding))
+                if parts[0] == "finding", let finding = FindingWord(rawValue: parts[1]) {
+                    findings.formUnion(finding.findings)
                 }
-                guard let method = ChallengeMethod(parts[0]) else { continue }
+                guard let method = AuthenticationMethod(rawValue: parts[0]) else { continue }
                 challenges.append((method, parts.count > 1 ? String(parts[1].dropFirst().dropLast()) : nil))
             }
         default: break

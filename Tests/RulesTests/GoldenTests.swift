@@ -1,4 +1,5 @@
 import Foundation
+import Model
 import Rules
 import Testing
 
@@ -80,6 +81,6 @@ import Testing
             "nonce-key", "allow-principals", "learn", "form", "recognise", "login", "fields", "status", "location",
             "contains",
         ]
-        for word in words + TrustFinding.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
+        for word in words + FindingWord.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
     }
 }

@@ -1,10 +1,11 @@
+import Model
 import Testing
 
 @testable import Rules
 
 @Suite struct LoginRecognitionTests {
     private func form(_ signs: LoginForm.Sign...) -> LoginForm {
-        LoginForm(signs: signs, action: "/login", fields: [])
+        LoginForm(signs: signs, login: LoginTemplate(action: "/login", fields: []))
     }
 
     private func recognise(_ form: LoginForm, _ status: Int, _ location: String? = nil) -> LoginForm.Recognition {

@@ -1,11 +1,12 @@
 import Bytes
+import Model
 import Rules
 import Testing
 
 @Suite struct RuleSetTests {
     static let local = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
 
-    private func query(_ host: String, _ method: ChallengeMethod = .basic) -> ChallengeQuery {
+    private func query(_ host: String, _ method: AuthenticationMethod = .basic) -> ChallengeQuery {
         ChallengeQuery(host: host, port: 80, protocol: .http, realm: "R", method: method, client: Self.local)
     }
 
@@ -121,12 +122,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a.example", ChallengeProtocol.http, "127.0.0.1", "keep"), ("a.example", .https, "127.0.0.1", "replace"),
+        ("a.example", NetworkProtocol.http, "127.0.0.1", "keep"), ("a.example", .https, "127.0.0.1", "replace"),
         ("b.example", .http, "127.0.0.1", "replace"), ("c.example", .http, "127.0.0.1", "keep"),
         ("c.example", .http, "10.0.0.1", "replace"), ("d.example", .http, "127.0.0.1", "keep"),
     ])
     func `the fate of a client's own authorization is known beforehand`(
-        host: String, protocol: ChallengeProtocol, client: String, expected: String
+        host: String, protocol: NetworkProtocol, client: String, expected: String
     ) throws {
         let rules = try rules(
             """
@@ -160,7 +161,7 @@ import Testing
             for host in [
                 "a.example", "b.a.example", "x.y.a.example", "c-1.example", "10.0.0.1", "10.2.3.4", "z.test", "n",
             ] {
-                for method in ChallengeMethod.allCases {
+                for method in AuthenticationMethod.allCases {
                     let query = query(host, method)
                     let last = rules.explain(query).last
                     #expect(rules.decide(query).rule == (last?.outcome == .matched ? last?.rule : nil))

@@ -1,10 +1,11 @@
 import Bytes
+import Model
 import Rules
 import Testing
 
 /// Rules about parents, forms, tickets and tokens, compiled.
 @Suite struct WholeGrammarTests {
-    private func decide(_ rules: RuleSet, _ host: String, _ method: ChallengeMethod) -> Decision {
+    private func decide(_ rules: RuleSet, _ host: String, _ method: AuthenticationMethod) -> Decision {
         rules.decide(
             ChallengeQuery(
                 host: host, port: 443, protocol: .https, method: method, isSecure: true,
@@ -33,17 +34,17 @@ import Testing
             challenge { host bob.example; secure yes; use bob }
             challenge { host kept.example; method negotiate; default; spn HTTP/y }
             """)
-        for method in ChallengeMethod.allCases {
+        for method in AuthenticationMethod.allCases {
             #expect((decide(rules, "svc.example", method).answer == .use("svc")) == (method == .negotiate))
             #expect((decide(rules, "api.example", method).answer == .use("api")) == (method == .bearer))
-            #expect((decide(rules, "s3.example", method).answer == .use("s3")) == (method == .unknown))
+            #expect((decide(rules, "s3.example", method).answer == .use("s3")) == (method == .default))
         }
         let ticket = try #require(decide(rules, "svc.example", .negotiate).terms)
         #expect(ticket.servicePrincipal == "HTTP/x" && ticket.delegates && !ticket.canonicalises)
         #expect(decide(rules, "kept.example", .negotiate).terms?.servicePrincipal == "HTTP/y")
         #expect(decide(rules, "kept.example", .basic).rule == nil)
         let form = try #require(decide(rules, "bob.example", .htmlForm).terms?.form)
-        #expect(form.fields.map(\.name) == ["p"] && form.fields[0].value == [.password])
+        #expect(form.login.fields.map(\.name) == ["p"] && form.login.fields[0].value == [.password])
         #expect(decide(rules, "bob.example", .basic).terms == nil)
         #expect(decide(rules, "bob.example", .basic).answer == .use("bob"))
     }

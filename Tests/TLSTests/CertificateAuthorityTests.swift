@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import Foundation
+import Model
 import Testing
 
 @testable import TLS

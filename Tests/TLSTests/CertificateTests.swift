@@ -1,5 +1,6 @@
 import Bytes
 import COpenSSL
+import Model
 import Testing
 
 @testable import TLS
@@ -84,13 +85,13 @@ import Testing
 
     @Test func `A pin is the digest of the public key, in Base64`() throws {
         let leaf = leaf
-        let pin = try #require(PublicKeyPin(leaf.publicKeyPin.description))
+        let pin = try #require(KeyPin(leaf.publicKeyPin.description))
         #expect(pin == leaf.publicKeyPin)
         #expect(pin.description.hasPrefix("sha256/") && pin.description.utf8.count == 51)
         #expect(pin != authority.certificate.publicKeyPin)
         // The key of RFC 8410 section 10.1, and what `openssl pkey -pubin -outform der | sha256sum` makes of it.
         let key = Base64.decode("MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=") ?? []
-        #expect(PublicKeyPin(subjectPublicKeyInfo: key.span).description == Self.examplePin)
+        #expect(KeyPin(subjectPublicKeyInfo: key.span).description == Self.examplePin)
     }
 
     private static let examplePin = "sha256/oekVYFTgT6yJmunydRMs3Ael28TqLCrTof/G4NJTaB8="
@@ -100,6 +101,6 @@ import Testing
         "sha256/\(String(repeating: "A", count: 44))",
     ])
     func `Other text is no pin`(text: String) {
-        #expect(PublicKeyPin(text) == nil)
+        #expect(KeyPin(text) == nil)
     }
 }

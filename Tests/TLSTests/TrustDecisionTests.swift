@@ -1,3 +1,4 @@
+import Model
 import Testing
 
 @testable import TLS
@@ -13,9 +14,9 @@ import Testing
         })
     }
 
-    private func refusal(_ decision: TrustEvaluation.Decision) -> (kinds: Set<TrustFinding>, pinMismatch: Bool)? {
+    private func refusal(_ decision: TrustEvaluation.Decision) -> (kinds: TrustFindings, pinMismatch: Bool)? {
         guard case .refused(let findings, let mismatch) = decision else { return nil }
-        return (Set(findings.map(\.kind)), mismatch)
+        return (TrustFindings(findings.map(\.kind)), mismatch)
     }
 
     @Test func `A chain without a finding is trusted as it is`() throws {
@@ -34,7 +35,7 @@ import Testing
         #expect(try #require(refusal(evaluation.forgiving([]))).kinds == [.expired, .wrongName])
         #expect(try #require(refusal(evaluation.forgiving([.expired]))).kinds == [.wrongName])
         #expect(
-            try #require(refusal(evaluation.forgiving(Set(TrustFinding.allCases).subtracting([.expired])))).kinds == [
+            try #require(refusal(evaluation.forgiving(TrustFindings.all.subtracting([.expired])))).kinds == [
                 .expired
             ])
         guard case .trusted(let chain) = evaluation.forgiving([.expired, .wrongName, .weakKey]) else {

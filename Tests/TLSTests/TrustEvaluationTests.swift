@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 import Testing
 
 @testable import TLS

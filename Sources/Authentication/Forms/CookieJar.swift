@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The cookies that one origin has set for one session of ours (RFC 6265 section 5.3). They go back to that origin and to
 /// nobody else, whatever their `Domain` says, so it only has to fit.

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// One login by an HTML form: the page is found, its form filled in and sent, and what follows is judged. A machine
 /// without I/O: its caller sends what each step says, with the cookies of the jar, and reports the response.
@@ -343,5 +344,12 @@ public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible 
         case .noCookie: "the origin took the form and set no cookie"
         case .unreachable(let sentence): sentence
         }
+    }
+}
+
+extension LoginTemplate {
+    /// The field that is given the password alone, or at all.
+    var passwordName: String? {
+        (fields.first { $0.value == [.password] } ?? fields.first { $0.value.contains(.password) })?.name
     }
 }

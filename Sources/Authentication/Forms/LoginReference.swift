@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Where a reference of a page or a `Location` leads (RFC 3986 section 5.2, as tolerant as browsers are).
 public enum LoginReference: Sendable, Equatable {

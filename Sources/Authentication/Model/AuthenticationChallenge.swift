@@ -1,3 +1,5 @@
+import Model
+
 /// A question to the delegate: may this space be answered, and with what?
 public struct AuthenticationChallenge: Sendable {
     public let protectionSpace: ProtectionSpace
@@ -39,12 +41,12 @@ public struct Decision: Sendable {
     /// How many refusals of the delegate's credentials one request may cost; at least 1.
     public let attempts: Int
     /// How long what default handling answers with is kept; nil: as long as it says itself.
-    public let persistence: Credential.Persistence?
+    public let persistence: Persistence?
     /// The rule's name and line, or "no rule"; of a cancellation, a clause that says why. Fit for the client to read.
     public let reason: String
 
     public init(
-        _ disposition: Disposition, attempts: Int = 1, persistence: Credential.Persistence? = nil, reason: String
+        _ disposition: Disposition, attempts: Int = 1, persistence: Persistence? = nil, reason: String
     ) {
         self.persistence = persistence
         self.disposition = disposition

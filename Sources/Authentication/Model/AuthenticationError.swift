@@ -1,4 +1,5 @@
 import Crypto
+import Model
 
 /// Why a challenge cannot be answered. The first three are the configuration's fault, the next two the peer's.
 public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {

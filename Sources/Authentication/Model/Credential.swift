@@ -1,17 +1,8 @@
 import Crypto
+import Model
 
 /// The key to a protection space. Never changed; an object, since each request passes it on a dozen times.
 public final class Credential: Sendable {
-    /// How long a credential is kept once it was accepted.
-    public enum Persistence: String, Sendable, Hashable {
-        /// For this request.
-        case none
-        /// For this client's session.
-        case session
-        /// In the store.
-        case permanent
-    }
-
     /// The parts of the credential.
     public enum Content: Sendable {
         case password(user: String, password: Secret)

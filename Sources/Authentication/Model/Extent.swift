@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Which request targets of an origin a protection space holds, as far as one challenge tells.
 public enum Extent: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import Model
+
 /// A server, or a part of one, that one credential opens (RFC 9110 section 11.5).
 public struct ProtectionSpace: Sendable, Hashable {
     public let origin: Origin
@@ -58,12 +60,4 @@ public struct Origin: Sendable, Hashable {
         self.protocol = `protocol`
         self.isProxy = isProxy
     }
-}
-
-/// What is spoken with the server of a protection space; for a proxy its type.
-public enum NetworkProtocol: String, Sendable, Hashable {
-    case http
-    case https
-    case ftp
-    case socks
 }

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// One way to answer challenges. The challenge loop knows schemes by this interface only.
 public protocol AuthenticationScheme: Sendable {

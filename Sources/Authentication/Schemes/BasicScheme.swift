@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// Basic (RFC 7617). The credential is sent as UTF-8 whether the server names a charset or not: nothing else is named
 /// by the RFC, and browsers send nothing else.

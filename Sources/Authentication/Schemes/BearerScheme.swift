@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// Bearer tokens (RFC 6750), in the `Authorization` field.
 public struct BearerScheme: AuthenticationScheme {

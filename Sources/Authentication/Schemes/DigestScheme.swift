@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 import Synchronization
 
 /// Digest (RFC 7616), and its ancestor without `qop` (RFC 2069), which devices still speak.

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Synchronization
 
 /// HTML forms, as a scheme: a page that a rule recognises is the challenge, the cookies that a login brings the answer.

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// NTLM over HTTP ([MS-NTHT], [MS-NLMP]): NTLMv2 only, in Unicode, with integrity code, channel bindings and the name of
 /// the service. It logs a connection in, not a request.

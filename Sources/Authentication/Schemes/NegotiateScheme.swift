@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Synchronization
 
 /// Negotiate (RFC 4559): SPNEGO over HTTP, with Kerberos and nothing else in it. It logs a connection in; many servers

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Synchronization
 
 /// A space that has accepted credentials, with what answers it for each of them.
@@ -42,7 +43,7 @@ public final class KnownSpace: Sendable {
     }
 
     /// The answer to give unasked. Allocates nothing once it was asked for.
-    public func answer(with credential: Credential, kept persistence: Credential.Persistence) -> Answer {
+    public func answer(with credential: Credential, kept persistence: Persistence) -> Answer {
         state.withLock { state in
             for answer in state.unasked
             where answer.credential.version == credential.version && answer.credential.persistence == persistence {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Synchronization
 
 /// The common knowledge of all requests: which spaces accepted which credential, which credentials are parked, and who
@@ -213,4 +214,14 @@ public struct LearnedSpace: Sendable, Hashable {
 public protocol SpaceJournal: Sendable {
     /// All that is known of the space, of which something is new.
     func learned(_ space: LearnedSpace)
+}
+
+extension AuthenticationMethod {
+    /// Whether the lessons of one process about a space are of use to the next: a login belongs to its connection.
+    fileprivate var isWorthKeeping: Bool {
+        switch self {
+        case .basic, .digest, .bearer: true
+        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: false
+        }
+    }
 }

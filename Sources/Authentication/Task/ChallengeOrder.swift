@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The schemes there are, and the order in which a response's challenges are tried.
 public struct ChallengeOrder: Sendable {

@@ -1,3 +1,5 @@
+import Model
+
 /// One request's way through challenges: the delegate is asked, an answer is sent, a refusal is counted, until the
 /// request is through or has to stop. A machine without I/O: its caller performs each action and reports back with the
 /// event that the action names.

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Crypto
+import Model
 
 /// A store's credentials in a file, each sealed under a key that is not the store's: JSON objects (RFC 8259), one in a
 /// line. The first says of what kind the file is, and under which key it is sealed:

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Crypto
+import Model
 
 /// One process's view of a store: every credential, sealed as it is in the database, and found in a time that does not
 /// depend on their number. A password is opened when it is used.

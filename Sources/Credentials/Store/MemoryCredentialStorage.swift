@@ -1,4 +1,5 @@
 import Authentication
+import Model
 import Synchronization
 
 /// A credential storage that lasts as long as the process.

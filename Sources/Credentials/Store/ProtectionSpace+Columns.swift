@@ -1,5 +1,6 @@
 import Authentication
 import Database
+import Model
 
 extension ProtectionSpace {
     /// The space as columns: host, port, protocol, proxy, realm, method.

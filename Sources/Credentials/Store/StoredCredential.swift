@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Crypto
 import Database
+import Model
 
 /// A row of a credential database: everything but the secret can be read there.
 struct StoredCredential: Sendable, Hashable {

@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import HTTP
 import IO
+import Model
 
 /// Gives one request's answer, and says what responses mean for it: by the performer of the answer's binding.
 struct AnswerPerformer {

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import IO
+import Model
 import Rules
 
 /// Finds the credentials and the answers that one request gets, before it is asked and when it is.
@@ -110,7 +111,7 @@ struct AnswerSource {
         }
         return PreparedAnswer(
             authenticator: authenticator,
-            answer: space.answer(with: credential, kept: Credential.Persistence(rule.persistence)))
+            answer: space.answer(with: credential, kept: rule.persistence))
     }
 
     /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose

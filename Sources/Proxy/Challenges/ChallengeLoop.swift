@@ -4,13 +4,13 @@ import Credentials
 import Crypto
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 
 /// Takes one request through its challenges: finds the answer before it is sent, and decides about each response.
 ///
-/// `ChallengeTask` says the next step; here it is carried out: the rules and the storage are asked, the refusal is made
-/// known, other requests to the same space are waited for.
+/// Carries out the steps of `ChallengeTask`: asks the rules and the storage, tells of a refusal, waits for other requests.
 final class ChallengeLoop {
     /// The decision about a response.
     enum Verdict {

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Crypto
 import HTTP
+import Model
 
 /// A response, as far as challenges are read from it. Implemented by the side that receives it.
 protocol ChallengeResponse: AnyObject {

@@ -1,4 +1,5 @@
 import Authentication
+import Model
 
 /// Why a request could not be answered. The later trouble takes the place of the one before.
 enum ChallengeTrouble {

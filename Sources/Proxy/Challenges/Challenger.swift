@@ -1,5 +1,6 @@
 import Authentication
 import HTTP
+import Model
 import Rules
 
 /// In which fields a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import Model
 import Telemetry
 
 /// The answer that a request is given unasked, or none where its target was seen to need none: all that there is to know of

@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import IO
+import Model
 import Rules
 
 /// Keeps the credentials in clients' own answers that servers are seen to accept, as the rules with `learn` say: for one
@@ -44,10 +45,10 @@ struct Learning {
     }
 
     /// Nil when no rule wants it to be learned.
-    private func persistence(for space: ProtectionSpace) -> Credential.Persistence? {
+    private func persistence(for space: ProtectionSpace) -> Persistence? {
         let rule = delegate.rule(for: space, failures: 0)
         guard rule.learns, rule.answer == .performDefault else { return nil }
-        let persistence = Credential.Persistence(rule.persistence)
+        let persistence = rule.persistence
         return persistence == .none ? nil : persistence
     }
 

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import IO
+import Model
 import Rules
 
 /// The rule file as the delegate that challenges are put to.
@@ -46,7 +47,7 @@ struct RuleDelegate {
         case .use(let name):
             do throws(CredentialError) {
                 let credential = try await current(name, for: challenge)
-                let kept = credential.with(Credential.Persistence(rule.persistence))
+                let kept = credential.with(rule.persistence)
                 return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)
             } catch {
                 let reason = "credential \(name) of \(reason) cannot be read; the operator's log says why"

@@ -1,12 +1,13 @@
 import Authentication
+import Model
 import Rules
 
 extension ChallengeQuery {
     /// What the rules are asked about a protection space.
     public init(_ space: ProtectionSpace, client: ClientIdentity, failures: Int = 0) {
         self.init(
-            host: space.host, port: space.port, protocol: ChallengeProtocol(space.protocol), realm: space.realm,
-            method: ChallengeMethod(space.authenticationMethod), isProxy: space.isProxy,
+            host: space.host, port: space.port, protocol: space.protocol, realm: space.realm,
+            method: space.authenticationMethod, isProxy: space.isProxy,
             isSecure: space.receivesCredentialSecurely, client: client, failures: failures)
     }
 }
@@ -25,7 +26,7 @@ extension RuleSet {
         for offer in order.offers(in: challenges, from: origin) {
             let rule = decide(ChallengeQuery(offer.space, client: client, failures: failures))
             if !rule.order.isEmpty {
-                let methods = rule.order.map { AuthenticationMethod($0) }
+                let methods = rule.order
                 return (order.offers(in: challenges, from: origin, preferring: methods), rule.rule)
             }
             if rule.rule == nil { others.append(offer) } else { spokenOf.append(offer) }

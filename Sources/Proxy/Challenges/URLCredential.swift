@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Crypto
 import HTTP
+import Model
 
 /// The credential in a request's URL, `http://user:password@host/` (RFC 3986 section 3.2.1).
 enum URLCredential {

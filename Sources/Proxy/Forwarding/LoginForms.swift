@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 
@@ -123,7 +124,7 @@ final class LoginForms: LoginPages {
     func logIn(with credential: Credential) async -> LoginOutcome {
         let boundary = (try? RandomBytes.make(16)).map { Hex.encode($0) }
         var login = FormLogin(
-            LoginTemplate(form), to: destination.origin.authority, with: credential, boundary: boundary)
+            form.login, to: destination.origin.authority, with: credential, boundary: boundary)
         let wire = LoginExchange(requester: requester, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
         do throws(FormLoginError) {
@@ -186,24 +187,5 @@ final class LoginForms: LoginPages {
         let (next, step) = isLarge ? await BlockingPool.shared.run(look) : look()
         login = next
         return step
-    }
-}
-
-extension LoginTemplate {
-    /// The rule file's words in the model's terms.
-    init(_ form: LoginForm) {
-        self.init(
-            action: form.action,
-            fields: form.fields.map { field in
-                Field(
-                    name: field.name,
-                    value: field.value.map { part in
-                        switch part {
-                        case .text(let text): .text(text)
-                        case .user: .user
-                        case .password: .password
-                        }
-                    })
-            })
     }
 }

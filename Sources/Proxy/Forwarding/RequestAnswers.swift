@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import Model
 import Rules
 import Telemetry
 
@@ -24,7 +25,7 @@ struct RequestAnswers {
         guard request.fields.present.contains(.authorization) else { return true }
         let host = origin.host
         return rules.authorization(
-            host: host.span, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
+            host: host.span, port: origin.port, protocol: origin.authority.protocol,
             isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .replace
     }
 

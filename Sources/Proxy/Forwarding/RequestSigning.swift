@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import HTTP
+import Model
 import Rules
 import Telemetry
 
@@ -20,8 +21,8 @@ struct RequestSigning {
         guard policy.rules.speaksOfSignatures, !Self.isPresigned(exchange.target) else { return nil }
         let rule = policy.rules.decide(
             ChallengeQuery(
-                host: origin.hostText, port: origin.port, protocol: ChallengeProtocol(origin.authority.protocol),
-                method: .unknown, isSecure: origin.isSecure, client: client))
+                host: origin.hostText, port: origin.port, protocol: origin.authority.protocol,
+                method: .default, isSecure: origin.isSecure, client: client))
         guard case .use(let name) = rule.answer else { return nil }
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {

@@ -4,6 +4,7 @@ import Crypto
 import DNS
 import HTTP
 import IO
+import Model
 import Rules
 import TLS
 import Transport

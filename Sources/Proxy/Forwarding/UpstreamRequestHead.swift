@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import HTTP
 import IO
+import Model
 import Telemetry
 
 /// The head of a request as its upstream gets it, with what answers challenges in it.

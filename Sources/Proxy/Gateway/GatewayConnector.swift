@@ -1,6 +1,7 @@
 import FTP
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 import Transport
@@ -37,7 +38,7 @@ struct GatewayConnector {
         let outcome = GatewayOutcome()
         let visit = GatewayVisit(
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
-            trust: trust, outcome: outcome, policy: policy, minimum: minimum,
+            trust: trust, outcome: outcome, policy: policy, minimum: destination.route.tls?.minimum ?? .v12,
             requiresTLS: destination.route.upgrade != nil)
         do throws(GatewayThreads.Shortage) {
             try Self.threads.run(for: requester.address) { visit.run() }
@@ -59,14 +60,5 @@ struct GatewayConnector {
         return Refusal(
             .serviceUnavailable, .connectionLimitReached,
             "this proxy carries \(threads.limit) ftp transfers at once, and \(share); try again")
-    }
-
-    private var minimum: FTPSecurity.Version {
-        switch destination.route.tls?.minimum {
-        case .tls10: .v10
-        case .tls11: .v11
-        case .tls12, nil: .v12
-        case .tls13: .v13
-        }
     }
 }

@@ -3,6 +3,7 @@ import Crypto
 import FTP
 import HTTP
 import IO
+import Model
 import TLS
 
 /// One request to an FTP server, on a thread of its own: read as HTTP, carried out as FTP, answered as HTTP.
@@ -14,7 +15,7 @@ struct GatewayVisit: Sendable {
     let outcome: GatewayOutcome
     let policy: Policy
     /// Of the versions of TLS.
-    let minimum: FTPSecurity.Version
+    let minimum: TLSVersion
     let requiresTLS: Bool
 
     /// FTP has no realms: who is logged in, is so everywhere.

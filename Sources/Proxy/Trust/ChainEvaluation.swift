@@ -1,3 +1,4 @@
+import Model
 import Rules
 
 /// What was found about a chain that a server sent, by whichever anchors and for whichever name.

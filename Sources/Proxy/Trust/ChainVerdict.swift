@@ -1,3 +1,4 @@
+import Model
 import Rules
 
 /// Whether a chain is good enough, once what a rule allows was forgiven.

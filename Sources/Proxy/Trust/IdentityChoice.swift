@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import IO
+import Model
 import Rules
 import TLS
 import Telemetry

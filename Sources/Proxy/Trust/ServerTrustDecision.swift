@@ -1,3 +1,4 @@
+import Model
 import Rules
 
 /// The answer to a server-trust challenge: the chain is evaluated, the rules are asked about what was found, and on the

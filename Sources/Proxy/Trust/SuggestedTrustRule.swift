@@ -1,3 +1,4 @@
+import Model
 import Rules
 import TLS
 
@@ -7,7 +8,7 @@ public struct SuggestedTrustRule: Sendable {
     public let port: UInt16
     /// What the rule forgives.
     public let findings: TrustFindings
-    public let pin: PublicKeyPin
+    public let pin: KeyPin
     /// The last day.
     public let until: Day
     /// The name that is looked for in the certificate in the place of the host's.
@@ -17,7 +18,7 @@ public struct SuggestedTrustRule: Sendable {
     public static let days = 90
 
     public init(
-        host: String, port: UInt16, findings: TrustFindings, pin: PublicKeyPin, today: Day, name: String? = nil
+        host: String, port: UInt16, findings: TrustFindings, pin: KeyPin, today: Day, name: String? = nil
     ) {
         self.host = host
         self.port = port

@@ -1,3 +1,4 @@
+import Model
 import Rules
 
 /// Why a server's chain was trusted. Good for its connection and those that resume it, as long as it holds.

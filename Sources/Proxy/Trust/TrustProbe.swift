@@ -1,6 +1,7 @@
 import Bytes
 import DNS
 import IO
+import Model
 import Rules
 import TLS
 import Transport
@@ -65,7 +66,7 @@ public struct TrustProbe: Sendable {
     private var route: RouteDecision { rules.route(host: host.utf8Span.span, port: port) }
 
     private func context() throws(TrustProbeError) -> ClientTLSContext {
-        let minimum = route.tls?.minimum.flatMap { TLS.TLSVersion($0.rawValue) }
+        let minimum = route.tls?.minimum
         do throws(TLSError) {
             return try .shared(for: minimum.map { ClientTLSSettings(minimum: $0) } ?? ClientTLSSettings())
         } catch { throw .noTLS(host: host, port: port, .tls(error)) }
@@ -98,7 +99,7 @@ public struct TrustProbe: Sendable {
                     client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), findings: findings, today: today))
         }
         let suggestion = SuggestedTrustRule(
-            host: host, port: port, findings: TrustFindings(standard.provenKinds), pin: chain.leaf.publicKeyPin,
+            host: host, port: port, findings: standard.provenKinds, pin: chain.leaf.publicKeyPin,
             today: today,
             name: name)
         return TrustOpinion(

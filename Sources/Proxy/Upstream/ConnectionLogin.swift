@@ -1,4 +1,5 @@
 import Authentication
+import Model
 import Synchronization
 
 /// The login that stands on a connection, or is under way. It makes the connection one client's: what is sent on it

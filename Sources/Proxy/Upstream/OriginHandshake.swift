@@ -1,6 +1,7 @@
 import Authentication
 import HTTP
 import IO
+import Model
 import Rules
 import TLS
 import Telemetry
@@ -77,7 +78,7 @@ struct OriginHandshake {
 
     private func context() throws(HandshakeError) -> ClientTLSContext {
         var settings = ClientTLSSettings()
-        if let minimum = tls?.minimum.flatMap({ TLS.TLSVersion($0.rawValue) }) {
+        if let minimum = tls?.minimum {
             settings = ClientTLSSettings(minimum: minimum)
         }
         do throws(TLSError) { return try ClientTLSContext.shared(for: settings) } catch { throw .tls(error) }

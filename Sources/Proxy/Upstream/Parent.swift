@@ -1,5 +1,6 @@
 import Authentication
 import IO
+import Model
 import Rules
 
 /// A parent proxy as one loop knows it. Belongs to its loop.

@@ -1,4 +1,5 @@
 import HTTP
+import Model
 import Rules
 import TLS
 
@@ -33,7 +34,7 @@ extension TrustRefusal {
         if reason == .otherKey {
             lines.append("The server was given another key, or another server answers in its place.")
         }
-        let forgivable = TrustFindings(evaluation.provenKinds)
+        let forgivable = evaluation.provenKinds
         if let doubt = SuggestedTrustRule.sentence(onDoubtsOf: evaluation) {
             lines.append(doubt)
             if case .findings(let left) = reason, left.isDisjoint(with: forgivable) {

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import HTTP
 import IO
+import Model
 import PAC
 import Rules
 

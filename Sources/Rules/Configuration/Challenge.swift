@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list and nil mean: said nothing.
     /// Values of one predicate are alternatives; all predicates must hold.
@@ -12,13 +14,6 @@ extension Configuration {
             case trust(TrustTerms)
         }
 
-        /// How long an accepted credential is kept.
-        public enum Persistence: String, Sendable, CaseIterable {
-            case none
-            case session
-            case permanent
-        }
-
         /// Whether a client's own `Authorization` is kept.
         public enum Authorization: String, Sendable, CaseIterable {
             case keep
@@ -27,14 +22,14 @@ extension Configuration {
 
         public var hosts: [HostPattern] = []
         public var ports: PortSet?
-        public var protocols: [ChallengeProtocol] = []
+        public var protocols: [NetworkProtocol] = []
         public var realms: [TextPattern] = []
         public var methods: MethodSet?
         public var isProxy: Bool?
         public var isSecure: Bool?
         public var clients: [ClientPattern] = []
         public var issuers: [TextPattern] = []
-        public var findings: [TrustFinding] = []
+        public var findings: [FindingWord] = []
         public var failures: ClosedRange<Int>?
 
         public var answer = Answer.performDefault
@@ -42,7 +37,7 @@ extension Configuration {
         public var persistence = Persistence.session
         public var isPreemptive = true
         /// Strongest first unless said otherwise.
-        public var order: [ChallengeMethod] = []
+        public var order: [AuthenticationMethod] = []
         public var authorization: Authorization?
         /// Nil: nothing is out of the ordinary.
         public var answerTerms: AnswerTerms?

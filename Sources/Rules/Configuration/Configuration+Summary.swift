@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// The differences from the defaults, one line each, in words close to the rule file's. Secrets are hidden. For a
     /// person, and for tests; it is not read back.
@@ -203,13 +205,13 @@ extension LoginForm {
             if let location = sign.location { words.append("location \(location)") }
             if let text = sign.text { words.append("contains \"\(text)\"") }
         }
-        words.append("login \(action)")
-        words += fields.map { "\($0.name)=\($0.value.map(\.words).joined())" }
+        words.append("login \(login.action)")
+        words += login.fields.map { "\($0.name)=\($0.value.map(\.words).joined())" }
         return "form { \(words.joined(separator: " ")) }"
     }
 }
 
-extension LoginForm.Field.Part {
+extension LoginTemplate.Field.Part {
     fileprivate var words: String {
         switch self {
         case .text(let text): text
@@ -261,7 +263,7 @@ extension Configuration.Route {
         case nil: break
         }
         if decodesContent { words.append("decode") }
-        if let minimum = tls?.minimum { words.append("tls minimum \(minimum.rawValue)") }
+        if let minimum = tls?.minimum { words.append("tls minimum \(minimum)") }
         words += tls?.revocation.map { "tls revocation \($0)" } ?? []
         if let detour { words.append("via \(detour.words)") }
         return words.joined(separator: " ")

@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// `credential NAME { … }`.
     public struct Credential: Sendable, Equatable {
@@ -18,7 +20,7 @@ extension Configuration {
                 case .kerberos: MethodSet(.negotiate)
                 case .token, .oauth: MethodSet(.bearer)
                 // It waits for no challenge.
-                case .signature: MethodSet(.unknown)
+                case .signature: MethodSet(.default)
                 }
             }
 

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// `form` in a `challenge`: how a login page is told from what was asked for, and what is sent to get past it.
 public final class LoginForm: Sendable, Equatable {
@@ -11,32 +12,18 @@ public final class LoginForm: Sendable, Equatable {
         public let text: String?
     }
 
-    public struct Field: Sendable, Equatable {
-        public enum Part: Sendable, Equatable {
-            case text(String)
-            case user
-            case password
-        }
-
-        public let name: String
-        public let value: [Part]
-    }
-
     /// Alternatives; never empty.
     public let signs: [Sign]
-    /// Where the form is sent, from the page: a path, or a URL of the same host.
-    public let action: String
-    /// Beside the page's own hidden fields.
-    public let fields: [Field]
+    /// Sent from the page, with its own hidden fields; its action is a path, or a URL of the same host.
+    public let login: LoginTemplate
 
-    public init(signs: [Sign], action: String, fields: [Field]) {
+    public init(signs: [Sign], login: LoginTemplate) {
         self.signs = signs
-        self.action = action
-        self.fields = fields
+        self.login = login
     }
 
     public static func == (left: LoginForm, right: LoginForm) -> Bool {
-        left === right || left.signs == right.signs && left.action == right.action && left.fields == right.fields
+        left === right || left.signs == right.signs && left.login == right.login
     }
 }
 

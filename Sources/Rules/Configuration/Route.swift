@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration {
     /// `route PATTERN[:port] { … }`; the first that fits a request decides.
     public struct Route: Sendable, Equatable {

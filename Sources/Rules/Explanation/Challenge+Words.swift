@@ -1,3 +1,5 @@
+import Model
+
 extension Configuration.Challenge {
     /// Why a predicate does not hold, as one sentence. Cold: it builds text.
     func words(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The request that an explanation is about.
 public struct ExplainedRequest: Sendable, Equatable {
@@ -7,7 +8,7 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var url: String
     public var host: String
     public var port: UInt16
-    public var `protocol`: ChallengeProtocol
+    public var `protocol`: NetworkProtocol
     public var client: ClientIdentity
     /// The user whose name and password stand in the URL; nil when none does.
     public var urlUser: String?
@@ -21,7 +22,7 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var today: Day?
 
     public init(
-        method: String, url: String, host: String, port: UInt16, protocol: ChallengeProtocol, client: ClientIdentity,
+        method: String, url: String, host: String, port: UInt16, protocol: NetworkProtocol, client: ClientIdentity,
         urlUser: String? = nil, addresses: [IPAddress] = []
     ) {
         self.method = method
@@ -60,7 +61,7 @@ public struct ExplainedRequest: Sendable, Equatable {
     }
 
     /// A challenge that this request may meet at its origin, of a method that sends the credential itself.
-    public func query(method: ChallengeMethod, realm: String? = nil, failures: Int = 0) -> ChallengeQuery {
+    public func query(method: AuthenticationMethod, realm: String? = nil, failures: Int = 0) -> ChallengeQuery {
         ChallengeQuery(
             host: host, port: port, protocol: `protocol`, realm: realm, method: method,
             isSecure: `protocol` == .https, client: client, failures: failures, today: today)

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Why a request would be treated as it would: the route, the egress verdict, and for each challenge every rule up to
 /// the one that decides. A value; `ExplanationText` is what `attache explain` prints.
@@ -14,7 +15,7 @@ public struct Explanation: Sendable {
 
     /// The possible answers to a method's challenges, as long as none is known.
     public struct Outlook: Sendable, Equatable {
-        public let method: ChallengeMethod
+        public let method: AuthenticationMethod
         public let answers: [Configuration.Challenge.Answer]
     }
 
@@ -73,8 +74,8 @@ public struct Explanation: Sendable {
         }
         hasRules = !rules.configuration.challenges.isEmpty
         let isOpen = response == nil && reasonForNone == nil
-        prospects = isOpen ? rules.prospects(asked.query(method: .unknown)) : []
-        let methods: [ChallengeMethod] = isOpen ? [.digest, .basic] : []
+        prospects = isOpen ? rules.prospects(asked.query(method: .default)) : []
+        let methods: [AuthenticationMethod] = isOpen ? [.digest, .basic] : []
         outlooks = methods.map { method in
             var query = asked.query(method: method)
             if method == .digest { query.isSecure = true }
@@ -146,7 +147,7 @@ struct ExplainedParent: Sendable, Equatable {
         } else {
             passage = request.protocol == .http ? "which makes the request" : "by a tunnel (CONNECT)"
         }
-        let methods: [(ChallengeMethod, String)] =
+        let methods: [(AuthenticationMethod, String)] =
             switch server.scheme {
             case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
             case .socks5: [(.basic, "password")]

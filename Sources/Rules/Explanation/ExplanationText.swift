@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// An explanation as a person reads it: lines of label and value, and one line for each rule asked.
 struct ExplanationText {
@@ -234,7 +235,7 @@ extension ExplanationText {
 extension ExplanationText {
     mutating func addHandshake(_ handshake: ExplainedHandshake) {
         if let terms = handshake.terms {
-            let version = terms.minimum.map { "\($0.rawValue) or newer" }
+            let version = terms.minimum.map { "\($0) or newer" }
             let lists = terms.revocation.isEmpty ? nil : "revocation lists \(terms.revocation.joined(separator: ", "))"
             add("tls", [version, lists].compactMap { $0 }.joined(separator: "; "))
         }

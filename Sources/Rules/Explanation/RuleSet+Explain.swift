@@ -1,3 +1,5 @@
+import Model
+
 extension RuleSet {
     /// Every rule up to the one that matches, in the file's order, with the reason why it did not. It asks the rules
     /// one after the other, without the index that `decide` uses. Of a challenge of TLS, rules that do not speak of it
@@ -24,7 +26,7 @@ extension RuleSet {
             var query = query
             // A signature waits for no challenge whose method could hide it.
             let isSecurityOpen =
-                rule.isSecure != nil && !query.isSecure && rule.effectiveMethods != MethodSet(.unknown)
+                rule.isSecure != nil && !query.isSecure && rule.effectiveMethods != MethodSet(.default)
             if isSecurityOpen { query.isSecure = rule.isSecure == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))
@@ -52,7 +54,7 @@ extension RuleSet {
 
 extension ChallengeMatcher {
     /// Whether the rule is of the same side, TLS or responses, as a challenge of that method.
-    fileprivate func speaks(of method: ChallengeMethod) -> Bool {
+    fileprivate func speaks(of method: AuthenticationMethod) -> Bool {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
         return !rule.effectiveMethods.isDisjoint(with: side)
     }

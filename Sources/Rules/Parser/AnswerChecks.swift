@@ -1,3 +1,5 @@
+import Model
+
 /// Whether what a `challenge` says fits together: its method, its answer, and the kind of credential that the answer
 /// names, which may stand anywhere in the file.
 struct AnswerChecks: BlockReader {
@@ -27,7 +29,9 @@ struct AnswerChecks: BlockReader {
         of rule: Configuration.Challenge, _ credential: Configuration.Credential?, _ source: ChallengeSource
     ) {
         let tokens = source.said(.method)?.arguments ?? []
-        let methods = tokens.compactMap { token in ChallengeMethod(token.text).map { (method: $0, token: token) } }
+        let methods = tokens.compactMap { token in
+            AuthenticationMethod(rawValue: token.text).map { (method: $0, token: token) }
+        }
         let isAnswered = methods.contains { rule.answerable.contains($0.method) }
         for (method, token) in methods {
             switch rule.answer {
@@ -40,7 +44,7 @@ struct AnswerChecks: BlockReader {
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let credential {
                     let sentence = "\(Token.shown(name)) is \(credential.content.words), which cannot answer this"
                     log.report(at: token.range, sentence)
-                } else if method == .unknown {
+                } else if method == .default {
                     log.report(at: token.range, "answering \(token.shown) is not supported yet")
                 }
             case .trust:
@@ -101,7 +105,7 @@ struct AnswerChecks: BlockReader {
             case .performDefault: (rule.methods ?? []).intersection(MethodSet(.negotiate))
             case .reject, .cancel, .trust: MethodSet()
             }
-        let words: [(ChallengeDirective, ChallengeMethod)] = [
+        let words: [(ChallengeDirective, AuthenticationMethod)] = [
             (.spn, .negotiate), (.delegate, .negotiate), (.canonicalise, .negotiate), (.form, .htmlForm),
         ]
         for (word, method) in words {
@@ -109,7 +113,7 @@ struct AnswerChecks: BlockReader {
             let sentence = "'\(word.rawValue)' goes with '\(method)', which this challenge does not answer"
             log.report(at: node.name.range, sentence)
         }
-        let token = source.said(.method)?.arguments.first { $0.text == ChallengeMethod.htmlForm.description }
+        let token = source.said(.method)?.arguments.first { $0.text == AuthenticationMethod.htmlForm.description }
         if let token, rule.isUse, source.said(.form) == nil {
             log.report(at: token.range, "'html-form' needs a 'form' beside it")
         }

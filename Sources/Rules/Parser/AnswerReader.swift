@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The modifiers of an answer, in a `challenge`: those of `trust`, and those of `use` that belong to one method. They are
 /// kept until the answer is known that they belong to.
@@ -50,7 +51,7 @@ struct AnswerReader: BlockReader {
     }
 
     private mutating func allow(_ value: Value) {
-        guard let finding = parse.keyword(value, TrustFinding.self).map({ TrustFindings($0) }) else { return }
+        guard let finding = parse.keyword(value, FindingWord.self)?.findings else { return }
         if allow.isSuperset(of: finding) { refuse(value, "\(value.shown) is said already") }
         allow.formUnion(finding)
     }

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 enum ChallengeDirective: String, DirectiveName {
     // Predicates.
@@ -127,14 +128,14 @@ struct ChallengeReader: BlockReader {
             if let ports = parse.ports(values, mayBeAny: false) {
                 rule.ports = PortSet((rule.ports?.ranges ?? []) + ports.ranges)
             }
-        case .protocol: rule.protocols = values.compactMap { parse.keyword($0, ChallengeProtocol.self) }
+        case .protocol: rule.protocols = values.compactMap { parse.keyword($0, NetworkProtocol.self) }
         case .realm: rule.realms += values.map { TextPattern($0.text) }
         case .method: rule.methods = MethodSet(values.compactMap { method($0) })
         case .proxy: rule.isProxy = values.first.flatMap(parse.yesOrNo)
         case .secure: rule.isSecure = values.first.flatMap(parse.yesOrNo)
         case .client: rule.clients += values.compactMap(client)
         case .issuer: rule.issuers += values.map { TextPattern($0.text) }
-        case .finding: rule.findings = values.compactMap { parse.keyword($0, TrustFinding.self) }
+        case .finding: rule.findings = values.compactMap { parse.keyword($0, FindingWord.self) }
         case .failures: rule.failures = values.first.flatMap(failures)
         default: return false
         }
@@ -148,7 +149,7 @@ struct ChallengeReader: BlockReader {
         guard let value = directive.values.first else { return false }
         switch directive.name {
         case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
-        case .persistence: parse.keyword(value, Challenge.Persistence.self).map { rule.persistence = $0 }
+        case .persistence: parse.keyword(value, Persistence.self).map { rule.persistence = $0 }
         case .preempt: parse.yesOrNo(value).map { rule.isPreemptive = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
         case .authorization: parse.keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
@@ -158,7 +159,7 @@ struct ChallengeReader: BlockReader {
                 if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
                 if MethodSet.tls.contains(method) {
                     refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
-                } else if method == .unknown {
+                } else if method == .default {
                     refuse(value, "answering \(value.shown) is not supported yet")
                 }
                 rule.order.append(method)
@@ -188,9 +189,9 @@ struct ChallengeReader: BlockReader {
         return parse.hostPattern(value, value.text)
     }
 
-    private func method(_ value: Value) -> ChallengeMethod? {
-        if let method = ChallengeMethod(value.text) { return method }
-        let words = ChallengeMethod.allCases.map(\.description)
+    private func method(_ value: Value) -> AuthenticationMethod? {
+        if let method = AuthenticationMethod(rawValue: value.text) { return method }
+        let words = AuthenticationMethod.allCases.map(\.description)
         refuse(
             value, "\(value.shown) is no authentication method",
             suggestion: Suggestion.nearest(to: value.text, among: words))

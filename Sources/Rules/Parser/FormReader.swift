@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The block of `form`, in a `challenge`.
 enum FormDirective: String, DirectiveName {
@@ -25,7 +26,7 @@ struct FormReader: BlockReader {
     func read(_ node: SyntaxNode) -> LoginForm? {
         var signs: [LoginForm.Sign] = []
         var action: String?
-        var fields: [LoginForm.Field] = []
+        var fields: [LoginTemplate.Field] = []
         for directive in context.directives(FormDirective.self, in: node) {
             switch directive.name {
             case .recognise: sign(directive.values).map { signs.append($0) }
@@ -43,7 +44,7 @@ struct FormReader: BlockReader {
         if !fields.contains(where: { $0.value.contains(.password) }), !log.hasErrors {
             log.report(at: node.name.range, "no field of this form is given the '{password}'")
         }
-        return LoginForm(signs: signs, action: action, fields: fields)
+        return LoginForm(signs: signs, login: LoginTemplate(action: action, fields: fields))
     }
 
     private func sign(_ values: [Value]) -> LoginForm.Sign? {
@@ -84,12 +85,12 @@ struct FormReader: BlockReader {
         return value.text
     }
 
-    private func field(_ value: Value) -> LoginForm.Field? {
+    private func field(_ value: Value) -> LoginTemplate.Field? {
         guard let equals = value.text.firstIndex(of: "="), equals > value.text.startIndex else {
             refuse(value, "\(value.shown) is no field such as user={user}")
             return nil
         }
-        var parts: [LoginForm.Field.Part] = []
+        var parts: [LoginTemplate.Field.Part] = []
         var literal = ""
         var rest = value.text[value.text.index(after: equals)...]
         while let first = rest.first {
@@ -100,7 +101,8 @@ struct FormReader: BlockReader {
                 rest = rest.dropFirst()
                 continue
             }
-            guard let part: LoginForm.Field.Part = word == "user" ? .user : word == "password" ? .password : nil else {
+            guard let part: LoginTemplate.Field.Part = word == "user" ? .user : word == "password" ? .password : nil
+            else {
                 refuse(value, "a field is given '{user}' or '{password}', and not '{\(word)}'")
                 return nil
             }

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 enum RouteDirective: String, DirectiveName {
     case tunnel
@@ -94,11 +95,11 @@ struct RouteReader: BlockReader {
     }
 
     private func version(_ value: Value) -> TLSVersion? {
-        if let version = TLSVersion(rawValue: value.text) { return version }
+        if let version = TLSVersion(value.text) { return version }
         let digits = String(value.text.drop { !$0.isNumber })
         refuse(
             value, "\(value.shown) is no version of TLS: 1.0, 1.1, 1.2 or 1.3",
-            suggestion: TLSVersion(rawValue: digits)?.rawValue ?? TLSVersion(rawValue: "1." + digits)?.rawValue)
+            suggestion: TLSVersion(digits)?.description ?? TLSVersion("1." + digits)?.description)
         return nil
     }
 

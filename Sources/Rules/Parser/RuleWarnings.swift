@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The parts of a file without errors that are probably not meant.
 struct RuleWarnings: BlockReader {
@@ -63,7 +64,7 @@ struct RuleWarnings: BlockReader {
         guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
             !rule.staysOnThisMachine, !isUpgraded(rule)
         else { return }
-        let methods: [(method: ChallengeMethod, words: String)] = [
+        let methods: [(method: AuthenticationMethod, words: String)] = [
             (.basic, "Basic sends this password"), (.htmlForm, "a form sends this password"),
             (.bearer, "this token is sent"),
         ]
@@ -105,7 +106,7 @@ struct RuleWarnings: BlockReader {
 
     /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
     private func isKeptFromClear(
-        _ rule: Configuration.Challenge, _ method: ChallengeMethod, by earlier: ArraySlice<Configuration.Challenge>
+        _ rule: Configuration.Challenge, _ method: AuthenticationMethod, by earlier: ArraySlice<Configuration.Challenge>
     ) -> Bool {
         var clear = rule
         clear.isSecure = false

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
 final class ChallengeMatcher: Sendable {
@@ -6,7 +7,7 @@ final class ChallengeMatcher: Sendable {
     let decision: Decision
     private let hosts: [HostPattern]
     private let ports: PortSet?
-    private let protocols: [ChallengeProtocol]
+    private let protocols: [NetworkProtocol]
     private let realms: [TextPattern]
     private let methods: MethodSet
     private let isProxy: Bool?
@@ -29,7 +30,7 @@ final class ChallengeMatcher: Sendable {
         isSecure = rule.isSecure
         clients = rule.clients
         issuers = rule.issuers
-        findings = TrustFindings(rule.findings)
+        findings = rule.findings.reduce(into: []) { $0.formUnion($1.findings) }
         failures = rule.failures
         terms = rule.trustTerms
     }
@@ -58,7 +59,7 @@ final class ChallengeMatcher: Sendable {
     }
 
     /// Whether the predicates hold that are known before a challenge, host and port apart.
-    func matchesBeforeChallenge(_ protocol: ChallengeProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
+    func matchesBeforeChallenge(_ protocol: NetworkProtocol, isSecure: Bool, _ client: ClientIdentity) -> Bool {
         (protocols.isEmpty || protocols.contains(`protocol`)) && (self.isSecure ?? isSecure) == isSecure
             && matches(client: client)
     }

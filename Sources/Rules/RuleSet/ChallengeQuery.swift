@@ -1,14 +1,15 @@
 import Bytes
+import Model
 
 /// One challenge, asked of the rules.
 public struct ChallengeQuery: Sendable, Equatable {
     /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
     public var host: String
     public var port: UInt16
-    public var `protocol`: ChallengeProtocol
+    public var `protocol`: NetworkProtocol
     /// Nil for a method without realms, such as NTLM.
     public var realm: String?
-    public var method: ChallengeMethod
+    public var method: AuthenticationMethod
     public var isProxy: Bool
     /// Whether a credential would travel encrypted to who asks for it.
     public var isSecure: Bool
@@ -23,7 +24,7 @@ public struct ChallengeQuery: Sendable, Equatable {
     public var today: Day?
 
     public init(
-        host: String, port: UInt16, protocol: ChallengeProtocol, realm: String? = nil, method: ChallengeMethod,
+        host: String, port: UInt16, protocol: NetworkProtocol, realm: String? = nil, method: AuthenticationMethod,
         isProxy: Bool = false, isSecure: Bool = false, client: ClientIdentity, issuers: [String] = [],
         findings: TrustFindings = [], failures: Int = 0, today: Day? = nil
     ) {

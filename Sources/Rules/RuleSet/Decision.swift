@@ -1,3 +1,5 @@
+import Model
+
 /// The rules' answer to a challenge, and the rule that gave it.
 public struct Decision: Sendable, Equatable {
     public let answer: Configuration.Challenge.Answer
@@ -5,11 +7,11 @@ public struct Decision: Sendable, Equatable {
     public let rule: RuleReference?
     /// Answers that may be tried in one task.
     public let attempts: Int
-    public let persistence: Configuration.Challenge.Persistence
+    public let persistence: Persistence
     /// Whether an accepted credential is sent unasked from then on.
     public let isPreemptive: Bool
     /// The order in which to try a response's challenges; empty: by strength.
-    public let order: [ChallengeMethod]
+    public let order: [AuthenticationMethod]
     public let authorization: Configuration.Challenge.Authorization
     /// Nil: nothing is out of the ordinary.
     public let terms: AnswerTerms?

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Finds the rules that may match a host without looking at the others: names and `*.` suffixes by hash, all other
 /// patterns in one list. Each list is kept once for each authentication method, ascending, so that "the first match
@@ -12,7 +13,7 @@ struct HostIndex: Sendable {
     }
 
     /// The list of every rule, whatever its methods.
-    static let everyMethod = ChallengeMethod.allCases.count
+    static let everyMethod = AuthenticationMethod.allCases.count
     private static let listsPerKey = everyMethod + 1
 
     private struct Key: Sendable {
@@ -60,7 +61,7 @@ struct HostIndex: Sendable {
         }
         fillSlots()
         for list in lists {
-            for method in ChallengeMethod.allCases {
+            for method in AuthenticationMethod.allCases {
                 numbers += list.filter { $0.methods.contains(method) }.map(\.number)
                 bounds.append(numbers.count)
             }

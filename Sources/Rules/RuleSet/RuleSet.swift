@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The rules, compiled: immutable, shared by all loops, swapped whole on a reload. An exchange keeps the one it began
 /// with. No query allocates, unless a host is an IPv6 address.
@@ -75,7 +76,7 @@ public final class RuleSet: Sendable {
     /// The answer to a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
     public func decide(_ query: ChallengeQuery) -> Decision {
         let found = HostPattern.withName(of: query.host.utf8Span.span) { name in
-            challenges.first(name, list: Int(query.method.rawValue)) { number, hostMatches in
+            challenges.first(name, list: query.method.number) { number, hostMatches in
                 matchers[number].firstMismatch(query, hostMatches: hostMatches) == nil
             }
         }
@@ -109,7 +110,7 @@ public final class RuleSet: Sendable {
     /// the first `challenge` says that speaks of `authorization` at all and whose `host`, `port`, `protocol`,
     /// `secure`, `client` and `proxy` fit. None: keep.
     public func authorization(
-        host: Span<UInt8>, port: UInt16, protocol: ChallengeProtocol, isSecure: Bool, client: ClientIdentity
+        host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
     ) -> Configuration.Challenge.Authorization {
         guard canReplace else { return .keep }
         let found = firstBeforeChallenge(host, port) { number in
@@ -162,7 +163,7 @@ extension RuleSet {
     /// a connection made for one client says nothing for another.
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard speaksOfTrust || speaksOfClientCertificates else { return false }
-        for method in [ChallengeMethod.serverTrust, .clientCertificate]
+        for method in [AuthenticationMethod.serverTrust, .clientCertificate]
         where first(method, host, port, isProxy, where: { !matchers[$0].rule.clients.isEmpty }) != nil {
             return true
         }
@@ -170,9 +171,9 @@ extension RuleSet {
     }
 
     private func first(
-        _ method: ChallengeMethod, _ host: Span<UInt8>, _ port: UInt16, _ isProxy: Bool, where test: (Int) -> Bool
+        _ method: AuthenticationMethod, _ host: Span<UInt8>, _ port: UInt16, _ isProxy: Bool, where test: (Int) -> Bool
     ) -> Int? {
-        firstBeforeChallenge(host, port, list: Int(method.rawValue), isProxy: isProxy, where: test)
+        firstBeforeChallenge(host, port, list: method.number, isProxy: isProxy, where: test)
     }
 }
 

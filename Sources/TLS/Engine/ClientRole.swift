@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 /// The client's part of a connection: the answers to the server's certificate and to its wish for ours.
 final class ClientRole {

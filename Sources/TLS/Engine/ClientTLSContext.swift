@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 import Synchronization
 
 /// The common part of all client connections with the same settings. Made once, and never changed.

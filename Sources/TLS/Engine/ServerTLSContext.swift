@@ -2,6 +2,7 @@ import Bytes
 import COpenSSL
 import Crypto
 import Glibc
+import Model
 import Synchronization
 
 /// The common part of clients' connections to one listener, or of all intercepted ones: also the keys of their

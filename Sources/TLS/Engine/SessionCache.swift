@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import Model
 import Synchronization
 
 /// The sessions that we may resume, by a key that says with whom and under which terms. Shared by all loops.

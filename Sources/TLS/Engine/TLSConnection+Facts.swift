@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 extension TLSConnection {
     public enum IdentityAnswer: Sendable {

@@ -1,6 +1,7 @@
 import Bytes
 import COpenSSL
 import Glibc
+import Model
 
 /// One side of one TLS connection over a transport. Does no I/O of its own, and never waits.
 ///

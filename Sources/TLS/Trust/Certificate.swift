@@ -1,5 +1,6 @@
 import COpenSSL
 import Crypto
+import Model
 
 /// One X.509 certificate (RFC 5280): its statements, believed or not. They are read when asked for.
 public final class Certificate: Sendable {
@@ -68,12 +69,12 @@ public final class Certificate: Sendable {
         }
     }
 
-    public var publicKeyPin: PublicKeyPin {
+    public var publicKeyPin: KeyPin {
         var encoded: UnsafeMutablePointer<UInt8>?
         let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(handle), &encoded)
         defer { CRYPTO_free(encoded, nil, 0) }
-        guard let encoded, count > 0 else { return PublicKeyPin(subjectPublicKeyInfo: [UInt8]().span) }
-        return PublicKeyPin(subjectPublicKeyInfo: UnsafeBufferPointer(start: encoded, count: Int(count)).span)
+        guard let encoded, count > 0 else { return KeyPin(subjectPublicKeyInfo: [UInt8]().span) }
+        return KeyPin(subjectPublicKeyInfo: UnsafeBufferPointer(start: encoded, count: Int(count)).span)
     }
 
     public var der: [UInt8] {
@@ -169,5 +170,12 @@ public enum CertificateError: Error, Equatable, Sendable, CustomStringConvertibl
         case .none: "no PEM block with a certificate"
         case .tooLarge: "more certificates than can be of use"
         }
+    }
+}
+
+extension KeyPin {
+    /// The pin of a SubjectPublicKeyInfo in DER.
+    public init(subjectPublicKeyInfo: Span<UInt8>) {
+        self.init(digest: MessageDigest.digest(.sha256, of: subjectPublicKeyInfo).array)
     }
 }

@@ -1,5 +1,6 @@
 import Bytes
 import COpenSSL
+import Model
 
 /// One thing that OpenSSL's path validation did not like.
 struct Complaint {

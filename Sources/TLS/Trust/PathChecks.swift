@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 /// The checks that OpenSSL's path validation leaves out.
 struct PathChecks {

@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 /// Everything that speaks against believing a server's certificate: every finding, not the first.
 ///
@@ -55,10 +56,10 @@ public struct TrustEvaluation: Sendable {
     }
 
     /// The kinds of all findings.
-    public var kinds: Set<TrustFinding> { Set(findings.map(\.kind)) }
+    public var kinds: TrustFindings { TrustFindings(findings.map(\.kind)) }
 
     /// The kinds of those that are more than a doubt.
-    public var provenKinds: Set<TrustFinding> { Set(findings.filter { !$0.isDoubt }.map(\.kind)) }
+    public var provenKinds: TrustFindings { TrustFindings(findings.filter { !$0.isDoubt }.map(\.kind)) }
 
     /// Nil unless there is no finding at all.
     public var verified: VerifiedChain? { VerifiedChain(self, forgiving: []) }
@@ -82,13 +83,13 @@ extension TrustEvaluation {
     ///
     /// A pin fits the server's own key or, on a path without any finding, that of an authority on it; once something is
     /// forgiven the server's own alone counts, since nothing then proves that the others have to do with it.
-    public func forgiving(_ allowed: Set<TrustFinding>, pins: [PublicKeyPin] = []) -> Decision {
+    public func forgiving(_ allowed: TrustFindings, pins: [KeyPin] = []) -> Decision {
         let mismatch = !pins.isEmpty && !bearsOne(of: pins)
         if !mismatch, let chain = VerifiedChain(self, forgiving: allowed) { return .trusted(chain) }
         return .refused(findings: findings.filter { !allowed.contains($0.kind) }, pinMismatch: mismatch)
     }
 
-    private func bearsOne(of pins: [PublicKeyPin]) -> Bool {
+    private func bearsOne(of pins: [KeyPin]) -> Bool {
         pins.contains(leaf.publicKeyPin) || findings.isEmpty && issuers.contains { pins.contains($0.publicKeyPin) }
     }
 }
@@ -103,12 +104,12 @@ public struct VerifiedChain: Sendable {
     /// The name that it was judged for.
     public let name: ServerName
     /// The forgiven findings; empty for a chain that is proved.
-    public let forgiven: Set<TrustFinding>
+    public let forgiven: TrustFindings
     /// The certificates that no revocation list speaks for, where lists were asked.
     public let unlisted: [Certificate]
 
     /// Nil when a finding is left.
-    init?(_ evaluation: TrustEvaluation, forgiving allowed: Set<TrustFinding>) {
+    init?(_ evaluation: TrustEvaluation, forgiving allowed: TrustFindings) {
         guard evaluation.kinds.isSubset(of: allowed) else { return nil }
         leaf = evaluation.leaf
         issuers = evaluation.issuers

@@ -1,3 +1,5 @@
+import Model
+
 /// A judged chain as text for people: each certificate of the path with what it says of itself, then what was found.
 public struct TrustReport: Sendable, CustomStringConvertible {
     private let evaluation: TrustEvaluation

@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import Crypto
+import Model
 import Rules
 
 /// `attache credential`: shows and changes what the credential store holds.
@@ -46,8 +47,8 @@ struct CredentialCommand: Command {
     /// A store keeps what is permanent. `session` and `none` end with a client's session and with a request, and a
     /// command has neither (as in Apple's URLCredentialStorage, which keeps no other).
     private static func checkPersistence(_ arguments: Arguments) throws(CommandError) {
-        let name = arguments.value(of: "persistence") ?? Credential.Persistence.permanent.rawValue
-        let known: [Credential.Persistence] = [.permanent, .session, .none]
+        let name = arguments.value(of: "persistence") ?? Persistence.permanent.rawValue
+        let known: [Persistence] = [.permanent, .session, .none]
         guard let persistence = known.first(where: { $0.rawValue == name }) else {
             throw arguments.error(Arguments.unknown("persistence", name, among: known.map(\.rawValue)))
         }

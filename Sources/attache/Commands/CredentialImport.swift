@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import IO
+import Model
 
 /// `attache credential import`: another program's file of credentials, and what is to be kept of it.
 struct CredentialImport {

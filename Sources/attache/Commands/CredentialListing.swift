@@ -1,4 +1,5 @@
 import Authentication
+import Model
 
 /// Credentials as a list shows them: no secret.
 enum CredentialListing {

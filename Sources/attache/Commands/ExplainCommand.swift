@@ -1,4 +1,5 @@
 import Authentication
+import Model
 import Proxy
 import Rules
 
@@ -138,12 +139,12 @@ extension TrustFindings {
     init(explained words: [String]) throws(ExplanationError) {
         self = []
         for word in words {
-            guard let finding = TrustFinding(rawValue: word) else {
-                let nearest = Suggestion.nearest(to: word, among: TrustFinding.allCases.map(\.rawValue))
+            guard let finding = FindingWord(rawValue: word) else {
+                let nearest = Suggestion.nearest(to: word, among: FindingWord.allCases.map(\.rawValue))
                 let hint = nearest.map { "; did you mean '\($0)'?" } ?? ""
                 throw ExplanationError("'\(Console.printable(word))' is no finding about a certificate\(hint)")
             }
-            formUnion(TrustFindings(finding))
+            formUnion(finding.findings)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Model
 
 /// The terms of a protection space on a command line, beside its server.
 struct SpaceTerms {

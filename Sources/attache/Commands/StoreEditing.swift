@@ -2,6 +2,7 @@ import Authentication
 import Credentials
 import Crypto
 import IO
+import Model
 
 /// The credential store in the hands of a person. Every call blocks.
 struct StoreEditing {

@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import Model
 import Proxy
 import Rules
 import TLS

@@ -1,5 +1,6 @@
 import Bytes
 import Credentials
+import Model
 import Rules
 import TLS
 

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import Model
 import Rules
 
 extension ExplainedRequest {
@@ -31,7 +32,7 @@ extension ExplainedRequest {
         guard let authority = head.target.authority else {
             throw ExplanationError("'\(url)' is no whole URL: a client sends http://HOST/PATH to a proxy")
         }
-        let space: ChallengeProtocol
+        let space: NetworkProtocol
         switch head.target.scheme {
         case .http, nil: space = .http
         case .https: space = .https

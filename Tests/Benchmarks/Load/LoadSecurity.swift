@@ -1,6 +1,7 @@
 import Bytes
 import Glibc
 import IO
+import Model
 import TLS
 import Transport
 
@@ -31,7 +32,7 @@ final class LoadSecurity: Sendable {
         try await stream.handshake(as: context, to: name, sessions: sessions?.place(for: port), within: limit) {
             [anchors] chain in
             let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, at: time(nil))
-            guard case .trusted(let chain) = evaluation.forgiving(Set(TrustFinding.allCases)) else { return nil }
+            guard case .trusted(let chain) = evaluation.forgiving(TrustFindings.all) else { return nil }
             return ServerTrust(chain)
         }
     }

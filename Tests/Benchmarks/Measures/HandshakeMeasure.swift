@@ -1,3 +1,4 @@
+import Model
 import TLS
 
 /// What a new connection costs with TLS: CPU time per request when every request has a connection of its own.

@@ -2,6 +2,7 @@ import Authentication
 import Credentials
 import Crypto
 import Glibc
+import Model
 
 /// What a store of many credentials costs a proxy: at its start, in memory, and at every look.
 enum StoreMeasure {

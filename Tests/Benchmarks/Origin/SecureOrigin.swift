@@ -1,5 +1,6 @@
 import Glibc
 import IO
+import Model
 import TLS
 
 /// nginx before the contestants, with TLS and without: 1 KiB for every request, on ports that differ in what they do

@@ -1,6 +1,7 @@
 // Invariant: any Set-Cookie fields are taken within the limits and without a trap; what is sent back cannot end a line,
 // goes to no path but the cookie's, is none that has ended, and nothing of a client's that has the name of one of ours.
 import Bytes
+import Model
 
 @testable import Authentication
 

@@ -1,6 +1,7 @@
 // Invariant: no input traps; every diagnostic's range lies inside its file and can be rendered; a file without errors compiles and answers.
 
 import Bytes
+import Model
 import Rules
 
 /// The input is the rule file; it may include and read itself as `self`.
@@ -33,7 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     for host in ["a.example", "x.y.a.example.", "10.0.0.1", "[::1]", "::ffff:10.0.0.1", ""] + [configuration.summary] {
         _ = rules.route(host: host.utf8Span.span, port: 80)
         _ = rules.mayAnswer(host: host.utf8Span.span, port: 80)
-        for method in ChallengeMethod.allCases {
+        for method in AuthenticationMethod.allCases {
             let query = ChallengeQuery(
                 host: host, port: 80, protocol: .http, realm: "R", method: method,
                 client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: "alice"))

@@ -3,6 +3,7 @@
 // authority has signed.
 
 import Bytes
+import Model
 import TLS
 
 /// The first byte says what the others are: PEM, certificates in DER one after the other, or edits of the genuine chain.
@@ -43,7 +44,7 @@ private func believed(_ certificates: [Certificate], _ staple: [UInt8]?, _ lists
     }
     let report = TrustReport(evaluation).description
     precondition(report.unicodeScalars.allSatisfy { $0 == "\n" || isPlain($0) }, "a report steers the terminal")
-    guard case .trusted = evaluation.forgiving(Set(TrustFinding.allCases)) else { fatalError("not all was forgiven") }
+    guard case .trusted = evaluation.forgiving(TrustFindings.all) else { fatalError("not all was forgiven") }
     guard let verified = evaluation.verified else { return false }
     return verified.leaf == leaf
 }

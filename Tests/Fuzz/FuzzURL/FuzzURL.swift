@@ -4,6 +4,7 @@ import Authentication
 import Bytes
 import Crypto
 import HTTP
+import Model
 import PAC
 
 @testable import FTP

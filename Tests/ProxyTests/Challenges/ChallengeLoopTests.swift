@@ -2,6 +2,7 @@ import Authentication
 import Credentials
 import HTTP
 import IO
+import Model
 import Telemetry
 import TestSupport
 import Testing

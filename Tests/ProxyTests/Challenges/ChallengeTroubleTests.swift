@@ -1,5 +1,6 @@
 import Authentication
 import Crypto
+import Model
 import Testing
 
 @testable import Proxy

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Crypto
 import IO
+import Model
 import TestSupport
 import Testing
 

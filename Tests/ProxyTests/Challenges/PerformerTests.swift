@@ -3,6 +3,7 @@ import Bytes
 import Crypto
 import HTTP
 import IO
+import Model
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Credentials
 import Crypto
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 

@@ -1,3 +1,5 @@
+import Model
+
 @testable import TLS
 
 extension TrustCase {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 import Testing
 
 @testable import TLS
@@ -24,7 +25,7 @@ import Testing
             // Who signs with SHA-1 is not trusted otherwise.
             let evaluation = TrustEvaluation.of(
                 chain, for: .host("server"), anchors: try TrustAnchors(only: [chain.leaf]), at: .max >> 8)
-            guard case .trusted(let chain) = evaluation.forgiving(Set(TrustFinding.allCases)) else { return nil }
+            guard case .trusted(let chain) = evaluation.forgiving(TrustFindings.all) else { return nil }
             return ServerTrust(chain)
         }
         try talk.shake()

@@ -1,6 +1,7 @@
 import Bytes
 import COpenSSL
 import Crypto
+import Model
 import Testing
 
 @testable import TLS

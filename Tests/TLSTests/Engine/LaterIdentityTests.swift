@@ -1,5 +1,6 @@
 import Bytes
 import COpenSSL
+import Model
 import Testing
 
 @testable import TLS

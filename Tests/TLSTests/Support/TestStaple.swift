@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 @testable import TLS
 

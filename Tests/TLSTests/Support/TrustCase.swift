@@ -1,12 +1,13 @@
 import Bytes
 import COpenSSL
+import Model
 
 @testable import TLS
 
 /// One chain, what is expected of it, and what OpenSSL alone says.
 struct TrustCase: Sendable, CustomStringConvertible {
     let what: String
-    let expected: Set<TrustFinding>
+    let expected: TrustFindings
     /// The section because of which this is refused although OpenSSL accepts it.
     let stricter: String?
     /// The section because of which this is accepted although OpenSSL's strict checks refuse it; without them it does not.
@@ -25,7 +26,7 @@ struct TrustCase: Sendable, CustomStringConvertible {
     }
 
     init(
-        _ what: String, _ expected: Set<TrustFinding> = [], stricter: String? = nil, looser: String? = nil,
+        _ what: String, _ expected: TrustFindings = [], stricter: String? = nil, looser: String? = nil,
         _ make: @escaping @Sendable () throws -> Scene
     ) {
         self.what = what

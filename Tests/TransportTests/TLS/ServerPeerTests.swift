@@ -1,4 +1,5 @@
 import IO
+import Model
 import TLS
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Authentication
 import Credentials
+import Model
 import Rules
 import Testing
 

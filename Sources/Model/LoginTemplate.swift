@@ -1,4 +1,4 @@
-/// What is sent to log in: where to, and which fields of the form are given the user and the password.
+/// The answer to a login form: where it is sent, and which fields are given the user and the password.
 public struct LoginTemplate: Sendable, Equatable {
     public struct Field: Sendable, Equatable {
         public enum Part: Sendable, Equatable {
@@ -23,10 +23,5 @@ public struct LoginTemplate: Sendable, Equatable {
     public init(action: String, fields: [Field]) {
         self.action = action
         self.fields = fields
-    }
-
-    /// The field that is given the password alone, or at all.
-    var passwordName: String? {
-        (fields.first { $0.value == [.password] } ?? fields.first { $0.value.contains(.password) })?.name
     }
 }

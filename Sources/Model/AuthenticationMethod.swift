@@ -1,5 +1,5 @@
-/// How a protection space wants to be answered.
-public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
+/// How a challenge wants to be answered, by the word of the rule file.
+public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case basic
     case digest
     case ntlm
@@ -8,15 +8,10 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable {
     case htmlForm = "html-form"
     case clientCertificate = "client-certificate"
     case serverTrust = "server-trust"
+    /// A scheme that is none of the others.
     case `default`
 
-    /// Whether what one process learned of a space is of use to the next: a login belongs to its connection.
-    var isWorthKeeping: Bool {
-        switch self {
-        case .basic, .digest, .bearer: true
-        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: false
-        }
-    }
+    public var description: String { rawValue }
 
     /// Whether answering lets whoever reads the connection have the credential itself.
     public var revealsCredential: Bool {

@@ -1,4 +1,33 @@
-/// Findings of an evaluation, or those that a rule speaks of.
+/// A finding of the evaluation of a server's certificate chain, by the word of the rule file.
+public enum TrustFinding: String, Sendable, Hashable, CaseIterable {
+    /// The chain is whole, and ends in a root that is no anchor.
+    case unknownIssuer = "unknown-issuer"
+    /// The server's own certificate is its own issuer, and is no anchor.
+    case selfSigned = "self-signed"
+    /// An issuer was not sent and is not known.
+    case incompleteChain = "incomplete-chain"
+    case expired
+    case notYetValid = "not-yet-valid"
+    /// No subject alternative name fits (RFC 9525 section 6); the common name is not looked at.
+    case wrongName = "wrong-name"
+    /// By a stapled response or a list; also where a list speaks for the certificate but cannot be relied on.
+    case revoked
+    /// A stapled OCSP response must come (RFC 7633) and none came, or one came that is not to be relied on (RFC 6066
+    /// section 8).
+    case missingStaple = "missing-staple"
+    case weakKey = "weak-key"
+    case weakSignature = "weak-signature"
+    /// Key usage or extended key usage do not allow what the certificate is used for.
+    case wrongUsage = "wrong-usage"
+    case nameConstraints = "name-constraints"
+    case pathLength = "path-length"
+    /// An extension that is critical and not understood.
+    case unknownExtension = "unknown-extension"
+    /// A signature that does not fit, or a certificate that breaks RFC 5280 in another way.
+    case invalid
+}
+
+/// Findings of an evaluation, or those that a rule names.
 public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt32
 
@@ -6,7 +35,6 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
         self.rawValue = rawValue
     }
 
-    /// One finding; of `weak`, the two it stands for.
     public init(_ finding: TrustFinding) {
         self =
             switch finding {
@@ -25,7 +53,6 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
             case .pathLength: .pathLength
             case .unknownExtension: .unknownExtension
             case .invalid: .invalid
-            case .weak: .weak
             }
     }
 
@@ -33,10 +60,10 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
         self = findings.reduce(into: []) { $0.formUnion(TrustFindings($1)) }
     }
 
-    /// One by one, in the order of `TrustFinding.allCases`; never `weak`.
-    public var findings: [TrustFinding] {
-        TrustFinding.allCases.filter { $0 != .weak && contains(TrustFindings($0)) }
-    }
+    /// One by one, in the order of `TrustFinding.allCases`.
+    public var findings: [TrustFinding] { TrustFinding.allCases.filter { contains($0) } }
+
+    public func contains(_ finding: TrustFinding) -> Bool { contains(TrustFindings(finding)) }
 
     /// The words of the rule file.
     public var description: String { findings.map(\.rawValue).joined(separator: " ") }
@@ -56,35 +83,7 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let pathLength = Self(rawValue: 1 << 12)
     public static let unknownExtension = Self(rawValue: 1 << 13)
     public static let invalid = Self(rawValue: 1 << 14)
+    /// The two that say so.
     public static let weak: Self = [.weakKey, .weakSignature]
-}
-
-/// A finding of the evaluation of a server's certificate chain, as the rule file names it: the findings of `TLS`, word
-/// for word, and `weak` for those two that say so.
-public enum TrustFinding: String, Sendable, CaseIterable {
-    case unknownIssuer = "unknown-issuer"
-    case selfSigned = "self-signed"
-    case incompleteChain = "incomplete-chain"
-    case expired
-    case notYetValid = "not-yet-valid"
-    case wrongName = "wrong-name"
-    case revoked
-    case missingStaple = "missing-staple"
-    case weakKey = "weak-key"
-    case weakSignature = "weak-signature"
-    case wrongUsage = "wrong-usage"
-    case nameConstraints = "name-constraints"
-    case pathLength = "path-length"
-    case unknownExtension = "unknown-extension"
-    case invalid
-    /// `weak-key` and `weak-signature`. No evaluation finds it.
-    case weak
-
-    /// Whether a stranger on the way can present a chain with this finding, in the server's place.
-    var isForgeable: Bool {
-        switch self {
-        case .unknownIssuer, .selfSigned, .incompleteChain, .wrongName, .invalid: true
-        default: false
-        }
-    }
+    public static let all = Self(TrustFinding.allCases)
 }

@@ -1,0 +1,7 @@
+/// The protocol that is spoken with the server of a protection space; for a proxy its type.
+public enum NetworkProtocol: String, Sendable, Hashable, CaseIterable {
+    case http
+    case https
+    case ftp
+    case socks
+}

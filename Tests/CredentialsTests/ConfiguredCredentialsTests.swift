@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import Crypto
+import Model
 import Testing
 
 @Suite struct ConfiguredCredentialsTests {
@@ -11,7 +12,7 @@ import Testing
     func `one newline at the end of a file is dropped, nothing else`(content: String, password: String) throws {
         let file = try TemporaryFile(content)
         let credentials = ConfiguredCredentials(
-            [ConfiguredCredential(name: "ci", user: .literal("builder"), password: .file(path: file.path))],
+            [ConfiguredCredential(name: "ci", user: .literal(RedactedText("builder")), password: .file(file.path))],
             environment: [:])
         #expect(credentials.refresh().errors.isEmpty)
         let credential = try credentials.credential(named: "ci")
@@ -22,7 +23,8 @@ import Testing
     @Test func `a version changes with the value, and only then`() throws {
         let file = try TemporaryFile("one\n")
         let credentials = ConfiguredCredentials(
-            [ConfiguredCredential(name: "ci", user: .literal("u"), password: .file(path: file.path))], environment: [:])
+            [ConfiguredCredential(name: "ci", user: .literal(RedactedText("u")), password: .file(file.path))],
+            environment: [:])
         #expect(credentials.refresh().changed.map(\.version.name) == ["ci"])
         let first = try credentials.credential(named: "ci").version
         try file.write("one")
@@ -38,8 +40,8 @@ import Testing
 
     @Test func `rules that are read again keep the value of what cannot be read`() throws {
         let file = try TemporaryFile("one\n")
-        let source = ValueSource.file(path: file.path)
-        let configured = ConfiguredCredential(name: "ci", user: .literal("u"), password: source)
+        let source = ValueSource.file(file.path)
+        let configured = ConfiguredCredential(name: "ci", user: .literal(RedactedText("u")), password: source)
         let first = ConfiguredCredentials([configured], environment: [:])
         first.refresh()
         try file.write("")
@@ -48,7 +50,7 @@ import Testing
         #expect(second.refresh().errors.count == 1)
         #expect(try second.credential(named: "ci").password == Secret("one"))
         // Another user is another credential.
-        let other = ConfiguredCredential(name: "ci", user: .literal("v"), password: source)
+        let other = ConfiguredCredential(name: "ci", user: .literal(RedactedText("v")), password: source)
         let third = ConfiguredCredentials([other], environment: [:])
         third.keep(valuesOf: second)
         third.refresh()
@@ -58,7 +60,8 @@ import Testing
     @Test func `a file that is empty while it is written anew changes nothing`() throws {
         let file = try TemporaryFile("one\n")
         let credentials = ConfiguredCredentials(
-            [ConfiguredCredential(name: "ci", user: .literal("u"), password: .file(path: file.path))], environment: [:])
+            [ConfiguredCredential(name: "ci", user: .literal(RedactedText("u")), password: .file(file.path))],
+            environment: [:])
         credentials.refresh()
         try file.write("")
         let refresh = credentials.refresh()
@@ -71,7 +74,8 @@ import Testing
         let credentials = ConfiguredCredentials(
             [
                 ConfiguredCredential(name: "a", user: .environment("USER_A"), password: .environment("PASSWORD_A")),
-                ConfiguredCredential(name: "b", user: .literal("u"), password: .environment("PASSWORD_B")),
+                ConfiguredCredential(
+                    name: "b", user: .literal(RedactedText("u")), password: .environment("PASSWORD_B")),
             ], environment: ["USER_A": "me", "PASSWORD_A": "mine\n"])
         #expect(credentials.refresh().errors == [.noVariable(credential: "b", variable: "PASSWORD_B")])
         #expect(try credentials.credential(named: "a").user == "me")
@@ -85,7 +89,8 @@ import Testing
     @Test func `an unreadable file names credential and path, and the last good value holds`() throws {
         let file = try TemporaryFile("hunter2")
         let credentials = ConfiguredCredentials(
-            [ConfiguredCredential(name: "ci", user: .literal("u"), password: .file(path: file.path))], environment: [:])
+            [ConfiguredCredential(name: "ci", user: .literal(RedactedText("u")), password: .file(file.path))],
+            environment: [:])
         credentials.refresh()
         try file.remove()
         let error = try #require(credentials.refresh().errors.first)

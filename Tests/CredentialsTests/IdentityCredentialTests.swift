@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import Foundation
+import Model
 import TLS
 import Testing
 
@@ -81,7 +82,7 @@ private struct Pair {
         #expect(refresh.changed.isEmpty)
         #expect(refresh.errors.count == 1)
         #expect(try newer.credential(named: "device").version == version)
-        let other = credentials(certificate, key, passphrase: .literal("sesame"))
+        let other = credentials(certificate, key, passphrase: .literal(RedactedText("sesame")))
         other.keep(valuesOf: older)
         other.refresh(at: now)
         #expect(throws: CredentialError.self) { try other.credential(named: "device") }
@@ -94,7 +95,7 @@ private struct Pair {
             refresh.errors.map(\.description) == [
                 "credential device: \(certificate.path): there is no certificate in it that can be read"
             ])
-        let token = ConfiguredIdentity(.token(uri: "pkcs11:object=device"), passphrase: .literal("1234"))
+        let token = ConfiguredIdentity(.token(uri: "pkcs11:object=device"), passphrase: .literal(RedactedText("1234")))
         let tokens = ConfiguredCredentials(
             [ConfiguredCredential(name: "device", content: .identity(token))], environment: [:])
         #expect(

@@ -2,6 +2,7 @@ import Authentication
 import Crypto
 import Database
 import Foundation
+import Model
 import Synchronization
 import Testing
 
@@ -49,7 +50,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
         #expect(throws: CredentialStoreError.exposedKey(path: key)) { try open(place) }
         // One that an operator has mounted may belong to a group.
-        let named = CredentialStorePlace(sqlite: path, key: .file(path: key))
+        let named = CredentialStorePlace(sqlite: path, key: .file(key))
         if mode == 0o640 {
             _ = try open(named)
         } else {

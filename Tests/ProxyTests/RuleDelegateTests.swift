@@ -42,10 +42,10 @@ struct RuleDelegateTests {
     }
 
     private static func delegate(
-        _ password: Credentials.ValueSource = .literal("p"), _ state: ChallengeState = sharedState().challenges
+        _ password: ValueSource = .literal(RedactedText("p")), _ state: ChallengeState = sharedState().challenges
     ) throws -> RuleDelegate {
-        let credentials: [String: (user: String, password: Credentials.ValueSource)] = [
-            "used": ("u", password), "unreadable": ("u", .file(path: "/nonexistent/secret")),
+        let credentials: [String: (user: String, password: ValueSource)] = [
+            "used": ("u", password), "unreadable": ("u", .file("/nonexistent/secret")),
         ]
         return RuleDelegate(
             policy: try policy(rules, credentials: credentials).challenges, state: state,
@@ -111,7 +111,7 @@ struct RuleDelegateTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "old\n".write(toFile: path, atomically: true, encoding: .utf8)
         let state = sharedState().challenges
-        let delegate = try Self.delegate(.file(path: path), state)
+        let delegate = try Self.delegate(.file(path), state)
         let challenge = Self.challenge("use.example")
         let old = try delegate.policy.credentials.credential(named: "used")
         state.spaces.parked.park(old.version, for: challenge.protectionSpace)

@@ -1,5 +1,6 @@
 import Crypto
 import IO
+import Model
 import Synchronization
 import TLS
 

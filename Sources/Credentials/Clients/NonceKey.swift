@@ -1,5 +1,6 @@
 import Crypto
 import IO
+import Model
 
 /// The key that nonces are made with, where several processes share it: 32 bytes as 64 hexadecimal digits or 44
 /// characters of base64, as the key of a store.
@@ -25,7 +26,7 @@ public struct NonceKey: Sendable {
         do throws(CredentialError) {
             text = try values.secret(of: source, for: "(nonce-key)")
         } catch { throw .unreadable(error) }
-        guard let key = SealingKey(text: text) else { throw .unusable(source.description) }
+        guard let key = SealingKey(text: text) else { throw .unusable(source.words) }
         return key.derived(for: "client nonces")
     }
 }

@@ -1,5 +1,6 @@
 import Authentication
 import GSSAPI
+import Model
 
 /// A credential as the rule file states it: where its parts are to be found.
 public struct ConfiguredCredential: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import Authentication
 import Crypto
+import Model
 import Synchronization
 import TLS
 

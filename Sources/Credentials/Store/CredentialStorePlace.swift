@@ -2,6 +2,7 @@ import Authentication
 import Crypto
 import Database
 import IO
+import Model
 
 /// Where a credential store is, and where the key that opens it.
 public struct CredentialStorePlace: Sendable, Hashable {
@@ -28,7 +29,7 @@ public struct CredentialStorePlace: Sendable, Hashable {
     }
 
     /// Where the key is.
-    public var key: ValueSource { namedKey ?? .file(path: generatedKey?.path ?? StoreKeyFile.name) }
+    public var key: ValueSource { namedKey ?? .file(generatedKey?.path ?? StoreKeyFile.name) }
 
     /// The key that is made beside a file, unless another is named.
     private var generatedKey: StoreKeyFile? {

@@ -1,6 +1,7 @@
 import Bytes
 import Crypto
 import IO
+import Model
 
 extension SealingKey {
     /// Reads the key of a credential store: 32 bytes as 64 hexadecimal digits or 44 characters of base64. Blocks.
@@ -19,7 +20,7 @@ extension SealingKey {
         do throws(CredentialError) {
             text = try ValueReader(environment: environment).secret(of: source, for: "(the store's key)")
         } catch { throw .unreadableKey(error) }
-        guard let key = SealingKey(text: text) else { throw .unusableKey(source.description) }
+        guard let key = SealingKey(text: text) else { throw .unusableKey(source.words) }
         self = key
     }
 

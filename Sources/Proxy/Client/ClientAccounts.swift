@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import Crypto
+import Model
 import Rules
 import Synchronization
 

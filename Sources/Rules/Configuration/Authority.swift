@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 extension Configuration {
     /// `authority { … }`: who issues the certificates that intercepted clients are shown. Said or not, there is one; the

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 extension Configuration {
     /// The clients that may use the proxy.

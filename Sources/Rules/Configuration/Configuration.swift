@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// A rule file's statements, with a default for all that it leaves out. `RuleSet` is the compiled form.
 public struct Configuration: Sendable, Equatable {

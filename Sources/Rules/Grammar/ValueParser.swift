@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The kinds of values, each with the sentence that refuses what is none. A function that returns nil has reported why.
 struct ValueParser {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 enum AuthorityDirective: String, DirectiveName {
     case certificate

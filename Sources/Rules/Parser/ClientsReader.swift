@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 enum ClientsDirective: String, DirectiveName {
     case allow

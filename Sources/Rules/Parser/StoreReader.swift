@@ -1,3 +1,5 @@
+import Model
+
 enum StoreDirective: String, DirectiveName {
     case key
 

@@ -12,7 +12,7 @@ struct CredentialCommand: Command {
         case remove(CredentialSubject)
         case makeDefault(CredentialSubject)
         case take(CredentialImport)
-        case export(Credentials.ValueSource)
+        case export(ValueSource)
     }
 
     private let work: Work

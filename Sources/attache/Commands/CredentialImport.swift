@@ -10,7 +10,7 @@ struct CredentialImport {
     let isTrial: Bool
     private let file: String
     private let format: CredentialFileKind?
-    private let key: Credentials.ValueSource?
+    private let key: ValueSource?
     private let scheme: String
     private let terms: SpaceTerms
     private let saysMethod: Bool

@@ -1,4 +1,5 @@
 import Credentials
+import Model
 import Rules
 
 /// `attache store`: the work on the credential store as a whole.
@@ -35,7 +36,7 @@ struct StoreCommand: Command {
             """)
 
     private enum Work {
-        case rekey(CredentialStorePlace, to: Credentials.ValueSource)
+        case rekey(CredentialStorePlace, to: ValueSource)
         case migrate(CredentialStorePlace, to: CredentialStorePlace, replacing: Bool)
     }
 
@@ -46,7 +47,7 @@ struct StoreCommand: Command {
         case "rekey":
             if arguments.has("replace") { throw arguments.error("'rekey' has no use for '--replace'") }
             if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
-            let key = try Credentials.ValueSource(arguments, option: "to", operand: 1)
+            let key = try ValueSource(arguments, option: "to", operand: 1)
             let path = try RuleFilePath.choose(arguments.value(of: "config"))
             guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
                 throw .configuration(StatePath.unknown(for: "credentials"))

@@ -77,7 +77,7 @@ struct StoreEditing {
     }
 
     /// Writes them all to standard output.
-    func export(sealedWith source: Credentials.ValueSource) throws(CommandError) {
+    func export(sealedWith source: ValueSource) throws(CommandError) {
         let key: SealingKey
         do throws(CredentialStoreError) {
             key = try SealingKey(reading: source, environment: Environment.all)

@@ -1,4 +1,5 @@
 import Credentials
+import Model
 import Rules
 
 extension CredentialStorePlace {
@@ -13,7 +14,7 @@ extension CredentialStorePlace {
             : try RuleFile.read(text, from: FileSource())
         let configuration = try file.valid()
         if isDirective, case .postgresql(let source)? = configuration.store?.place,
-            case .literal(let info) = Credentials.ValueSource(source), Self.showsPassword(info)
+            case .literal(let info) = source, Self.showsPassword(info.reveal())
         {
             throw .configuration(
                 "the password in \(name) can be seen by every user of this machine: say 'postgresql file PATH' or "
@@ -52,7 +53,7 @@ private struct ArgumentSource: SourceReader {
     func environment(_ name: String) -> String? { files.environment(name) }
 }
 
-extension Credentials.ValueSource {
+extension ValueSource {
     /// `--OPTION file NAME` or `--OPTION env NAME`.
     ///
     /// - Parameter operand: the number of `NAME` among the operands.
@@ -61,7 +62,7 @@ extension Credentials.ValueSource {
             throw arguments.error("a key is missing: --\(option) file NAME or --\(option) env NAME")
         }
         switch kind {
-        case "file": self = .file(path: name)
+        case "file": self = .file(name)
         case "env": self = .environment(name)
         default: throw arguments.error("'--\(option)' is 'file' or 'env'")
         }

@@ -8,13 +8,13 @@ extension CredentialStorePlace {
     /// The store that a rule file speaks of, else the usual one. Nil when nobody knows where that is to be.
     init?(_ configuration: Configuration) {
         if let store = configuration.store {
-            let key = store.key.map { Credentials.ValueSource($0) }
+            let key = store.key
             switch store.place {
             case .sqlite(let path): self.init(sqlite: path, key: key)
             case .postgresql(let info):
                 // The parser wants a key there.
                 guard let key else { return nil }
-                self.init(postgresql: .init(info), key: key)
+                self.init(postgresql: info, key: key)
             }
         } else {
             guard let directory = StatePath.find(configuration.state) else { return nil }
@@ -41,7 +41,7 @@ extension AuthorityPlace {
     init?(_ configuration: Configuration) {
         if let files = configuration.authority.files {
             self = .files(
-                certificate: files.certificate, key: files.key, passphrase: files.passphrase.map { .init($0) })
+                certificate: files.certificate, key: files.key, passphrase: files.passphrase)
         } else {
             guard let directory = StatePath.find(configuration.state) else { return nil }
             self = .state(directory: directory)

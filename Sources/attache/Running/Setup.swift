@@ -71,7 +71,7 @@ struct Setup {
             clients = running.clients
         } else {
             do throws(StartError) {
-                let key = configuration.clients.nonceKey.map { NonceKey(.init($0), environment: Environment.all) }
+                let key = configuration.clients.nonceKey.map { NonceKey($0, environment: Environment.all) }
                 clients = try ClientAccounts(configuration.clients, nonceKey: key)
             } catch {
                 Console.error("\(error)")
@@ -154,9 +154,9 @@ extension ConfiguredCredential.Content {
     /// Nil for a token endpoint that is no URL, which the rule file is not read with.
     fileprivate init?(_ content: Configuration.Credential.Content) {
         switch content {
-        case .password(let user, let password): self = .password(user: .init(user), password: .init(password))
+        case .password(let user, let password): self = .password(user: user, password: password)
         case .identity(let source): self = .identity(.init(source))
-        case .token(let token): self = .token(.init(token))
+        case .token(let token): self = .token(token)
         case .signature(let source): self = .signingKey(.init(source))
         case .oauth(let source):
             guard let grant = ConfiguredGrant(source) else { return nil }
@@ -173,18 +173,18 @@ extension ConfiguredGrant {
         let proof: Proof =
             switch source.proof {
             case .none: .none
-            case .secret(let secret, let inBody): .secret(.init(secret), inBody: inBody)
+            case .secret(let secret, let inBody): .secret(secret, inBody: inBody)
             case .key(let path, let passphrase, let id):
-                .key(path: path, passphrase: passphrase.map { .init($0) }, id: id)
+                .key(path: path, passphrase: passphrase, id: id)
             case .certificate(let path, let key, let passphrase):
                 .certificate(
-                    ConfiguredIdentity(.files(certificate: path, key: key), passphrase: passphrase.map { .init($0) }))
+                    ConfiguredIdentity(.files(certificate: path, key: key), passphrase: passphrase))
             }
         let kind: Kind =
             switch source.grant {
             case .clientCredentials: .clientCredentials
-            case .refreshToken(let token): .refreshToken(.init(token))
-            case .assertion(let token): .assertion(.init(token))
+            case .refreshToken(let token): .refreshToken(token)
+            case .assertion(let token): .assertion(token)
             }
         self.init(
             endpoint: endpoint, clientID: source.clientID, proof: proof, kind: kind, scopes: source.scopes,
@@ -204,7 +204,7 @@ extension ConfiguredKerberos {
             switch source.proof {
             case .keytab(let path): .keytab(path)
             case .cache(let path): .cache(path)
-            case .password(let password): .password(.init(password))
+            case .password(let password): .password(password)
             }
         self.init(principal: source.principal, proof: proof)
     }
@@ -213,8 +213,8 @@ extension ConfiguredKerberos {
 extension ConfiguredSigningKey {
     fileprivate init(_ source: SignatureSource) {
         self.init(
-            region: source.region, service: source.service, accessKey: .init(source.accessKey),
-            secretKey: .init(source.secretKey), sessionToken: source.sessionToken.map { .init($0) },
+            region: source.region, service: source.service, accessKey: source.accessKey,
+            secretKey: source.secretKey, sessionToken: source.sessionToken,
             signsPayload: source.signsPayload)
     }
 }
@@ -223,22 +223,11 @@ extension ConfiguredIdentity {
     fileprivate init(_ source: IdentitySource) {
         switch source {
         case .pem(let certificate, let key, let passphrase):
-            self.init(.files(certificate: certificate, key: key), passphrase: passphrase.map { .init($0) })
+            self.init(.files(certificate: certificate, key: key), passphrase: passphrase)
         case .pkcs12(let path, let passphrase):
-            self.init(.files(certificate: path, key: nil), passphrase: passphrase.map { .init($0) })
+            self.init(.files(certificate: path, key: nil), passphrase: passphrase)
         case .pkcs11(let uri, let pin):
-            self.init(.token(uri: uri), passphrase: pin.map { .init($0) })
+            self.init(.token(uri: uri), passphrase: pin)
         }
-    }
-}
-
-extension Credentials.ValueSource {
-    init(_ source: Rules.ValueSource) {
-        self =
-            switch source {
-            case .literal(let text): .literal(text.reveal())
-            case .environment(let name): .environment(name)
-            case .file(let path): .file(path: path)
-            }
     }
 }

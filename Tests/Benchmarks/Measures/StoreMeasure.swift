@@ -48,7 +48,7 @@ enum StoreMeasure {
 
     private static func open(_ directory: String) throws(BenchError) -> CredentialStore {
         let place = CredentialStorePlace(
-            sqlite: "\(directory)/credentials.db", key: .file(path: "\(directory)/store.key"))
+            sqlite: "\(directory)/credentials.db", key: .file("\(directory)/store.key"))
         do throws(CredentialStoreError) {
             return try place.open(environment: [:], fingerprintKey: { _ in }, report: { Bench.note($0) })
         } catch { throw .machine("\(error)") }

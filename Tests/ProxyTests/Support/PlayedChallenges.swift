@@ -98,7 +98,7 @@ final class PlayedRequest {
     ) throws {
         let decisions = try policy(
             "credential a { user u; password \"\(password)\" }\n\(rules)",
-            credentials: ["a": (user: "u", password: .literal(password))])
+            credentials: ["a": (user: "u", password: .literal(RedactedText(password)))])
         self.state = state ?? sharedState().challenges
         let target = ByteBuffer(capacity: 16)
         target.append("/a" as StaticString)

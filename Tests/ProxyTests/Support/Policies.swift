@@ -1,6 +1,7 @@
 import Authentication
 import Credentials
 import IO
+import Model
 import Rules
 import Testing
 
@@ -25,7 +26,7 @@ private struct PlayedReader: SourceReader {
 ///   - nonceKey: what `nonce-key` names.
 func servicePolicy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
-    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
+    credentials: [String: (user: String, password: ValueSource)] = [:],
     identities: [ConfiguredCredential] = [],
     nonceKey: NonceKey? = nil
 ) throws -> ServicePolicy {
@@ -33,7 +34,7 @@ func servicePolicy(
     let file = try RuleFile("proxy.conf", from: PlayedReader(text: text))
     let configuration = try #require(file.configuration, Comment(rawValue: file.report))
     let configured = credentials.map {
-        ConfiguredCredential(name: $0.key, user: .literal($0.value.user), password: $0.value.password)
+        ConfiguredCredential(name: $0.key, user: .literal(RedactedText($0.value.user)), password: $0.value.password)
     }
     let known = ConfiguredCredentials(configured + identities, environment: [:])
     known.refresh()
@@ -48,7 +49,7 @@ func servicePolicy(
 /// The part of it that exchanges follow.
 func policy(
     _ rules: String = "", clients: String = "allow 127.0.0.0/8", egress: String = "allow loopback; connect-ports any",
-    credentials: [String: (user: String, password: Credentials.ValueSource)] = [:],
+    credentials: [String: (user: String, password: ValueSource)] = [:],
     identities: [ConfiguredCredential] = []
 ) throws -> Policy {
     try servicePolicy(

@@ -45,17 +45,9 @@ enum PlayedRules {
     private static func configured(_ credential: Configuration.Credential) -> ConfiguredCredential? {
         switch credential.content {
         case .password(let user, let password):
-            ConfiguredCredential(name: credential.name, user: source(user), password: source(password))
-        case .token(let token): ConfiguredCredential(name: credential.name, content: .token(source(token)))
+            ConfiguredCredential(name: credential.name, user: user, password: password)
+        case .token(let token): ConfiguredCredential(name: credential.name, content: .token(token))
         case .identity, .oauth, .kerberos, .signature: nil
-        }
-    }
-
-    private static func source(_ source: Rules.ValueSource) -> Credentials.ValueSource {
-        switch source {
-        case .literal(let text): .literal(text.reveal())
-        case .environment(let name): .environment(name)
-        case .file(let path): .file(path: path)
         }
     }
 }

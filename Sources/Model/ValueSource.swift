@@ -1,5 +1,5 @@
 /// Where a value comes from that is read when it is used, and again when it has changed.
-public enum ValueSource: Sendable, Equatable, CustomStringConvertible {
+public enum ValueSource: Sendable, Hashable, CustomStringConvertible {
     case literal(RedactedText)
     /// The name of an environment variable.
     case environment(String)
@@ -18,7 +18,7 @@ public enum ValueSource: Sendable, Equatable, CustomStringConvertible {
 
 /// A secret that stands in the rule file itself. Nothing prints it: not interpolation, not `dump`, not a debugger's
 /// reflection. Only `reveal` yields the text.
-public struct RedactedText: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
+public struct RedactedText: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     private let text: String

@@ -1,26 +1,7 @@
 import Crypto
 import IO
+import Model
 import TLS
-
-/// Where a value of the rule file comes from.
-public enum ValueSource: Sendable, Hashable {
-    case literal(String)
-    /// A variable of the process's environment.
-    case environment(String)
-    /// A file's content without one newline at its end; read again when the file changes.
-    case file(path: String)
-}
-
-extension ValueSource: CustomStringConvertible {
-    /// Names the source, never the value.
-    public var description: String {
-        switch self {
-        case .literal: "a literal value"
-        case .environment(let name): "environment variable \(name)"
-        case .file(let path): "file \(path)"
-        }
-    }
-}
 
 /// Reads the values that the rule file refers to.
 struct ValueReader: Sendable {
@@ -31,7 +12,7 @@ struct ValueReader: Sendable {
 
     func secret(of source: ValueSource, for credential: String) throws(CredentialError) -> Secret {
         switch source {
-        case .literal(let text): return Secret(text)
+        case .literal(let text): return Secret(text.reveal())
         case .environment(let name):
             guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
             return Secret(text)
@@ -49,13 +30,13 @@ struct ValueReader: Sendable {
 
     func text(of source: ValueSource, for credential: String) throws(CredentialError) -> String {
         switch source {
-        case .literal(let text): return text
+        case .literal(let text): return text.reveal()
         case .environment(let name):
             guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
             return text
         case .file(let path):
             guard let text = String(validating: try content(of: path, for: credential), as: UTF8.self) else {
-                throw .notText(credential: credential, source: source.description)
+                throw .notText(credential: credential, source: source.words)
             }
             return text
         }
@@ -84,6 +65,17 @@ struct ValueReader: Sendable {
         // A shell that writes a new value empties the file first, and an empty password would count as a wrong one.
         if bytes.isEmpty { throw .empty(credential: credential, path: path) }
         return bytes
+    }
+}
+
+extension ValueSource {
+    /// Names the source in a sentence, never the value.
+    var words: String {
+        switch self {
+        case .literal: "a literal value"
+        case .environment(let name): "environment variable \(name)"
+        case .file(let path): "file \(path)"
+        }
     }
 }
 

@@ -4,6 +4,7 @@ import Rules
 import Testing
 
 @Suite struct RuleSetTests {
+    static let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     static let local = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
 
     private func query(_ host: String, _ method: AuthenticationMethod = .basic) -> ChallengeQuery {
@@ -32,6 +33,48 @@ import Testing
 
     @Test func `without routes everything is tunnelled`() throws {
         #expect(try rules("").route(host: Array("a".utf8).span, port: 1) == .none)
+    }
+
+    @Test func `a decision that is kept answers only the query that it was made for`() throws {
+        let clients = ["alice", "bob", nil]
+        var blocks: [String] = []
+        for number in 0..<40 {
+            let predicate = [
+                "host g\(number)*.example", "realm \"R\(number)\"", "client \"alice\"; realm \"S\(number)\"",
+                "failures \(number % 3).. ; realm \"T\"", "port \(80 + number % 2); realm \"U\(number % 3)\"",
+                "secure yes; protocol https; realm \"V\"", "proxy yes; realm \"W\(number)\"",
+                "method server-trust; host t*.example; finding expired; until 2027-01-0\(number % 9 + 1)",
+            ][number % 8]
+            let answer = predicate.contains("until") ? "allow expired; pin sha256/\(Self.pin); trust" : "cancel"
+            blocks.append("challenge \"\(number)\" { \(predicate); \(answer) }")
+        }
+        // Without these no query would look at many rules.
+        blocks += (0..<80).map { "challenge { host x\($0)*.example; method basic server-trust; default }" }
+        let rules = try rules(blocks.joined(separator: "\n"))
+        var queries: [ChallengeQuery] = []
+        for host in ["g0.example", "t1.example", "z.example"] {
+            for realm in ["R1", "S2", "T", "U0", "U1", "V", "W6", "none"] {
+                for (number, user) in clients.enumerated() {
+                    for isOdd in [false, true] {
+                        queries.append(
+                            ChallengeQuery(
+                                host: host, port: isOdd ? 81 : 80, protocol: isOdd ? .https : .http, realm: realm,
+                                method: host == "t1.example" ? .serverTrust : .basic, isProxy: number == 1,
+                                isSecure: isOdd, client: ClientIdentity(address: Self.local.address, user: user),
+                                findings: isOdd ? .expired : .revoked, failures: number,
+                                today: Day("2027-01-0\(number + 4)")))
+                    }
+                }
+            }
+        }
+        var found: Set<String> = []
+        for query in queries + queries.shuffled() + queries {
+            let last = rules.explain(query).last
+            let expected = last?.outcome == .matched ? last?.rule : nil
+            #expect(rules.decide(query).rule == expected)
+            found.insert(expected?.name ?? "")
+        }
+        #expect(found.count > 6)
     }
 
     @Test func `the first matching challenge decides, wherever the index found it`() throws {

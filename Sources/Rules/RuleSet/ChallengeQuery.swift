@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 /// One challenge, asked of the rules.
-public struct ChallengeQuery: Sendable, Equatable {
+public struct ChallengeQuery: Sendable, Hashable {
     /// The protection space's host: a name, or an address; for a parent proxy's challenge, the parent's.
     public var host: String
     public var port: UInt16
@@ -40,5 +40,15 @@ public struct ChallengeQuery: Sendable, Equatable {
         self.findings = findings
         self.failures = failures
         self.today = today
+    }
+
+    /// Of what tells most queries apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(realm)
+        hasher.combine(method.number)
+        hasher.combine(client)
+        hasher.combine(failures)
     }
 }

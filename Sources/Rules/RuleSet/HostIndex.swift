@@ -32,6 +32,8 @@ struct HostIndex: Sendable {
     private var numbers: [UInt32] = []
     private var bounds: [Int] = [0]
     private var hasSuffixes = false
+    /// For each list.
+    private var lengths: [Int] = []
 
     init(_ entries: [Entry]) {
         var lists: [[(number: UInt32, methods: MethodSet)]] = [[]]
@@ -68,7 +70,17 @@ struct HostIndex: Sendable {
             numbers += list.map(\.number)
             bounds.append(numbers.count)
         }
+        lengths = (0..<Self.listsPerKey).map { list in
+            let counts = stride(from: list, to: bounds.count - 1, by: Self.listsPerKey).map {
+                bounds[$0 + 1] - bounds[$0]
+            }
+            return counts[0] + (counts.dropFirst().max() ?? 0)
+        }
     }
+
+    /// The number of rules that a lookup in a list has to look at for a host with many of them. Those of names above
+    /// the host's are not counted.
+    func longest(list: Int) -> Int { lengths[list] }
 
     /// The lowest number of a rule that may match `host` and passes `test`. The test is told whether the host is
     /// known to match; if not, it has still to look at the rule's other patterns.

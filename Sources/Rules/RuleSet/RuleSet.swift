@@ -9,6 +9,8 @@ public final class RuleSet: Sendable {
     public let clients: ClientPolicy
     private let routes: HostIndex
     private let challenges: HostIndex
+    /// Nil where no host has many rules to be looked at.
+    private let cache: DecisionCache?
     private let routeDecisions: [RouteDecision]
     /// Zero for every port.
     private let routePorts: [UInt16]
@@ -37,6 +39,8 @@ public final class RuleSet: Sendable {
         routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
         challenges = HostIndex(
             configuration.challenges.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
+        let longest = (0..<HostIndex.everyMethod).map(challenges.longest).max() ?? 0
+        cache = longest > DecisionCache.worthwhile ? DecisionCache(configuration.challenges) : nil
         routeDecisions = configuration.routes.map(RouteDecision.init)
         routePorts = configuration.routes.map { $0.port ?? 0 }
         matchers = configuration.challenges.map(ChallengeMatcher.init)
@@ -75,13 +79,18 @@ public final class RuleSet: Sendable {
 
     /// The answer to a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
     public func decide(_ query: ChallengeQuery) -> Decision {
-        let found = HostPattern.withName(of: query.host.utf8Span.span) { name in
+        let isLong = challenges.longest(list: query.method.number) > DecisionCache.worthwhile
+        let found =
+            if isLong, let cache { cache.number(for: query) { find(query) } } else { find(query) }
+        return found.map { matchers[$0].decision } ?? .none
+    }
+
+    private func find(_ query: ChallengeQuery) -> Int? {
+        HostPattern.withName(of: query.host.utf8Span.span) { name in
             challenges.first(name, list: query.method.number) { number, hostMatches in
                 matchers[number].firstMismatch(query, hostMatches: hostMatches) == nil
             }
         }
-        guard let found else { return .none }
-        return matchers[found].decision
     }
 
     /// Whether some rule could answer a challenge of an origin at that host and port, or cancel the request. When not,

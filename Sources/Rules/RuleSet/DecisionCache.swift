@@ -1,0 +1,58 @@
+import Bytes
+import Model
+import Synchronization
+
+/// The last decisions of one rule set, by query. It spares a request to a known space the way through rules that no
+/// index serves: patterns with `*` inside, blocks of addresses, and many realms or clients of one host or of any.
+///
+/// It is bounded: a query takes the slot of an earlier one, and a long query, which a server can make, has none. A slot
+/// answers only the very query that it was filled for.
+final class DecisionCache: Sendable {
+    /// Below this number of rules to look at, looking is as cheap.
+    static let worthwhile = 32
+    /// Bytes of a query's texts.
+    private static let longest = 512
+    private static let slots = 64
+
+    private struct Entry {
+        let query: ChallengeQuery
+        let number: Int?
+    }
+
+    private final class Shard: Sendable {
+        let entries = Mutex([Entry?](repeating: nil, count: DecisionCache.slots))
+    }
+
+    private let shards = (0..<16).map { _ in Shard() }
+    /// Whether any rule looks at the client, or ends on a day. If not, queries that differ in nothing else are one.
+    private let asksClient: Bool
+    private let asksDay: Bool
+
+    init(_ rules: [Configuration.Challenge]) {
+        asksClient = rules.contains { !$0.clients.isEmpty }
+        asksDay = rules.contains { $0.trustTerms?.until != nil }
+    }
+
+    /// The number of the rule that decides, or nil for none.
+    ///
+    /// - Parameter find: asks the rules themselves.
+    func number(for query: ChallengeQuery, else find: () -> Int?) -> Int? {
+        let length = query.host.utf8.count + (query.realm?.utf8.count ?? 0) + (query.client.user?.utf8.count ?? 0)
+        guard query.issuers.isEmpty, length <= Self.longest else { return find() }
+        var key = query
+        if !asksClient { key.client = Self.anyone }
+        if !asksDay { key.today = nil }
+        let hash = UInt(bitPattern: key.hashValue)
+        let shard = shards[Int(hash / UInt(Self.slots) % UInt(shards.count))]
+        let slot = Int(hash % UInt(Self.slots))
+        let known = shard.entries.withLock { entries -> Int?? in
+            entries[slot].flatMap { $0.query == key ? .some($0.number) : nil }
+        }
+        if let known { return known }
+        let number = find()
+        shard.entries.withLock { $0[slot] = Entry(query: key, number: number) }
+        return number
+    }
+
+    private static let anyone = ClientIdentity(address: IPAddress(v4: 0))
+}

@@ -19,6 +19,9 @@ struct BodyDisposal {
     fileprivate var discarded = 0
     /// Bytes after which the connection is given up.
     fileprivate let limit: Int
+
+    /// Reads what has come, and closes the connection where the response is too long, too late or no good.
+    mutating func advance(on upstream: UpstreamConnection) -> Step { upstream.discard(&self) }
 }
 
 extension UpstreamConnection {
@@ -29,8 +32,7 @@ extension UpstreamConnection {
         return BodyDisposal(progress: BodyProgress(head.framing, of: .upstream, limits: limits), limit: limit)
     }
 
-    /// Reads what has come, and closes the connection where the response is too long, too late or no good.
-    func discard(_ disposal: inout BodyDisposal) -> BodyDisposal.Step {
+    fileprivate func discard(_ disposal: inout BodyDisposal) -> BodyDisposal.Step {
         guard let stream else {
             head.reset()
             return .ended
@@ -71,14 +73,14 @@ extension UpstreamConnection {
         while true {
             switch discard(&disposal) {
             case .awaitsUpstream: await stream?.socket.waitForEvent()
-            case .awaitsCopy: await readBack(for: &disposal, within: milliseconds)
+            case .awaitsCopy: await readBack(within: milliseconds)
             case .ended: return
             }
         }
     }
 
     /// Reads the part that was read ahead back from its file.
-    func readBack(for disposal: inout BodyDisposal, within milliseconds: Int) async {
+    func readBack(within milliseconds: Int) async {
         if (try? await readBody(within: milliseconds)) ?? 0 == 0 { reset() }
     }
 }

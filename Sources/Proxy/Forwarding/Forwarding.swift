@@ -39,9 +39,9 @@ struct Forwarding: ~Copyable {
         /// The response's head is there. Becomes `.judged`.
         case arrived
         /// Becomes `.relaying`, `.disposing` or `.over`.
-        case judged(ResponseVerdict)
+        case judged
         /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
-        case disposing(BodyDisposal)
+        case disposing
         /// Becomes `.over`.
         case relaying
         case over
@@ -67,6 +67,8 @@ struct Forwarding: ~Copyable {
     /// Whether the response is relayed to the client; else it is read by the one who asked.
     private let isRelayed: Bool
     private var stage = Stage.planned
+    private var verdict: ResponseVerdict?
+    private var disposal: BodyDisposal?
     private var work: Work?
     private var relay: ResponseRelay?
     private var upload: ConcurrentUpload?
@@ -86,8 +88,6 @@ struct Forwarding: ~Copyable {
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
     static let discardLimit = 256 * 1024
     static let discardMilliseconds = 5000
-    /// Bytes of a body that squid reads although it has answered already.
-    private static let wedgeLimit = 64 * 1024
 
     init(requester: Requester, exchange: Exchange, destination: Destination) {
         self.init(
@@ -154,15 +154,8 @@ struct Forwarding: ~Copyable {
         case .connected: return try beginLeg()
         case .sending: return try send()
         case .arrived: return judge()
-        case .judged(let verdict): return try carryOut(verdict)
-        case .disposing(var disposal):
-            let step = exchange.upstream.discard(&disposal)
-            stage = .disposing(disposal)
-            switch step {
-            case .awaitsUpstream: return .awaitsEvent
-            case .awaitsCopy: return wait(for: .disposal)
-            case .ended: beginAgain()
-            }
+        case .judged: return try carryOut(verdict)
+        case .disposing: return dispose()
         case .relaying:
             switch try relay?.advance() {
             case .awaitsEvent: return .awaitsEvent
@@ -201,14 +194,13 @@ struct Forwarding: ~Copyable {
         case .copy: try await sending.workOnCopy()
         case .verdict:
             answers.meetChallenges()
-            stage = .judged(await exchange.judge())
+            verdict = await exchange.judge()
+            stage = .judged
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
         case .disposal:
-            if case .disposing(var disposal) = stage {
-                await exchange.upstream.readBack(for: &disposal, within: Self.discardMilliseconds)
-            }
+            await exchange.upstream.readBack(within: Self.discardMilliseconds)
         case .relayCopy: try await relay?.readBack()
         }
         guard requester.presence.isWanted else { throw .clientLost }
@@ -286,17 +278,17 @@ struct Forwarding: ~Copyable {
         exchange.learnableAnswer?.judge(exchange.upstream)
         if isRelayed, mayReadAhead { upload = beginUpload() }
         if exchange.challenges == nil, exchange.way.relay == nil {
-            stage = .judged(.pass(note: nil))
-        } else if let verdict = exchange.judgeAtOnce() {
-            stage = .judged(verdict)
-        } else {
-            return wait(for: .verdict)
+            return pass(note: nil)
         }
+        guard let verdict = exchange.judgeAtOnce() else { return wait(for: .verdict) }
+        self.verdict = verdict
+        stage = .judged
         return nil
     }
 
-    private mutating func carryOut(_ verdict: ResponseVerdict) throws(ExchangeFailure) -> Progress? {
+    private mutating func carryOut(_ verdict: ResponseVerdict?) throws(ExchangeFailure) -> Progress? {
         switch verdict {
+        case nil: return pass(note: nil)
         case .pass(let note): return pass(note: note)
         case .cancel(let refusal): throw .refused(refusal)
         case .again:
@@ -344,16 +336,29 @@ struct Forwarding: ~Copyable {
     /// Frees the connection of the challenge's body, or gives the connection up.
     private mutating func disposeOfResponse() {
         let upstream = exchange.upstream
-        guard !exchange.body.isOwed, upstream.head.keepAlive, !mayBeWedged else {
+        guard !exchange.body.isOwed, upstream.head.keepAlive, !path.mayBeWedged else {
             upstream.reset()
             return beginAgain()
         }
-        stage = .disposing(
-            upstream.beginDisposal(
-                upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds))
+        disposal = upstream.beginDisposal(
+            upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
+        stage = .disposing
+    }
+
+    private mutating func dispose() -> Progress? {
+        let upstream = exchange.upstream
+        switch disposal?.advance(on: upstream) ?? .ended {
+        case .awaitsUpstream: return .awaitsEvent
+        case .awaitsCopy: return wait(for: .disposal)
+        case .ended:
+            beginAgain()
+            return nil
+        }
     }
 
     private mutating func beginAgain() {
+        disposal = nil
+        verdict = nil
         mayReuse = true
         stage = .prepared
     }
@@ -370,14 +375,6 @@ struct Forwarding: ~Copyable {
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
         + "(limits replay-memory, replay-disk and replay-disk-total)"
-
-    /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
-    /// where the request had a large body, even one that it had not asked for yet.
-    private var mayBeWedged: Bool {
-        guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
-        guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
-        return length > Self.wedgeLimit
-    }
 
     // MARK: - Upload beside the response
 

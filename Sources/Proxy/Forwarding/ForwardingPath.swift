@@ -96,4 +96,15 @@ struct ForwardingPath {
 
     /// Connects by the way that the request takes.
     func connect() async throws(Refusal) { attach(try await connector.connect(), isReused: false) }
+
+    /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
+    /// where the request had a large body, even one that it had not asked for yet.
+    var mayBeWedged: Bool {
+        guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
+        guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
+        return length > Self.wedgeLimit
+    }
+
+    /// Bytes of a body that squid reads although it has answered already.
+    private static let wedgeLimit = 64 * 1024
 }

@@ -7,7 +7,7 @@ import Telemetry
 /// one that keeps its connection, or content to be decoded.
 ///
 /// Trailers are dropped: RFC 9110 section 6.5.1 lets an intermediary do so, and of changed content they may be wrong.
-struct ReframedBody: ~Copyable {
+final class ReframedBody {
     /// How far one step came.
     enum Progress {
         /// `outbound` holds enough to be sent.
@@ -40,7 +40,7 @@ struct ReframedBody: ~Copyable {
     }
 
     /// Adds what has come to `outbound`, as the client gets it.
-    mutating func fill() throws(ExchangeFailure) -> Progress {
+    func fill() throws(ExchangeFailure) -> Progress {
         let inbound = exchange.upstream.inbound
         while true {
             if exchange.outbound.count >= Self.room { return .isFull }
@@ -57,13 +57,13 @@ struct ReframedBody: ~Copyable {
     }
 
     /// The connection has ended: whether that is the end of the body.
-    mutating func endsWithConnection() -> Bool {
+    func endsWithConnection() -> Bool {
         isEnded = content.endsWithConnection
         return isEnded
     }
 
     /// - Returns: false when more has to come.
-    private mutating func findPiece(in inbound: ByteBuffer) throws(ExchangeFailure) -> Bool {
+    private func findPiece(in inbound: ByteBuffer) throws(ExchangeFailure) -> Bool {
         defer { if content.isIrregular { exchange.upstream.condemn() } }
         while true {
             let step: ChunkedDecoder.Step
@@ -87,7 +87,7 @@ struct ReframedBody: ~Copyable {
         }
     }
 
-    private mutating func takePiece(of inbound: ByteBuffer) throws(ExchangeFailure) {
+    private func takePiece(of inbound: ByteBuffer) throws(ExchangeFailure) {
         guard decoding.isNeeded else {
             append(inbound.readable.extracting(first: piece))
             inbound.consume(piece)

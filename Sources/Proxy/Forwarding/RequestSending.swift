@@ -24,14 +24,13 @@ struct RequestSending: ~Copyable {
         /// `outbound` holds what the upstream has not taken of the head. Becomes `.expecting`, `.body` or `.response`.
         case head
         /// Awaiting `100 Continue`, a final response or the end of a second. Becomes `.body` or `.response`.
-        case expecting(Alarm)
+        case expecting
         /// Becomes `.interrupted` or `.response`.
         case body
         /// The upstream has something to say before it has the whole body. Becomes `.body` or `.response`.
         case interrupted
-        /// Awaiting the final response, which has to come until then on the loop's clock for a client that gets no interim
-        /// ones. Becomes `.answered`.
-        case response(until: UInt64)
+        /// Awaiting the final response. Becomes `.answered`.
+        case response
         case answered
     }
 
@@ -41,6 +40,8 @@ struct RequestSending: ~Copyable {
     private var head: UpstreamRequestHead
     private let origin: Origin
     private var stage = Stage.answered
+    /// Rings when nobody waits for `100 Continue` any more.
+    private var alarm: Alarm?
     /// `outbound` holds what the client has not taken of an interim head.
     private var owesClient = false
     /// When the upstream had the whole request, on the loop's clock.
@@ -163,8 +164,8 @@ struct RequestSending: ~Copyable {
             case .head:
                 guard try flushHead(to: stream) else { return .awaitsEvent }
                 if exchange.body.announcement == .made { expect() } else { awaitResponse() }
-            case .expecting(let alarm):
-                guard try endsExpectation(alarm, of: stream) else { return .awaitsEvent }
+            case .expecting:
+                guard try endsExpectation(of: stream) else { return .awaitsEvent }
             case .body:
                 if let step = try advanceBody(to: stream) { return step }
             case .interrupted:
@@ -176,7 +177,7 @@ struct RequestSending: ~Copyable {
                 // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
                 passInterimHead()
                 if exchange.upstream.inbound.isEmpty { stage = .body }
-            case .response(let end):
+            case .response:
                 guard try receiveHead() else { return .awaitsEvent }
                 guard exchange.upstream.head.status.isInterim else {
                     stage = .answered
@@ -185,6 +186,7 @@ struct RequestSending: ~Copyable {
                     return .answered
                 }
                 // A sign of life that nobody gets gives the origin no more time.
+                let end = sentAt &+ UInt64(clamping: policy.timeouts.response)
                 if exchange.request.version < .http11, requester.loop.now >= end { throw .upstreamFailed(.timedOut) }
                 passInterimHead()
                 stream.setDeadline(after: policy.timeouts.response)
@@ -230,7 +232,7 @@ struct RequestSending: ~Copyable {
         // Its end may have come while its body stood before it.
         requester.notice(exchange)
         sentAt = requester.loop.now
-        stage = .response(until: sentAt &+ UInt64(clamping: policy.timeouts.response))
+        stage = .response
     }
 
     // MARK: - Head
@@ -282,20 +284,22 @@ struct RequestSending: ~Copyable {
         }
         let alarm = Alarm(on: requester.loop) { [wakeup = requester.wakeup] in wakeup.signal() }
         alarm.set(after: ContinueExpectation.milliseconds)
-        stage = .expecting(alarm)
+        self.alarm = alarm
+        stage = .expecting
     }
 
     private mutating func beginBody() {
+        alarm = nil
         // What the deadline was for has passed.
         exchange.upstream.stream?.setDeadline(after: nil)
         stage = .body
     }
 
     /// - Returns: whether something follows; else an event, or the alarm, goes on.
-    private mutating func endsExpectation(_ alarm: Alarm, of stream: ByteStream) throws(ExchangeFailure) -> Bool {
+    private mutating func endsExpectation(of stream: ByteStream) throws(ExchangeFailure) -> Bool {
         let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
         if stream.isReadable || !exchange.upstream.inbound.isEmpty {
-            guard try receiveHead() else { return endsWait(alarm, clientWaits) }
+            guard try receiveHead() else { return endsWait(clientWaits) }
             let status = exchange.upstream.head.status
             if !status.isInterim {
                 // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
@@ -313,13 +317,14 @@ struct RequestSending: ~Copyable {
             return true
         }
         try check(stream)
-        return endsWait(alarm, clientWaits)
+        return endsWait(clientWaits)
     }
 
-    private mutating func endsWait(_ alarm: Alarm, _ clientWaits: Bool) -> Bool {
+    private mutating func endsWait(_ clientWaits: Bool) -> Bool {
         let clientSends = clientWaits && (requester.stream.isReadable || !exchange.inbound.isEmpty)
-        guard alarm.hasRung || clientSends else { return false }
-        expectation.hasWaitedInVain = alarm.hasRung
+        let hasRung = alarm?.hasRung ?? true
+        guard hasRung || clientSends else { return false }
+        expectation.hasWaitedInVain = hasRung
         letClientContinue()
         beginBody()
         return true

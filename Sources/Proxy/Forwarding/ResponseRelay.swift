@@ -27,11 +27,11 @@ struct ResponseRelay: ~Copyable {
         /// Becomes `.passing`, `.reframing` or `.flushing`.
         case head
         /// Becomes `.splicing`, `.finishingUpload` or `.flushing`.
-        case passing(BodyProgress)
+        case passing
         /// Becomes `.finishingUpload` or `.flushing`.
         case reframing
         /// Becomes `.finishingUpload` or `.flushing`.
-        case splicing(BodyRelay, of: Int)
+        case splicing
         /// The client has the response; the upstream still takes the request's body. Becomes `.endingUpload`.
         case finishingUpload
         /// Becomes `.flushing`.
@@ -50,7 +50,10 @@ struct ResponseRelay: ~Copyable {
     /// The rest of the request's body, where the response came before its end.
     private let upload: ConcurrentUpload?
     private var stage = Stage.head
+    private var progress = BodyProgress(.none, of: .upstream, limits: .response)
     private var reframed: ReframedBody?
+    /// The bytes that move through the kernel, and their number.
+    private var splicing: (BodyRelay, Int)?
     private var keeps = false
     /// Whether the client may have seen a byte of the response.
     private var isHeadSent = false
@@ -86,9 +89,9 @@ struct ResponseRelay: ~Copyable {
     private mutating func go() throws(ExchangeFailure) -> Step? {
         switch stage {
         case .head: return try begin()
-        case .passing(let progress): return try pass(progress)
+        case .passing: return try pass()
         case .reframing: return try reframe()
-        case .splicing(let relay, let count): return try splice(relay, of: count)
+        case .splicing: return try splice()
         case .finishingUpload:
             guard upload?.isFinished ?? true else { return .awaitsEvent }
             stage = .endingUpload
@@ -197,7 +200,8 @@ struct ResponseRelay: ~Copyable {
             reframed = try ReframedBody(exchange, coding: coding, isChunked: clientFraming == .chunked)
             stage = .reframing
         } else {
-            stage = .passing(BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response))
+            progress = BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response)
+            stage = .passing
         }
         return nil
     }
@@ -266,26 +270,25 @@ struct ResponseRelay: ~Copyable {
     // MARK: - Body
 
     /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
-    private mutating func pass(_ before: BodyProgress) throws(ExchangeFailure) -> Step? {
+    private mutating func pass() throws(ExchangeFailure) -> Step? {
         // What the client has not taken goes first.
         if isHeadSent, try !flush() { return .awaitsEvent }
         let upstream = exchange.upstream
-        var progress = before
-        try take(&progress)
+        try take()
         if progress.isIrregular { upstream.condemn() }
         if progress.isEnded { return try endResponse() }
-        stage = .passing(progress)
         guard try flush() else { return .awaitsEvent }
         if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
-            stage = .splicing(BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop), of: rest)
+            splicing = (BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop), rest)
+            stage = .splicing
             return nil
         }
         return try readMore()
     }
 
     /// Takes what belongs to this response.
-    private func take(_ progress: inout BodyProgress) throws(ExchangeFailure) {
+    private mutating func take() throws(ExchangeFailure) {
         let (inbound, out) = (exchange.upstream.inbound, exchange.outbound)
         let before = out.count
         do throws(HTTPError) {
@@ -330,8 +333,8 @@ struct ResponseRelay: ~Copyable {
         }
     }
 
-    private mutating func splice(_ relay: BodyRelay, of count: Int) throws(ExchangeFailure) -> Step? {
-        guard let stream = exchange.upstream.stream else { throw Self.incomplete }
+    private mutating func splice() throws(ExchangeFailure) -> Step? {
+        guard let stream = exchange.upstream.stream, let (relay, count) = splicing else { throw Self.incomplete }
         do throws(RelayError) {
             if let step = try advance(relay, from: stream) { return step }
         } catch {

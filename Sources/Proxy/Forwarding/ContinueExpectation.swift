@@ -15,6 +15,8 @@ struct ContinueExpectation {
 
     /// The RFC wants no endless wait; curl waits as long.
     static let milliseconds = 1000
+    /// Bytes of a body that every server keeps while it asks for a certificate.
+    static let heldByOrigins = 64 * 1024
 
     /// Whether the proxy has a reason to ask.
     var isWanted: Bool { isAdded || isForIdentity }

@@ -48,9 +48,6 @@ struct RequestSending: ~Copyable {
     private var sentAt: UInt64 = 0
     private var expectation = ContinueExpectation()
 
-    /// Bytes of a body that every server keeps while it asks for a certificate.
-    private static let heldByOrigins = 64 * 1024
-
     init(requester: Requester, exchange: Exchange, origin: Origin, upgrade: UpgradedOrigin?) {
         self.requester = requester
         self.exchange = exchange
@@ -102,7 +99,7 @@ struct RequestSending: ~Copyable {
         guard !exchange.upstream.hasShownIdentity, !exchange.body.isEmpty, !exchange.request.expectsContinue else {
             return
         }
-        if case .length(let length) = exchange.body.framing, length <= Self.heldByOrigins { return }
+        if case .length(let length) = exchange.body.framing, length <= ContinueExpectation.heldByOrigins { return }
         expectation.isForIdentity = true
     }
 
@@ -114,8 +111,7 @@ struct RequestSending: ~Copyable {
     /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
     var wantsPreparation: Bool {
         if exchange.signing?.needsDigest == true { return !exchange.body.isEmpty }
-        guard let challenges = exchange.challenges else { return false }
-        return challenges.wantsPreparation(over: exchange.upstream)
+        return exchange.challenges?.wantsPreparation(over: exchange.upstream) ?? false
     }
 
     /// Prepares the answers, and begins.
@@ -229,7 +225,6 @@ struct RequestSending: ~Copyable {
             exchange.record.bytesIn = exchange.body.count
             exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
         }
-        // Its end may have come while its body stood before it.
         requester.notice(exchange)
         sentAt = requester.loop.now
         stage = .response

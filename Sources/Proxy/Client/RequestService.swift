@@ -78,6 +78,7 @@ struct RequestService {
     private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward(let destination):
+            session.stream.setDeadline(after: nil)
             exchange.forwarding = Forwarding(
                 requester: session.requester, exchange: exchange, destination: destination)
             return try await forward()

@@ -165,7 +165,7 @@ struct RequestSending: ~Copyable {
             case .body:
                 if let step = try advanceBody(to: stream) { return step }
             case .interrupted:
-                guard try receiveHead() else { return .awaitsEvent }
+                guard try exchange.receiveHead() else { return .awaitsEvent }
                 guard exchange.upstream.head.status.isInterim else {
                     awaitResponse()
                     continue
@@ -174,7 +174,7 @@ struct RequestSending: ~Copyable {
                 passInterimHead()
                 if exchange.upstream.inbound.isEmpty { stage = .body }
             case .response:
-                guard try receiveHead() else { return .awaitsEvent }
+                guard try exchange.receiveHead() else { return .awaitsEvent }
                 guard exchange.upstream.head.status.isInterim else {
                     stage = .answered
                     exchange.record.waitMilliseconds = Int(clamping: requester.loop.now &- sentAt)
@@ -223,6 +223,7 @@ struct RequestSending: ~Copyable {
         if case .head = stage {
         } else {
             exchange.record.bytesIn = exchange.body.count
+            requester.stream.setDeadline(after: nil)
             exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
         }
         requester.notice(exchange)
@@ -294,7 +295,7 @@ struct RequestSending: ~Copyable {
     private mutating func endsExpectation(of stream: ByteStream) throws(ExchangeFailure) -> Bool {
         let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
         if stream.isReadable || !exchange.upstream.inbound.isEmpty {
-            guard try receiveHead() else { return endsWait(clientWaits) }
+            guard try exchange.receiveHead() else { return endsWait(clientWaits) }
             let status = exchange.upstream.head.status
             if !status.isInterim {
                 // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
@@ -348,22 +349,25 @@ struct RequestSending: ~Copyable {
             case .moved:
                 guard !exchange.body.isSent, stream.hasInput() else { continue }
             case .awaitsClient:
-                if !stream.hasInput() {
-                    do throws(IOError) { try client.check() } catch { throw ExchangeFailure(.client(error)) }
-                    client.setDeadline(after: policy.timeouts.idle)
-                    return .awaitsEvent
-                }
+                if !stream.hasInput() { return try wait(for: client, not: stream) { .client($0) } }
             case .awaitsUpstream:
-                if !stream.hasInput() {
-                    do throws(IOError) { try stream.check() } catch { throw ExchangeFailure(.upstream(error)) }
-                    stream.setDeadline(after: policy.timeouts.idle)
-                    return .awaitsEvent
-                }
+                if !stream.hasInput() { return try wait(for: stream, not: client) { .upstream($0) } }
             }
+            client.setDeadline(after: nil)
             stream.setDeadline(after: policy.timeouts.response)
             stage = .interrupted
             return nil
         }
+    }
+
+    /// The time of the side that nobody waits for must not run out meanwhile.
+    private func wait(
+        for side: ByteStream, not other: ByteStream, _ failure: (IOError) -> RequestBody.Failure
+    ) throws(ExchangeFailure) -> Step {
+        do throws(IOError) { try side.check() } catch { throw ExchangeFailure(failure(error)) }
+        other.setDeadline(after: nil)
+        side.setDeadline(after: policy.timeouts.idle)
+        return .awaitsEvent
     }
 
     private mutating func letClientContinue() {
@@ -377,13 +381,6 @@ struct RequestSending: ~Copyable {
     }
 
     // MARK: - Response
-
-    /// - Returns: whether a head is there.
-    private func receiveHead() throws(ExchangeFailure) -> Bool {
-        do throws(UpstreamConnection.Failure) {
-            return try exchange.upstream.advanceHead(answering: exchange.request.method)
-        } catch { throw .upstreamFailed(error) }
-    }
 
     /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
     private mutating func passInterimHead() {

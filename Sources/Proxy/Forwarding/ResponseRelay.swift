@@ -130,9 +130,12 @@ struct ResponseRelay: ~Copyable {
         return nil
     }
 
+    /// - Returns: whether the client has taken all. If not, the upstream's time does not run out meanwhile.
     private mutating func flush() throws(ExchangeFailure) -> Bool {
         isHeadSent = true
-        return try requester.flush(exchange.outbound)
+        if try requester.flush(exchange.outbound) { return true }
+        exchange.upstream.stream?.setDeadline(after: nil)
+        return false
     }
 
     /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
@@ -197,6 +200,7 @@ struct ResponseRelay: ~Copyable {
         }
         writeHead(rewrite)
         if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
+            upstream.stream?.setDeadline(after: nil)
             reframed = try ReframedBody(exchange, coding: coding, isChunked: clientFraming == .chunked)
             stage = .reframing
         } else {
@@ -277,6 +281,8 @@ struct ResponseRelay: ~Copyable {
         try take()
         if progress.isIrregular { upstream.condemn() }
         if progress.isEnded { return try endResponse() }
+        // The time that the head had may be over by now.
+        if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
         guard try flush() else { return .awaitsEvent }
         if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
@@ -309,6 +315,7 @@ struct ResponseRelay: ~Copyable {
             return nil
         case .awaitsCopy: return .awaitsCopy
         case .awaitsUpstream:
+            requester.stream.setDeadline(after: nil)
             exchange.upstream.stream?.setDeadline(after: policy.timeouts.idle)
             return .awaitsEvent
         }
@@ -358,10 +365,12 @@ struct ResponseRelay: ~Copyable {
             case .finished: return nil
             case .awaitsSource:
                 do throws(IOError) { try stream.check() } catch { throw .source(error) }
+                requester.stream.setDeadline(after: nil)
                 stream.setDeadline(after: policy.timeouts.idle)
                 return .awaitsEvent
             case .awaitsTarget:
                 do throws(IOError) { try requester.stream.check() } catch { throw .target(error) }
+                stream.setDeadline(after: nil)
                 requester.stream.setDeadline(after: policy.timeouts.idle)
                 return .awaitsEvent
             }

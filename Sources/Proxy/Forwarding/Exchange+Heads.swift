@@ -2,6 +2,14 @@ import Bytes
 import HTTP
 
 extension Exchange {
+    /// Reads what has come of the next response head.
+    /// - Returns: whether one is there.
+    func receiveHead() throws(ExchangeFailure) -> Bool {
+        do throws(UpstreamConnection.Failure) { return try upstream.advanceHead(answering: request.method) } catch {
+            throw .upstreamFailed(error)
+        }
+    }
+
     /// Writes the `1xx` head that has come to `outbound`, as the client gets it.
     func writeInterimHead(upgrade: UpgradedOrigin?) {
         let (upstream, out) = (upstream, outbound)

@@ -10,6 +10,9 @@ final class PlayedEnd {
         case all
     }
 
+    /// Milliseconds in which a program runs that was started.
+    private static let patience: Int32 = 20_000
+
     private let descriptor: Int32
     /// The proxy's end.
     private let socket: Socket
@@ -108,6 +111,15 @@ final class PlayedEnd {
         flush()
         isClosed = true
         Glibc.close(descriptor)
+        awaitEnd()
+    }
+
+    /// Until the proxy can see that this end is gone: a program that another test is starting may hold a copy of the
+    /// descriptor until it runs.
+    private func awaitEnd() {
+        guard !socket.isClosed else { return }
+        var state = pollfd(fd: socket.descriptor, events: 0, revents: 0)
+        poll(&state, 1, Self.patience)
     }
 
     /// A stream socket that is closed with bytes unread resets its peer, as TCP does.

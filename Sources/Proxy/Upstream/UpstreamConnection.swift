@@ -90,11 +90,6 @@ final class UpstreamConnection {
 
     /// Whether no login on the connection is under way.
     @inline(__always)
-    var needsNoLogin: Bool {
-        if login == nil, parentLogin == nil { return true }
-        return login?.context?.isEstablished ?? true && parentLogin?.context?.isEstablished ?? true
-    }
-
     func login(to origin: Origin) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
     /// Whether the connection counts as nobody's, or as just these users'; nil is the client itself.
@@ -245,9 +240,6 @@ final class UpstreamConnection {
         inbound.consume(headLength)
         headLength = 0
     }
-
-    /// The bytes behind the head that have come.
-    var bodyCount: Int { inbound.count - headLength }
 
     /// The bytes of the head, for as long as it was not consumed.
     func withHeadBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {

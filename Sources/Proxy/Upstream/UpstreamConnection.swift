@@ -88,8 +88,6 @@ final class UpstreamConnection {
         if login.origin.isProxy { parentLogin = login } else { self.login = login }
     }
 
-    /// Whether no login on the connection is under way.
-    @inline(__always)
     func login(to origin: Origin) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
     /// Whether the connection counts as nobody's, or as just these users'; nil is the client itself.

@@ -91,7 +91,11 @@ final class KerberosRealm: Sendable {
             let started = try Subprocess(
                 "krb5kdc", ["-n", "-r", Self.name, "-P", folder + "/kdc.pid"],
                 environment: environment(isSkewed: isSkewed), directory: folder)
-            try Socket.awaitListener(on: port, of: started)
+            do {
+                try Socket.awaitListener(on: port, of: started)
+            } catch {
+                throw Spawn.Failure(description: "\(error)\n\(Scratch.read(folder + "/kdc.log"))")
+            }
             kdc = started
         }
     }
@@ -142,10 +146,11 @@ final class KerberosRealm: Sendable {
         """
     }
 
+    /// TCP alone: nobody keeps the port's number for UDP, so that somebody else may have it.
     private func kdcConfiguration(_ life: String) -> String {
         """
         [kdcdefaults]
-            kdc_listen = 127.0.0.1:\(port)
+            kdc_listen = ""
             kdc_tcp_listen = 127.0.0.1:\(port)
         [realms]
             \(Self.name) = {

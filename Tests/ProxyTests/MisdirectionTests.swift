@@ -84,15 +84,15 @@ struct MisdirectionTests {
         default:
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
             guard sending == .ownRequest else {
-                var forwarding = Forwarding(
-                    requester: session.requester, exchange: exchange, destination: destination)
+                exchange.forwarding.begin(to: destination)
                 // It is driven by events as far as it needs no other wait.
-                while case .awaitsWork = try forwarding.advance() { try await forwarding.performWork() }
+                while case .awaitsWork = try exchange.forwarding.advance(exchange, for: session.requester) {
+                    try await exchange.forwarding.performWork(exchange, for: session.requester)
+                }
                 return
             }
-            var forwarding = Forwarding(
-                asking: destination, upgrade: destination.upgrade, requester: session.requester, exchange: exchange)
-            try await forwarding.ask()
+            exchange.forwarding.begin(asking: destination, upgrade: destination.upgrade)
+            try await exchange.forwarding.ask(exchange, for: session.requester)
         }
     }
 

@@ -252,7 +252,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .forward(let destination):
             requester.leaves(by: .end, in: exchange)
             stream.setDeadline(after: nil)
-            exchange.forwarding = Forwarding(requester: requester, exchange: exchange, destination: destination)
+            exchange.forwarding.begin(to: destination)
             advance(exchange)
         case let other: serve(exchange, from: .planned(other))
         }
@@ -269,12 +269,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         isAdvancing = true
         defer { isAdvancing = false }
         do throws(ExchangeFailure) {
-            switch try exchange.forwarding?.advance() {
+            switch try exchange.forwarding.advance(exchange, for: requester) {
             case .awaitsEvent: watch(exchange)
             case .awaitsWork: serve(exchange, from: .forwarded)
             case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: exchange, for: requester), openedBy: exchange)
             case .ended(let keeps): end(exchange, keeps: keeps)
-            case nil: break
             }
         } catch {
             if case .clientLost = error { return abandon(exchange) }

@@ -79,8 +79,7 @@ struct RequestService {
         switch plan {
         case .forward(let destination):
             session.stream.setDeadline(after: nil)
-            exchange.forwarding = Forwarding(
-                requester: session.requester, exchange: exchange, destination: destination)
+            exchange.forwarding.begin(to: destination)
             return try await forward()
         case .tunnel(let destination):
             try await session.requester.upstreams.renewWays(
@@ -98,12 +97,11 @@ struct RequestService {
     /// Does what the forwarding waits for, until only events are left to be waited for.
     private func forward() async throws(ExchangeFailure) -> Outcome {
         while true {
-            switch try exchange.forwarding?.advance() {
+            switch try exchange.forwarding.advance(exchange, for: session.requester) {
             case .awaitsEvent: return .awaitsEvent
             case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.requester))
-            case .awaitsWork: try await exchange.forwarding?.performWork()
+            case .awaitsWork: try await exchange.forwarding.performWork(exchange, for: session.requester)
             case .ended(let keeps): return .ended(goesOn: keeps)
-            case nil: throw .clientLost
             }
         }
     }

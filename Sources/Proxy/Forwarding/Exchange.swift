@@ -46,8 +46,8 @@ final class Exchange {
     var loginAnswer: LoginAnswer?
     /// Nil for a client's.
     var own: OwnRequest?
-    /// What takes the request to its server and the response back; nil until it is known where that is.
-    var forwarding: Forwarding?
+    /// What takes the request to its server and the response back, once it is known where that is.
+    var forwarding = Forwarding()
     private(set) var record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
@@ -108,7 +108,7 @@ final class Exchange {
 
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
-        forwarding = nil
+        forwarding.reset()
         way = .direct
         waiting.reset()
         endChallenges()

@@ -60,78 +60,78 @@ struct Forwarding: ~Copyable {
         case relayCopy
     }
 
-    var sending: RequestSending
-    let destination: Destination
+    private var sending = RequestSending()
+    private var relay = ResponseRelay()
+    /// Nil while there is no request.
+    private(set) var destination: Destination?
     /// Whether the request names its origin as the clients of an upgrade route do.
-    private let isUpgraded: Bool
+    private var isUpgraded = false
     /// Whether the response is relayed to the client; else it is read by the one who asked.
-    private let isRelayed: Bool
-    private var stage = Stage.planned
+    private var isRelayed = true
+    private var stage = Stage.over
     private var verdict: ResponseVerdict?
     private var disposal: BodyDisposal?
     private var work: Work?
-    private var relay: ResponseRelay?
     private var upload: ConcurrentUpload?
     /// Whether a connection that was kept will do.
     private var mayReuse = true
-    var requester: Requester { sending.requester }
-    var exchange: Exchange { sending.exchange }
-    private var policy: Policy { exchange.policy }
-    private var path: ForwardingPath {
-        ForwardingPath(requester: requester, exchange: exchange, destination: destination)
-    }
-
-    private var answers: RequestAnswers {
-        RequestAnswers(requester: requester, exchange: exchange, destination: destination)
-    }
 
     /// How much of a challenge's body is read so that its connection can be kept, and for how long.
     static let discardLimit = 256 * 1024
     static let discardMilliseconds = 5000
 
-    init(requester: Requester, exchange: Exchange, destination: Destination) {
-        self.init(
-            requester: requester, exchange: exchange, destination: destination, upgrade: destination.upgrade,
-            isRelayed: true)
+    /// From now on it is about the request whose head is there.
+    mutating func begin(to destination: Destination) {
+        begin(to: destination, upgrade: destination.upgrade, isRelayed: true)
     }
 
-    /// For a request of our own, whose response stays with the caller.
+    /// The same for a request of our own, whose response stays with the caller.
     /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
-    init(asking destination: Destination, upgrade: UpgradedOrigin?, requester: Requester, exchange: Exchange) {
-        self.init(
-            requester: requester, exchange: exchange, destination: destination, upgrade: upgrade, isRelayed: false)
+    mutating func begin(asking destination: Destination, upgrade: UpgradedOrigin?) {
+        begin(to: destination, upgrade: upgrade, isRelayed: false)
     }
 
-    private init(
-        requester: Requester, exchange: Exchange, destination: Destination, upgrade: UpgradedOrigin?, isRelayed: Bool
-    ) {
-        sending = RequestSending(
-            requester: requester, exchange: exchange, origin: destination.origin, upgrade: upgrade)
+    private mutating func begin(to destination: Destination, upgrade: UpgradedOrigin?, isRelayed: Bool) {
+        sending = RequestSending(upgrade: upgrade)
         isUpgraded = upgrade != nil
         self.isRelayed = isRelayed
         self.destination = destination
+        mayReuse = true
+        stage = .planned
+    }
+
+    /// Forgets the request.
+    mutating func reset() {
+        stage = .over
+        destination.forget()
+        verdict = nil
+        disposal = nil
+        work = nil
+        upload.forget()
+        relay.reset()
     }
 
     // MARK: - The machine
 
     /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
-    mutating func ask() async throws(ExchangeFailure) {
+    mutating func ask(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {
         while true {
-            switch try advance() {
+            switch try advance(exchange, for: requester) {
             case .awaitsEvent: await requester.wakeup.wait()
-            case .awaitsWork: try await performWork()
+            case .awaitsWork: try await performWork(exchange, for: requester)
             case .upgraded, .ended: return
             }
         }
     }
 
     /// Goes on as far as that is possible without waiting.
-    mutating func advance() throws(ExchangeFailure) -> Progress {
-        guard requester.presence.isWanted else { throw .clientLost }
+    mutating func advance(_ exchange: Exchange, for requester: Requester) throws(ExchangeFailure) -> Progress {
+        guard requester.presence.isWanted, let destination else { throw .clientLost }
         if work != nil { return .awaitsWork }
+        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
         do throws(ExchangeFailure) {
             while true {
-                if let progress = try go() { return progress }
+                if let progress = try go(context) { return progress }
             }
         } catch {
             guard let upload, !upload.endAtOnce() else { throw error }
@@ -145,29 +145,28 @@ struct Forwarding: ~Copyable {
     }
 
     /// - Returns: nil where another stage follows at once.
-    private mutating func go() throws(ExchangeFailure) -> Progress? {
+    private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         switch stage {
-        case .planned: return try prepare()
+        case .planned: return try prepare(context)
         case .prepared:
-            guard path.takeKept(mayReuse) else { return wait(for: .connection) }
+            guard context.takeKept(mayReuse) else { return wait(for: .connection) }
             stage = .connected
-        case .connected: return try beginLeg()
-        case .sending: return try send()
-        case .arrived: return judge()
-        case .judged: return try carryOut(verdict)
-        case .disposing: return dispose()
+        case .connected: return try beginLeg(context)
+        case .sending: return try send(context)
+        case .arrived: return judge(context)
+        case .judged: return try carryOut(context, verdict)
+        case .disposing: return dispose(context)
         case .relaying:
-            switch try relay?.advance() {
+            switch try relay.advance(context) {
             case .awaitsEvent: return .awaitsEvent
             case .awaitsCopy: return wait(for: .relayCopy)
             case .awaitsUpload: return wait(for: .uploadEnd(nil))
             case .upgraded:
                 stage = .over
-                return upgraded()
+                return upgraded(context)
             case .ended(let keeps):
                 stage = .over
                 return .ended(keeps: keeps)
-            case nil: return .ended(keeps: false)
             }
         case .over: return .ended(keeps: false)
         }
@@ -175,178 +174,182 @@ struct Forwarding: ~Copyable {
     }
 
     /// Does what the machine waits for.
-    mutating func performWork() async throws(ExchangeFailure) {
-        guard let work else { return }
+    mutating func performWork(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {
+        guard let work, let destination else { return }
+        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
         self.work = nil
         switch work {
         case .ways:
-            try await requester.upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
+            try await context.requester.upstreams.renewWays(
+                to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
         case .preparation(let origin, let parent):
             // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
             // for another request while one of his is the first there.
-            if origin { await exchange.challenges?.origin.loop?.prepare() }
-            if parent { await exchange.challenges?.parent.loop?.prepare() }
-        case .connection: try await connect()
+            if origin { await context.exchange.challenges?.origin.loop?.prepare() }
+            if parent { await context.exchange.challenges?.parent.loop?.prepare() }
+        case .connection: try await connect(context)
         case .answers:
-            answers.meetChallenges()
-            try await sending.prepareAndBegin()
+            context.meetChallenges()
+            try await sending.prepareAndBegin(context)
             stage = .sending
-        case .copy: try await sending.workOnCopy()
+        case .copy: try await sending.workOnCopy(context)
         case .verdict:
-            answers.meetChallenges()
-            verdict = await exchange.judge()
+            context.meetChallenges()
+            verdict = await context.exchange.judge()
             stage = .judged
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
         case .disposal:
-            await exchange.upstream.readBack(within: Self.discardMilliseconds)
-        case .relayCopy: try await relay?.readBack()
+            await context.exchange.upstream.readBack(within: Self.discardMilliseconds)
+        case .relayCopy: try await relay.readBack(context)
         }
-        guard requester.presence.isWanted else { throw .clientLost }
+        guard context.requester.presence.isWanted else { throw .clientLost }
     }
 
     /// Finds the way, and what answers there if that needs no waiting.
-    private mutating func prepare() throws(ExchangeFailure) -> Progress? {
-        guard destination.knowsWays(at: requester.loop.now) else { return wait(for: .ways) }
-        try requester.confirm(destination, for: exchange, isUpgraded: isUpgraded)
-        if !destination.hops.isEmpty { path.take(destination.way(isRelayed: path.mayBeRelayed)) }
+    private mutating func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
+        try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
+        if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var (waitsForOrigin, waitsForParent) = (false, false)
         if isRelayed {
-            if answers.mayAnswer {
+            if context.mayAnswer {
                 do throws(Refusal) {
-                    exchange.signing = try answers.signing()
+                    context.exchange.signing = try context.signing()
                 } catch { throw .refused(error) }
-                if exchange.signing != nil {
+                if context.exchange.signing != nil {
                     sending.prepareForSignature()
                 } else {
-                    waitsForOrigin = !answers.beginAtOnce()
-                    sending.prepareForChallenge()
+                    waitsForOrigin = !context.beginAnsweringAtOnce()
+                    sending.prepareForChallenge(context)
                 }
             }
-            if let answer = answers.learnableAnswer { exchange.learnableAnswer = answer }
+            if let answer = context.learnableAnswer { context.exchange.learnableAnswer = answer }
         }
-        if exchange.way.relay != nil, let parent = answers.answerableParent {
-            waitsForParent = !answers.beginAtOnce(at: parent)
-            sending.prepareForParent()
+        if context.exchange.way.relay != nil, let parent = context.answerableParent {
+            waitsForParent = !context.beginAnsweringAtOnce(at: parent)
+            sending.prepareForParent(context)
         }
         stage = .prepared
         guard waitsForOrigin || waitsForParent else { return nil }
         return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
     }
 
-    private mutating func beginLeg() throws(ExchangeFailure) -> Progress? {
-        try requester.confirm(connectionOf: exchange, to: exchange.way.peer(of: destination.origin))
-        path.claimOwnLogin()
-        if destination.origin.maySeeIdentity(by: policy.rules) { sending.prepareForIdentity() }
-        if exchange.upstream.isReused, mayReuse { sending.prepareForReuse() }
-        if sending.wantsPreparation { return wait(for: .answers) }
-        sending.begin()
+    private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        try context.requester.confirm(
+            connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
+        context.claimOwnLogin()
+        if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
+        if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
+        if sending.wantsPreparation(context) { return wait(for: .answers) }
+        sending.begin(context)
         stage = .sending
         return nil
     }
 
     /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
-    private mutating func send() throws(ExchangeFailure) -> Progress? {
+    private mutating func send(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         do throws(ExchangeFailure) {
-            switch try sending.advance() {
+            switch try sending.advance(context) {
             case .awaitsEvent: return .awaitsEvent
             case .awaitsCopy: return wait(for: .copy)
             case .answered:
-                if sending.dropsRefusedExpectation() {
-                    exchange.upstream.reset()
+                if sending.dropsRefusedExpectation(context) {
+                    context.exchange.upstream.reset()
                     stage = .prepared
                 } else {
                     stage = .arrived
                 }
             }
         } catch {
-            if case .upstreamFailed = error, let refusal = exchange.upstream.gatewayRefusal {
+            if case .upstreamFailed = error, let refusal = context.exchange.upstream.gatewayRefusal {
                 throw .refused(refusal)
             }
-            guard case .upstreamFailed(.died) = error, exchange.upstream.isReused, mayReuse,
-                exchange.request.method.isIdempotent, exchange.body.canBeSent
+            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
+                context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
             else { throw error }
-            exchange.upstream.reset()
+            context.exchange.upstream.reset()
             mayReuse = false
             stage = .prepared
         }
         return nil
     }
 
-    private mutating func judge() -> Progress? {
-        exchange.learnableAnswer?.judge(exchange.upstream)
-        if isRelayed, mayReadAhead { upload = beginUpload() }
-        if exchange.challenges == nil, exchange.way.relay == nil {
-            return pass(note: nil)
+    private mutating func judge(_ context: ForwardingContext) -> Progress? {
+        context.exchange.learnableAnswer?.judge(context.exchange.upstream)
+        if isRelayed, mayReadAhead(context) { upload = beginUpload(context) }
+        if context.exchange.challenges == nil, context.exchange.way.relay == nil {
+            return pass(context, note: nil)
         }
-        guard let verdict = exchange.judgeAtOnce() else { return wait(for: .verdict) }
+        guard let verdict = context.exchange.judgeAtOnce() else { return wait(for: .verdict) }
         self.verdict = verdict
         stage = .judged
         return nil
     }
 
-    private mutating func carryOut(_ verdict: ResponseVerdict?) throws(ExchangeFailure) -> Progress? {
+    private mutating func carryOut(_ context: ForwardingContext, _ verdict: ResponseVerdict?) throws(ExchangeFailure)
+        -> Progress?
+    {
         switch verdict {
-        case nil: return pass(note: nil)
-        case .pass(let note): return pass(note: note)
+        case nil: return pass(context, note: nil)
+        case .pass(let note): return pass(context, note: note)
         case .cancel(let refusal): throw .refused(refusal)
         case .again:
-            guard exchange.body.canBeSent else {
-                if isRelayed { return pass(note: Self.bodyTooLarge) }
+            guard context.exchange.body.canBeSent else {
+                if isRelayed { return pass(context, note: Self.bodyTooLarge) }
                 throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
             }
             if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
             upload = nil
-            disposeOfResponse()
+            disposeOfResponse(context)
         }
         return nil
     }
 
-    private mutating func pass(note: String?) -> Progress? {
+    private mutating func pass(_ context: ForwardingContext, note: String?) -> Progress? {
         guard isRelayed else {
             stage = .over
             return .ended(keeps: false)
         }
-        upload = upload ?? beginUpload()
+        upload = upload ?? beginUpload(context)
         upload?.settle()
-        relay = ResponseRelay(
-            requester: requester, exchange: exchange, destination: destination, note: note, upload: upload)
+        relay.begin(note: note, upload: upload)
         stage = .relaying
         return nil
     }
 
     /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
-    private mutating func connect() async throws(ExchangeFailure) {
-        var ways = destination.hopsWorthTrying[...]
-        let isRelayed = path.mayBeRelayed
+    private mutating func connect(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        var ways = context.destination.hopsWorthTrying[...]
+        let isRelayed = context.mayBeRelayed
         while true {
-            if let hop = ways.popFirst(), path.take(hop.way(isRelayed: isRelayed)),
-                let parent = answers.answerableParent
+            if let hop = ways.popFirst(), context.take(hop.way(isRelayed: isRelayed)),
+                let parent = context.answerableParent
             {
-                await answers.begin(at: parent)
-                sending.prepareForParent()
+                await context.beginAnswering(at: parent)
+                sending.prepareForParent(context)
             }
-            do throws(Refusal) { return try await path.connect() } catch {
+            do throws(Refusal) { return try await context.connect() } catch {
                 guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
             }
         }
     }
 
     /// Frees the connection of the challenge's body, or gives the connection up.
-    private mutating func disposeOfResponse() {
-        let upstream = exchange.upstream
-        guard !exchange.body.isOwed, upstream.head.keepAlive, !path.mayBeWedged else {
+    private mutating func disposeOfResponse(_ context: ForwardingContext) {
+        let upstream = context.exchange.upstream
+        guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {
             upstream.reset()
             return beginAgain()
         }
         disposal = upstream.beginDisposal(
-            upTo: Self.discardLimit, limits: policy.limits.response, within: Self.discardMilliseconds)
+            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardMilliseconds)
         stage = .disposing
     }
 
-    private mutating func dispose() -> Progress? {
-        let upstream = exchange.upstream
+    private mutating func dispose(_ context: ForwardingContext) -> Progress? {
+        let upstream = context.exchange.upstream
         switch disposal?.advance(on: upstream) ?? .ended {
         case .awaitsUpstream: return .awaitsEvent
         case .awaitsCopy: return wait(for: .disposal)
@@ -364,11 +367,11 @@ struct Forwarding: ~Copyable {
     }
 
     /// Gives away the connection on which another protocol is spoken now.
-    private func upgraded() -> Progress {
-        let inbound = exchange.upstream.inbound
+    private func upgraded(_ context: ForwardingContext) -> Progress {
+        let inbound = context.exchange.upstream.inbound
         let early = ByteBuffer(capacity: max(1, inbound.count))
         early.append(inbound.readable)
-        guard let connection = exchange.upstream.detach() else { return .ended(keeps: false) }
+        guard let connection = context.exchange.upstream.detach() else { return .ended(keeps: false) }
         return .upgraded(OpenedTunnel(stream: connection.stream, early: early))
     }
 
@@ -380,18 +383,18 @@ struct Forwarding: ~Copyable {
 
     /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
-    private var mayReadAhead: Bool {
-        let status = exchange.upstream.head.status
+    private func mayReadAhead(_ context: ForwardingContext) -> Bool {
+        let status = context.exchange.upstream.head.status
         return status != .unauthorized && status != .proxyAuthenticationRequired
     }
 
     /// Has the rest of the body go on beside the response, if there is any.
-    private func beginUpload() -> ConcurrentUpload? {
-        guard exchange.body.mayGoOn, exchange.upstream.head.status != .switchingProtocols,
-            let stream = exchange.upstream.stream
+    private func beginUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
+        guard context.exchange.body.mayGoOn, context.exchange.upstream.head.status != .switchingProtocols,
+            let stream = context.exchange.upstream.stream
         else { return nil }
         return ConcurrentUpload(
-            of: exchange.body, from: requester.stream, inbound: exchange.inbound, to: stream,
-            idle: policy.timeouts.idle, beside: requester.wakeup, on: requester.loop)
+            of: context.exchange.body, from: context.requester.stream, inbound: context.exchange.inbound, to: stream,
+            idle: context.policy.timeouts.idle, beside: context.requester.wakeup, on: context.requester.loop)
     }
 }

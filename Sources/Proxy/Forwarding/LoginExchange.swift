@@ -44,8 +44,8 @@ struct LoginExchange {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         try write(question, at: target, with: jar)
-        var forwarding = Forwarding(asking: destination, upgrade: nil, requester: requester, exchange: own)
-        do throws(ExchangeFailure) { try await forwarding.ask() } catch {
+        own.forwarding.begin(asking: destination, upgrade: nil)
+        do throws(ExchangeFailure) { try await own.forwarding.ask(own, for: requester) } catch {
             throw .unreachable(error.sentence(by: own.way))
         }
         let upstream = own.upstream

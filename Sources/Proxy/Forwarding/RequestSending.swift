@@ -34,11 +34,8 @@ struct RequestSending: ~Copyable {
         case answered
     }
 
-    let requester: Requester
-    let exchange: Exchange
-    private var policy: Policy { exchange.policy }
+    /// As the upstream gets it.
     private var head: UpstreamRequestHead
-    private let origin: Origin
     private var stage = Stage.answered
     /// Rings when nobody waits for `100 Continue` any more.
     private var alarm: Alarm?
@@ -48,58 +45,50 @@ struct RequestSending: ~Copyable {
     private var sentAt: UInt64 = 0
     private var expectation = ContinueExpectation()
 
-    init(requester: Requester, exchange: Exchange, origin: Origin, upgrade: UpgradedOrigin?) {
-        self.requester = requester
-        self.exchange = exchange
-        self.origin = origin
-        head = UpstreamRequestHead(exchange, upgrade: upgrade)
-    }
+    /// - Parameter upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    init(upgrade: UpgradedOrigin? = nil) { head = UpstreamRequestHead(upgrade: upgrade) }
 
     /// Sees to it that the body can be sent again after a challenge: it is copied, and for a larger one the origin is
     /// asked before it is sent. That is so too where an answer goes with the request, since any may be refused: a nonce
     /// grows stale, a password changes.
-    mutating func prepareForChallenge() {
+    mutating func prepareForChallenge(_ context: ForwardingContext) {
         head.rewrite.dropping.insert(.authorization)
-        prepareForParent()
+        prepareForParent(context)
     }
 
     /// The same for a challenge of the parent's; what the client says to the origin stays.
-    mutating func prepareForParent() {
-        let body = exchange.body
+    mutating func prepareForParent(_ context: ForwardingContext) {
+        let body = context.exchange.body
         guard !body.isEmpty else { return }
-        body.keepCopy(in: room)
+        body.keepCopy(in: context.room)
         var isSmall = false
-        if case .length(let length) = body.framing { isSmall = length <= policy.limits.replayMemory }
-        expectation.isAdded = !isSmall && !exchange.request.expectsContinue
-    }
-
-    private var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
-
-    /// Sees to it that a small body can be sent again where the connection turns out to be dead.
-    func prepareForReuse() {
-        guard !exchange.body.isEmpty, exchange.request.method.isIdempotent,
-            case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
-        else { return }
-        exchange.body.keepCopy(in: room)
+        if case .length(let length) = body.framing { isSmall = length <= context.policy.limits.replayMemory }
+        expectation.isAdded = !isSmall && !context.exchange.request.expectsContinue
     }
 
     /// Whether the origin refused the request for the proxy's own `Expect` (RFC 9110 section 15.5.18). It is not asked again.
-    mutating func dropsRefusedExpectation() -> Bool {
-        guard expectation.hasAsked, exchange.upstream.head.status == .expectationFailed, exchange.body.canBeSent else {
+    mutating func dropsRefusedExpectation(_ context: ForwardingContext) -> Bool {
+        guard expectation.hasAsked, context.exchange.upstream.head.status == .expectationFailed,
+            context.exchange.body.canBeSent
+        else {
             return false
         }
         expectation.mayNotAsk = true
-        origin.ignoredExpectation(at: requester.loop.now)
+        context.origin.ignoredExpectation(at: context.requester.loop.now)
         return true
     }
 
     /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
     /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
-    mutating func prepareForIdentity() {
-        guard !exchange.upstream.hasShownIdentity, !exchange.body.isEmpty, !exchange.request.expectsContinue else {
+    mutating func prepareForIdentity(_ context: ForwardingContext) {
+        guard !context.exchange.upstream.hasShownIdentity, !context.exchange.body.isEmpty,
+            !context.exchange.request.expectsContinue
+        else {
             return
         }
-        if case .length(let length) = exchange.body.framing, length <= ContinueExpectation.heldByOrigins { return }
+        if case .length(let length) = context.exchange.body.framing, length <= ContinueExpectation.heldByOrigins {
+            return
+        }
         expectation.isForIdentity = true
     }
 
@@ -109,96 +98,98 @@ struct RequestSending: ~Copyable {
     // MARK: - One leg
 
     /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
-    var wantsPreparation: Bool {
-        if exchange.signing?.needsDigest == true { return !exchange.body.isEmpty }
-        return exchange.challenges?.wantsPreparation(over: exchange.upstream) ?? false
+    func wantsPreparation(_ context: ForwardingContext) -> Bool {
+        if context.exchange.signing?.needsDigest == true { return !context.exchange.body.isEmpty }
+        return context.exchange.challenges?.wantsPreparation(over: context.exchange.upstream) ?? false
     }
 
     /// Prepares the answers, and begins.
-    mutating func prepareAndBegin() async throws(ExchangeFailure) {
-        exchange.body.rewind(exchange.inbound)
+    mutating func prepareAndBegin(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        context.exchange.body.rewind(context.exchange.inbound)
         var digest: [UInt8]?
         var parentDigest: [UInt8]?
-        if let algorithm = exchange.challenges?.parent.loop?.bodyDigest {
-            parentDigest = try await bodyDigest(algorithm, mayLeaveOut: false)
+        if let algorithm = context.exchange.challenges?.parent.loop?.bodyDigest {
+            parentDigest = try await bodyDigest(context, algorithm, mayLeaveOut: false)
         }
-        if let algorithm = exchange.challenges?.origin.loop?.bodyDigest {
-            digest = try await bodyDigest(algorithm, mayLeaveOut: false)
-        } else if let signing = exchange.signing, signing.needsDigest {
-            digest = try await bodyDigest(.sha256, mayLeaveOut: signing.mayLeaveUnsigned)
+        if let algorithm = context.exchange.challenges?.origin.loop?.bodyDigest {
+            digest = try await bodyDigest(context, algorithm, mayLeaveOut: false)
+        } else if let signing = context.exchange.signing, signing.needsDigest {
+            digest = try await bodyDigest(context, .sha256, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
         }
-        await exchange.challenges?.parent.loop?.prepareLogin()
-        if !exchange.isLoggingInAtParent { await exchange.challenges?.origin.loop?.prepareLogin() }
-        begin(bodyDigest: digest, parentDigest: parentDigest)
+        await context.exchange.challenges?.parent.loop?.prepareLogin()
+        if !context.exchange.isLoggingInAtParent { await context.exchange.challenges?.origin.loop?.prepareLogin() }
+        begin(context, bodyDigest: digest, parentDigest: parentDigest)
     }
 
     /// Begins: `advance` sends.
-    mutating func begin() {
-        exchange.body.rewind(exchange.inbound)
-        let isSigned = exchange.signing?.needsDigest == true
-        begin(bodyDigest: isSigned ? MessageDigest(.sha256).finish().array : nil, parentDigest: nil)
+    mutating func begin(_ context: ForwardingContext) {
+        context.exchange.body.rewind(context.exchange.inbound)
+        let isSigned = context.exchange.signing?.needsDigest == true
+        begin(context, bodyDigest: isSigned ? MessageDigest(.sha256).finish().array : nil, parentDigest: nil)
     }
 
-    private mutating func begin(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
-        writeHead(bodyDigest: bodyDigest, parentDigest: parentDigest)
-        exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
+    private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
+        writeHead(context, bodyDigest: bodyDigest, parentDigest: parentDigest)
+        context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         stage = .head
     }
 
     /// Sends what can be sent, and reads what has come, without waiting.
     ///
     /// - Throws: `upstreamFailed` when there is no response to pass on; what is the client's fault as its refusal.
-    mutating func advance() throws(ExchangeFailure) -> Step {
-        guard let stream = exchange.upstream.stream else { throw .upstreamFailed(.died) }
+    mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
+        guard let stream = context.exchange.upstream.stream else { throw .upstreamFailed(.died) }
         while true {
             if owesClient {
-                guard try requester.flush(exchange.outbound) else { return .awaitsEvent }
+                guard try context.requester.flush(context.exchange.outbound) else { return .awaitsEvent }
                 owesClient = false
             }
             switch stage {
             case .head:
-                guard try flushHead(to: stream) else { return .awaitsEvent }
-                if exchange.body.announcement == .made { expect() } else { awaitResponse() }
+                guard try flushHead(context, to: stream) else { return .awaitsEvent }
+                if context.exchange.body.announcement == .made { expect(context) } else { awaitResponse(context) }
             case .expecting:
-                guard try endsExpectation(of: stream) else { return .awaitsEvent }
+                guard try endsExpectation(context, of: stream) else { return .awaitsEvent }
             case .body:
-                if let step = try advanceBody(to: stream) { return step }
+                if let step = try advanceBody(context, to: stream) { return step }
             case .interrupted:
-                guard try exchange.receiveHead() else { return .awaitsEvent }
-                guard exchange.upstream.head.status.isInterim else {
-                    awaitResponse()
+                guard try context.exchange.receiveHead() else { return .awaitsEvent }
+                guard context.exchange.upstream.head.status.isInterim else {
+                    awaitResponse(context)
                     continue
                 }
                 // A `100 Continue` that comes late, or early hints, ask for nothing but to go on.
-                passInterimHead()
-                if exchange.upstream.inbound.isEmpty { stage = .body }
+                passInterimHead(context)
+                if context.exchange.upstream.inbound.isEmpty { stage = .body }
             case .response:
-                guard try exchange.receiveHead() else { return .awaitsEvent }
-                guard exchange.upstream.head.status.isInterim else {
+                guard try context.exchange.receiveHead() else { return .awaitsEvent }
+                guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    exchange.record.waitMilliseconds = Int(clamping: requester.loop.now &- sentAt)
-                    if expectation.hasWaitedInVain { origin.ignoredExpectation(at: requester.loop.now) }
+                    context.exchange.record.waitMilliseconds = Int(clamping: context.requester.loop.now &- sentAt)
+                    if expectation.hasWaitedInVain { context.origin.ignoredExpectation(at: context.requester.loop.now) }
                     return .answered
                 }
                 // A sign of life that nobody gets gives the origin no more time.
-                let end = sentAt &+ UInt64(clamping: policy.timeouts.response)
-                if exchange.request.version < .http11, requester.loop.now >= end { throw .upstreamFailed(.timedOut) }
-                passInterimHead()
-                stream.setDeadline(after: policy.timeouts.response)
+                let end = sentAt &+ UInt64(clamping: context.policy.timeouts.response)
+                if context.exchange.request.version < .http11, context.requester.loop.now >= end {
+                    throw .upstreamFailed(.timedOut)
+                }
+                passInterimHead(context)
+                stream.setDeadline(after: context.policy.timeouts.response)
             case .answered: return .answered
             }
         }
     }
 
     /// Sends the copy of the body to its file, or reads it back, as `advance` wants it.
-    func workOnCopy() async throws(ExchangeFailure) {
-        if exchange.body.wantsKeeping { return await exchange.body.keep(exchange.inbound) }
-        guard await exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
+    func workOnCopy(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        if context.exchange.body.wantsKeeping { return await context.exchange.body.keep(context.exchange.inbound) }
+        guard await context.exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
     }
 
-    private func flushHead(to stream: ByteStream) throws(ExchangeFailure) -> Bool {
-        let out = exchange.outbound
+    private func flushHead(_ context: ForwardingContext, to stream: ByteStream) throws(ExchangeFailure) -> Bool {
+        let out = context.exchange.outbound
         while !out.isEmpty {
             switch stream.tryWrite(from: out) {
             case .moved, .endOfStream: continue
@@ -219,51 +210,54 @@ struct RequestSending: ~Copyable {
         }
     }
 
-    private mutating func awaitResponse() {
+    private mutating func awaitResponse(_ context: ForwardingContext) {
         if case .head = stage {
         } else {
-            exchange.record.bytesIn = exchange.body.count
-            requester.stream.setDeadline(after: nil)
-            exchange.upstream.stream?.setDeadline(after: policy.timeouts.response)
+            context.exchange.record.bytesIn = context.exchange.body.count
+            context.requester.stream.setDeadline(after: nil)
+            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         }
-        requester.notice(exchange)
-        sentAt = requester.loop.now
+        context.requester.notice(context.exchange)
+        sentAt = context.requester.loop.now
         stage = .response
     }
 
     // MARK: - Head
 
-    private mutating func writeHead(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
-        let omitsBody = exchange.omitsBody
+    private mutating func writeHead(
+        _ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?
+    ) {
+        let omitsBody = context.exchange.omitsBody
         expectation.hasAsked =
             expectation.isWanted && !omitsBody
             && expectation.asks(
-                ignored: origin.ignoresExpectation(at: requester.loop.now), keepingCopy: exchange.body.isKept)
+                ignored: context.origin.ignoresExpectation(at: context.requester.loop.now),
+                keepingCopy: context.exchange.body.isKept)
         head.rewrite.body = omitsBody ? .empty : .asReceived
         head.rewrite.expectation =
             omitsBody ? .dropped : expectation.hasAsked ? .added : expectation.hasContinued ? .dropped : .asReceived
-        exchange.body.announcement = omitsBody || exchange.body.isEmpty ? .none : .made
-        head.write(bodyDigest: bodyDigest, parentDigest: parentDigest)
+        context.exchange.body.announcement = omitsBody || context.exchange.body.isEmpty ? .none : .made
+        head.write(context.exchange, bodyDigest: bodyDigest, parentDigest: parentDigest)
     }
 
     /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature); as `RequestBody.digest`.
     private mutating func bodyDigest(
-        _ algorithm: DigestAlgorithm, mayLeaveOut: Bool
+        _ context: ForwardingContext, _ algorithm: DigestAlgorithm, mayLeaveOut: Bool
     ) async throws(ExchangeFailure) -> [UInt8]? {
-        if !exchange.body.isEmpty {
+        if !context.exchange.body.isEmpty {
             // One that is known to be too large leaves its challenge unanswered, and is not asked for.
-            if case .length(let length) = exchange.body.framing, length > room.largest { return nil }
-            letClientContinue()
+            if case .length(let length) = context.exchange.body.framing, length > context.room.largest { return nil }
+            letClientContinue(context)
             if owesClient {
                 owesClient = false
-                try await requester.write(exchange.outbound)
+                try await context.requester.write(context.exchange.outbound)
             }
             (expectation.isAdded, expectation.isForIdentity) = (false, false)
         }
         do throws(RequestBody.Failure) {
-            return try await exchange.body.digest(
-                algorithm, in: room, from: requester.stream, inbound: exchange.inbound,
-                idle: policy.timeouts.idle, mayLeaveOut: mayLeaveOut)
+            return try await context.exchange.body.digest(
+                algorithm, in: context.room, from: context.requester.stream, inbound: context.exchange.inbound,
+                idle: context.policy.timeouts.idle, mayLeaveOut: mayLeaveOut)
         } catch { throw ExchangeFailure(error) }
     }
 
@@ -271,90 +265,94 @@ struct RequestSending: ~Copyable {
 
     /// Where `100 Continue` was asked for, the upstream has a second to want the body, or to answer without it, unless the
     /// client sends it unasked. For an origin that is known to say nothing there is no wait.
-    private mutating func expect() {
-        let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
-        guard clientWaits || expectation.hasAsked else { return beginBody() }
-        guard expectation.hasAsked || !origin.ignoresExpectation(at: requester.loop.now) else {
-            letClientContinue()
-            return beginBody()
+    private mutating func expect(_ context: ForwardingContext) {
+        let clientWaits = context.exchange.request.expectsContinue && !expectation.hasContinued
+        guard clientWaits || expectation.hasAsked else { return beginBody(context) }
+        guard expectation.hasAsked || !context.origin.ignoresExpectation(at: context.requester.loop.now) else {
+            letClientContinue(context)
+            return beginBody(context)
         }
-        let alarm = Alarm(on: requester.loop) { [wakeup = requester.wakeup] in wakeup.signal() }
+        let alarm = Alarm(on: context.requester.loop) { [wakeup = context.requester.wakeup] in wakeup.signal() }
         alarm.set(after: ContinueExpectation.milliseconds)
         self.alarm = alarm
         stage = .expecting
     }
 
-    private mutating func beginBody() {
+    private mutating func beginBody(_ context: ForwardingContext) {
         alarm = nil
         // What the deadline was for has passed.
-        exchange.upstream.stream?.setDeadline(after: nil)
+        context.exchange.upstream.stream?.setDeadline(after: nil)
         stage = .body
     }
 
     /// - Returns: whether something follows; else an event, or the alarm, goes on.
-    private mutating func endsExpectation(of stream: ByteStream) throws(ExchangeFailure) -> Bool {
-        let clientWaits = exchange.request.expectsContinue && !expectation.hasContinued
-        if stream.isReadable || !exchange.upstream.inbound.isEmpty {
-            guard try exchange.receiveHead() else { return endsWait(clientWaits) }
-            let status = exchange.upstream.head.status
+    private mutating func endsExpectation(
+        _ context: ForwardingContext, of stream: ByteStream
+    ) throws(ExchangeFailure) -> Bool {
+        let clientWaits = context.exchange.request.expectsContinue && !expectation.hasContinued
+        if stream.isReadable || !context.exchange.upstream.inbound.isEmpty {
+            guard try context.exchange.receiveHead() else { return endsWait(context, clientWaits) }
+            let status = context.exchange.upstream.head.status
             if !status.isInterim {
                 // One that is content reads on (RFC 9110 section 10.1.1); after a refusal the body would be waste.
                 let isRefused = status.rawValue >= 400
-                exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
-                awaitResponse()
+                context.exchange.body.announcement = isRefused ? .declined : clientWaits ? .optional : .made
+                awaitResponse(context)
             } else if status == .continue {
-                origin.heardExpectation()
-                exchange.upstream.forgetHead()
-                letClientContinue()
-                beginBody()
+                context.origin.heardExpectation()
+                context.exchange.upstream.forgetHead()
+                letClientContinue(context)
+                beginBody(context)
             } else {
-                passInterimHead()
+                passInterimHead(context)
             }
             return true
         }
         try check(stream)
-        return endsWait(clientWaits)
+        return endsWait(context, clientWaits)
     }
 
-    private mutating func endsWait(_ clientWaits: Bool) -> Bool {
-        let clientSends = clientWaits && (requester.stream.isReadable || !exchange.inbound.isEmpty)
+    private mutating func endsWait(_ context: ForwardingContext, _ clientWaits: Bool) -> Bool {
+        let clientSends = clientWaits && (context.requester.stream.isReadable || !context.exchange.inbound.isEmpty)
         let hasRung = alarm?.hasRung ?? true
         guard hasRung || clientSends else { return false }
         expectation.hasWaitedInVain = hasRung
-        letClientContinue()
-        beginBody()
+        letClientContinue(context)
+        beginBody(context)
         return true
     }
 
     /// Sends the body, as long as the upstream has nothing to say.
     /// - Returns: nil where another stage follows.
-    private mutating func advanceBody(to stream: ByteStream) throws(ExchangeFailure) -> Step? {
-        let client = requester.stream
+    private mutating func advanceBody(
+        _ context: ForwardingContext, to stream: ByteStream
+    ) throws(ExchangeFailure) -> Step? {
+        let client = context.requester.stream
         while true {
             let step: RequestBody.Step
             do throws(RequestBody.Failure) {
-                step = try exchange.body.advance(
-                    from: client, to: stream, inbound: exchange.inbound, on: requester.loop)
+                step = try context.exchange.body.advance(
+                    from: client, to: stream, inbound: context.exchange.inbound, on: context.requester.loop)
             } catch {
                 // As in `flushHead`.
                 guard case .upstream(let error) = error, error != .timedOut else { throw ExchangeFailure(error) }
-                awaitResponse()
+                awaitResponse(context)
                 return nil
             }
             switch step {
             case .ended:
-                awaitResponse()
+                awaitResponse(context)
                 return nil
             case .keeps, .readsBack: return .awaitsCopy
             case .moved:
-                guard !exchange.body.isSent, stream.hasInput() else { continue }
+                guard !context.exchange.body.isSent, stream.hasInput() else { continue }
             case .awaitsClient:
-                if !stream.hasInput() { return try wait(for: client, not: stream) { .client($0) } }
+                if !stream.hasInput() { return try wait(context, for: client, not: stream) { .client($0) } }
             case .awaitsUpstream:
-                if !stream.hasInput() { return try wait(for: stream, not: client) { .upstream($0) } }
+                if !stream.hasInput() { return try wait(context, for: stream, not: client) { .upstream($0) } }
             }
             client.setDeadline(after: nil)
-            stream.setDeadline(after: policy.timeouts.response)
+            stream.setDeadline(after: context.policy.timeouts.response)
             stage = .interrupted
             return nil
         }
@@ -362,19 +360,20 @@ struct RequestSending: ~Copyable {
 
     /// The time of the side that nobody waits for must not run out meanwhile.
     private func wait(
-        for side: ByteStream, not other: ByteStream, _ failure: (IOError) -> RequestBody.Failure
+        _ context: ForwardingContext, for side: ByteStream, not other: ByteStream,
+        _ failure: (IOError) -> RequestBody.Failure
     ) throws(ExchangeFailure) -> Step {
         do throws(IOError) { try side.check() } catch { throw ExchangeFailure(failure(error)) }
         other.setDeadline(after: nil)
-        side.setDeadline(after: policy.timeouts.idle)
+        side.setDeadline(after: context.policy.timeouts.idle)
         return .awaitsEvent
     }
 
-    private mutating func letClientContinue() {
-        guard exchange.request.expectsContinue, !expectation.hasContinued else { return }
+    private mutating func letClientContinue(_ context: ForwardingContext) {
+        guard context.exchange.request.expectsContinue, !expectation.hasContinued else { return }
         expectation.hasContinued = true
-        if !exchange.inbound.isEmpty || requester.stream.isReadable { return }
-        let out = exchange.outbound
+        if !context.exchange.inbound.isEmpty || context.requester.stream.isReadable { return }
+        let out = context.exchange.outbound
         out.clear()
         out.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
         owesClient = true
@@ -383,15 +382,15 @@ struct RequestSending: ~Copyable {
     // MARK: - Response
 
     /// Passes a `1xx` on (RFC 9110 section 15.2), unless the client knows none, or the proxy itself asked for it.
-    private mutating func passInterimHead() {
-        let upstream = exchange.upstream
+    private mutating func passInterimHead(_ context: ForwardingContext) {
+        let upstream = context.exchange.upstream
         defer { upstream.forgetHead() }
         if upstream.head.status == .continue {
             expectation.hasWaitedInVain = false
-            origin.heardExpectation()
+            context.origin.heardExpectation()
         }
-        guard exchange.request.version >= .http11, upstream.head.status != .continue else { return }
-        exchange.writeInterimHead(upgrade: head.rewrite.upgrade)
+        guard context.exchange.request.version >= .http11, upstream.head.status != .continue else { return }
+        context.exchange.writeInterimHead(upgrade: head.rewrite.upgrade)
         owesClient = true
     }
 }

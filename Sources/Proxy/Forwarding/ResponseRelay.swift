@@ -42,13 +42,10 @@ struct ResponseRelay: ~Copyable {
         case upgrading
     }
 
-    private let requester: Requester
-    private let exchange: Exchange
-    private let destination: Destination
     /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
-    private let note: String?
+    private var note: String?
     /// The rest of the request's body, where the response came before its end.
-    private let upload: ConcurrentUpload?
+    private var upload: ConcurrentUpload?
     private var stage = Stage.head
     private var progress = BodyProgress(.none, of: .upstream, limits: .response)
     private var reframed: ReframedBody?
@@ -57,27 +54,32 @@ struct ResponseRelay: ~Copyable {
     private var keeps = false
     /// Whether the client may have seen a byte of the response.
     private var isHeadSent = false
-    private var policy: Policy { exchange.policy }
 
     /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
     static let keptFor = 30_000
 
-    init(
-        requester: Requester, exchange: Exchange, destination: Destination, note: String?, upload: ConcurrentUpload?
-    ) {
-        self.upload = upload
-        self.requester = requester
-        self.exchange = exchange
-        self.destination = destination
+    /// From now on it is about the response whose head is there.
+    mutating func begin(note: String?, upload: ConcurrentUpload?) {
         self.note = note
+        self.upload = upload
+        stage = .head
+        isHeadSent = false
+    }
+
+    /// Forgets the response.
+    mutating func reset() {
+        note = nil
+        upload.forget()
+        reframed.forget()
+        splicing = nil
     }
 
     /// Relays what has come, without waiting.
-    mutating func advance() throws(ExchangeFailure) -> Step {
+    mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
         upload?.advance()
         do throws(ExchangeFailure) {
             while true {
-                if let step = try go() { return step }
+                if let step = try go(context) { return step }
             }
         } catch {
             let failure = isHeadSent ? error : error.beforeHead
@@ -86,43 +88,43 @@ struct ResponseRelay: ~Copyable {
     }
 
     /// - Returns: nil where another step follows at once.
-    private mutating func go() throws(ExchangeFailure) -> Step? {
+    private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         switch stage {
-        case .head: return try begin()
-        case .passing: return try pass()
-        case .reframing: return try reframe()
-        case .splicing: return try splice()
+        case .head: return try writeHead(context)
+        case .passing: return try pass(context)
+        case .reframing: return try reframe(context)
+        case .splicing: return try splice(context)
         case .finishingUpload:
             guard upload?.isFinished ?? true else { return .awaitsEvent }
             stage = .endingUpload
         case .endingUpload:
             guard upload?.endAtOnce() ?? true else { return .awaitsUpload }
-            if upload != nil { exchange.record.bytesIn = exchange.body.count }
+            if upload != nil { context.exchange.record.bytesIn = context.exchange.body.count }
             // One that refuses early may say that it reads on, and does not.
-            if upload != nil, hasRefused { exchange.upstream.reset() } else { leaveUpstream() }
-            if upload != nil { keeps = keeps && exchange.body.isRead }
+            if upload != nil, hasRefused(context) { context.exchange.upstream.reset() } else { leaveUpstream(context) }
+            if upload != nil { keeps = keeps && context.exchange.body.isRead }
             stage = .flushing
         case .upgrading:
-            guard try flush() else { return .awaitsEvent }
+            guard try flush(context) else { return .awaitsEvent }
             return .upgraded
         case .flushing:
             isHeadSent = true
-            guard try requester.flush(exchange.outbound) else { return .awaitsEvent }
+            guard try context.requester.flush(context.exchange.outbound) else { return .awaitsEvent }
             return .ended(keeps: keeps)
         }
         return nil
     }
 
     /// The response is complete, as far as the upstream goes.
-    private mutating func endResponse() throws(ExchangeFailure) -> Step? {
+    private mutating func endResponse(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         guard upload != nil else {
-            leaveUpstream()
+            leaveUpstream(context)
             stage = .flushing
             return nil
         }
-        guard try flush() else { return .awaitsEvent }
-        if finishesUpload {
-            exchange.upstream.stream?.setDeadline(after: policy.timeouts.idle)
+        guard try flush(context) else { return .awaitsEvent }
+        if finishesUpload(context) {
+            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
             stage = .finishingUpload
         } else {
             stage = .endingUpload
@@ -131,22 +133,22 @@ struct ResponseRelay: ~Copyable {
     }
 
     /// - Returns: whether the client has taken all. If not, the upstream's time does not run out meanwhile.
-    private mutating func flush() throws(ExchangeFailure) -> Bool {
+    private mutating func flush(_ context: ForwardingContext) throws(ExchangeFailure) -> Bool {
         isHeadSent = true
-        if try requester.flush(exchange.outbound) { return true }
-        exchange.upstream.stream?.setDeadline(after: nil)
+        if try context.requester.flush(context.exchange.outbound) { return true }
+        context.exchange.upstream.stream?.setDeadline(after: nil)
         return false
     }
 
     /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
     /// the rest, and one that refuses may have a login on the connection.
-    private var finishesUpload: Bool {
-        exchange.body.announcement == .made && exchange.body.isOwed && !hasRefused
+    private func finishesUpload(_ context: ForwardingContext) -> Bool {
+        context.exchange.body.announcement == .made && context.exchange.body.isOwed && !hasRefused(context)
     }
 
     /// Whether the origin does not want the request, and nobody's login would be lost with the connection.
-    private var hasRefused: Bool {
-        let upstream = exchange.upstream
+    private func hasRefused(_ context: ForwardingContext) -> Bool {
+        let upstream = context.exchange.upstream
         guard upstream.head.status.rawValue >= 400 else { return false }
         return !upstream.head.keepAlive || upstream.login == nil && upstream.parentLogin == nil
     }
@@ -168,43 +170,43 @@ struct ResponseRelay: ~Copyable {
         }
     }
 
-    private mutating func begin() throws(ExchangeFailure) -> Step? {
-        let upstream = exchange.upstream
-        exchange.record.status = Int(upstream.head.status.rawValue)
-        if let security = upstream.security { exchange.record.security = security.record }
+    private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        let upstream = context.exchange.upstream
+        context.exchange.record.status = Int(upstream.head.status.rawValue)
+        if let security = upstream.security { context.exchange.record.security = security.record }
         if upstream.head.status == .switchingProtocols {
-            guard exchange.request.upgrade == .webSocket, upstream.stream != nil else {
+            guard context.exchange.request.upgrade == .webSocket, upstream.stream != nil else {
                 throw .refused(
                     Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
             }
-            var rewrite = freshRewrite
+            var rewrite = freshRewrite(context)
             rewrite.connection = .upgrade
-            writeHead(rewrite)
-            requester.leaves(by: .none, in: exchange)
+            writeHead(context, rewrite)
+            context.requester.leaves(by: .none, in: context.exchange)
             stage = .upgrading
             return nil
         }
-        let coding = decodedCoding
-        var rewrite = freshRewrite
-        if let note, upstream.head.status == .unauthorized { exchange.record.details = note }
-        let clientFraming = framing(decodes: coding != nil)
+        let coding = decodedCoding(context)
+        var rewrite = freshRewrite(context)
+        if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note }
+        let clientFraming = framing(context, decodes: coding != nil)
         rewrite.body = clientFraming
         // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
         if clientFraming != .asReceived { rewrite.dropping = FieldSet(.trailer) }
         if coding != nil { rewrite.dropping.formUnion(FieldSet(.contentEncoding).union(FieldSet(.etag))) }
-        keeps = keepsClient(clientFraming)
+        keeps = keepsClient(context, clientFraming)
         if !keeps {
             rewrite.connection = .close
-        } else if exchange.request.version < .http11 {
+        } else if context.exchange.request.version < .http11 {
             rewrite.connection = .keepAlive
         }
-        writeHead(rewrite)
+        writeHead(context, rewrite)
         if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
             upstream.stream?.setDeadline(after: nil)
-            reframed = try ReframedBody(exchange, coding: coding, isChunked: clientFraming == .chunked)
+            reframed = try ReframedBody(context.exchange, coding: coding, isChunked: clientFraming == .chunked)
             stage = .reframing
         } else {
-            progress = BodyProgress(upstream.head.framing, of: .upstream, limits: policy.limits.response)
+            progress = BodyProgress(upstream.head.framing, of: .upstream, limits: context.policy.limits.response)
             stage = .passing
         }
         return nil
@@ -212,30 +214,30 @@ struct ResponseRelay: ~Copyable {
 
     /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
     /// reload may have forbidden meanwhile.
-    private func leaveUpstream() {
-        guard !exchange.body.isOwed, exchange.policy === requester.upstreams.policy else {
-            return exchange.upstream.reset()
+    private func leaveUpstream(_ context: ForwardingContext) {
+        guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
+            return context.exchange.upstream.reset()
         }
-        exchange.upstream.release(keptFor: Self.keptFor)
+        context.exchange.upstream.release(keptFor: Self.keptFor)
     }
 
     // MARK: - Head
 
-    private var freshRewrite: ResponseRewrite {
+    private func freshRewrite(_ context: ForwardingContext) -> ResponseRewrite {
         var rewrite = ResponseRewrite()
-        rewrite.upgrade = destination.upgrade
+        rewrite.upgrade = context.destination.upgrade
         return rewrite
     }
 
-    private func writeHead(_ rewrite: ResponseRewrite) {
-        let upstream = exchange.upstream
-        let out = exchange.outbound
+    private func writeHead(_ context: ForwardingContext, _ rewrite: ResponseRewrite) {
+        let upstream = context.exchange.upstream
+        let out = context.exchange.outbound
         out.clear()
-        let relaysLogin = exchange.asksForOwnLogin && requester.isProxy
+        let relaysLogin = context.exchange.asksForOwnLogin && context.requester.isProxy
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
-            if let answer = exchange.loginAnswer { writer.field(answer.name, answer.value) }
+            if let answer = context.exchange.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }
@@ -245,28 +247,30 @@ struct ResponseRelay: ~Copyable {
     }
 
     /// How the client is told where the body ends. An HTTP/1.0 client knows no chunks.
-    private func framing(decodes: Bool) -> ResponseRewrite.Body {
-        let isOld = exchange.request.version < .http11
-        switch exchange.upstream.head.framing {
+    private func framing(_ context: ForwardingContext, decodes: Bool) -> ResponseRewrite.Body {
+        let isOld = context.exchange.request.version < .http11
+        switch context.exchange.upstream.head.framing {
         case .none, .length: return decodes ? (isOld ? .untilClose : .chunked) : .asReceived
         case .chunked: return isOld ? .untilClose : decodes ? .chunked : .asReceived
         case .untilClose: return isOld ? .untilClose : .chunked
         }
     }
 
-    private func keepsClient(_ framing: ResponseRewrite.Body) -> Bool {
-        guard exchange.request.keepAlive, framing != .untilClose, !requester.upstreams.isDraining else { return false }
-        return exchange.body.isRead || finishesUpload && exchange.upstream.head.keepAlive
+    private func keepsClient(_ context: ForwardingContext, _ framing: ResponseRewrite.Body) -> Bool {
+        guard context.exchange.request.keepAlive, framing != .untilClose, !context.requester.upstreams.isDraining else {
+            return false
+        }
+        return context.exchange.body.isRead || finishesUpload(context) && context.exchange.upstream.head.keepAlive
     }
 
     /// The coding to undo: the route wants it, the client did not ask for any, and the response may be changed.
-    private var decodedCoding: ContentCoding? {
-        let head = exchange.upstream.head
-        guard destination.route.decodesContent, head.framing != .none, head.status.rawValue != 206,
-            !exchange.request.fields.present.contains(.acceptEncoding),
+    private func decodedCoding(_ context: ForwardingContext) -> ContentCoding? {
+        let head = context.exchange.upstream.head
+        guard context.destination.route.decodesContent, head.framing != .none, head.status.rawValue != 206,
+            !context.exchange.request.fields.present.contains(.acceptEncoding),
             let field = head.fields.first(.contentEncoding), !head.fields.repeated.contains(.contentEncoding)
         else { return nil }
-        return exchange.upstream.withHeadBytes { bytes in
+        return context.exchange.upstream.withHeadBytes { bytes in
             head.forbidsTransformation(bytes) ? nil : ContentCoding(name: bytes.extracting(field.value))
         }
     }
@@ -274,28 +278,28 @@ struct ResponseRelay: ~Copyable {
     // MARK: - Body
 
     /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
-    private mutating func pass() throws(ExchangeFailure) -> Step? {
+    private mutating func pass(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         // What the client has not taken goes first.
-        if isHeadSent, try !flush() { return .awaitsEvent }
-        let upstream = exchange.upstream
-        try take()
+        if isHeadSent, try !flush(context) { return .awaitsEvent }
+        let upstream = context.exchange.upstream
+        try take(context)
         if progress.isIrregular { upstream.condemn() }
-        if progress.isEnded { return try endResponse() }
+        if progress.isEnded { return try endResponse(context) }
         // The time that the head had may be over by now.
         if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
-        guard try flush() else { return .awaitsEvent }
+        guard try flush(context) else { return .awaitsEvent }
         if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
-            splicing = (BodyRelay(rest, from: stream, to: requester.stream, on: requester.loop), rest)
+            splicing = (BodyRelay(rest, from: stream, to: context.requester.stream, on: context.requester.loop), rest)
             stage = .splicing
             return nil
         }
-        return try readMore()
+        return try readMore(context)
     }
 
     /// Takes what belongs to this response.
-    private mutating func take() throws(ExchangeFailure) {
-        let (inbound, out) = (exchange.upstream.inbound, exchange.outbound)
+    private mutating func take(_ context: ForwardingContext) throws(ExchangeFailure) {
+        let (inbound, out) = (context.exchange.upstream.inbound, context.exchange.outbound)
         let before = out.count
         do throws(HTTPError) {
             inbound.consume(try progress.pass(inbound.readable, to: out))
@@ -303,27 +307,29 @@ struct ResponseRelay: ~Copyable {
             // Behind a head that has gone out, the only way to say that the body is bad is to break off.
             throw .cutShort(error.proxyError, "\(error)")
         }
-        exchange.record.bytesOut += out.count - before
+        context.exchange.record.bytesOut += out.count - before
     }
 
     /// - Returns: nil where more of the body is there, or its end.
-    private mutating func readMore() throws(ExchangeFailure) -> Step? {
-        switch try exchange.upstream.advanceBody() {
+    private mutating func readMore(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        switch try context.exchange.upstream.advanceBody() {
         case .moved: return nil
         case .ended:
             guard reframed?.endsWithConnection() == true else { throw Self.incomplete }
             return nil
         case .awaitsCopy: return .awaitsCopy
         case .awaitsUpstream:
-            requester.stream.setDeadline(after: nil)
-            exchange.upstream.stream?.setDeadline(after: policy.timeouts.idle)
+            context.requester.stream.setDeadline(after: nil)
+            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
             return .awaitsEvent
         }
     }
 
     /// Reads a part of the body back that was read ahead.
-    func readBack() async throws(ExchangeFailure) {
-        if try await exchange.upstream.readBody(within: policy.timeouts.idle) == 0 { throw Self.incomplete }
+    func readBack(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        if try await context.exchange.upstream.readBody(within: context.policy.timeouts.idle) == 0 {
+            throw Self.incomplete
+        }
     }
 
     private static var incomplete: ExchangeFailure {
@@ -331,21 +337,23 @@ struct ResponseRelay: ~Copyable {
     }
 
     /// Passes a body on that changes on its way.
-    private mutating func reframe() throws(ExchangeFailure) -> Step? {
-        if isHeadSent, try !flush() { return .awaitsEvent }
+    private mutating func reframe(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        if isHeadSent, try !flush(context) { return .awaitsEvent }
         switch try reframed?.fill() {
-        case .isFull: return try flush() ? nil : .awaitsEvent
-        case .needsMore: return try flush() ? try readMore() : .awaitsEvent
-        case .ended, nil: return try endResponse()
+        case .isFull: return try flush(context) ? nil : .awaitsEvent
+        case .needsMore: return try flush(context) ? try readMore(context) : .awaitsEvent
+        case .ended, nil: return try endResponse(context)
         }
     }
 
-    private mutating func splice() throws(ExchangeFailure) -> Step? {
-        guard let stream = exchange.upstream.stream, let (relay, count) = splicing else { throw Self.incomplete }
+    private mutating func splice(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        guard let stream = context.exchange.upstream.stream, let (relay, count) = splicing else {
+            throw Self.incomplete
+        }
         do throws(RelayError) {
-            if let step = try advance(relay, from: stream) { return step }
+            if let step = try advance(context, relay, from: stream) { return step }
         } catch {
-            exchange.record.bytesOut += count - relay.unwritten
+            context.exchange.record.bytesOut += count - relay.unwritten
             switch error {
             case .target: throw .clientLost
             case .source(.timedOut):
@@ -353,25 +361,27 @@ struct ResponseRelay: ~Copyable {
             case .source: throw Self.incomplete
             }
         }
-        exchange.record.bytesOut += count
-        return try endResponse()
+        context.exchange.record.bytesOut += count
+        return try endResponse(context)
     }
 
     /// - Returns: nil once all bytes have moved.
-    private func advance(_ relay: BodyRelay, from stream: ByteStream) throws(RelayError) -> Step? {
+    private func advance(_ context: ForwardingContext, _ relay: BodyRelay, from stream: ByteStream) throws(RelayError)
+        -> Step?
+    {
         while true {
             switch try relay.advance() {
             case .moved: continue
             case .finished: return nil
             case .awaitsSource:
                 do throws(IOError) { try stream.check() } catch { throw .source(error) }
-                requester.stream.setDeadline(after: nil)
-                stream.setDeadline(after: policy.timeouts.idle)
+                context.requester.stream.setDeadline(after: nil)
+                stream.setDeadline(after: context.policy.timeouts.idle)
                 return .awaitsEvent
             case .awaitsTarget:
-                do throws(IOError) { try requester.stream.check() } catch { throw .target(error) }
+                do throws(IOError) { try context.requester.stream.check() } catch { throw .target(error) }
                 stream.setDeadline(after: nil)
-                requester.stream.setDeadline(after: policy.timeouts.idle)
+                context.requester.stream.setDeadline(after: context.policy.timeouts.idle)
                 return .awaitsEvent
             }
         }

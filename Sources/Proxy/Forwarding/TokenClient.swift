@@ -51,9 +51,8 @@ struct TokenClient {
             endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
             by: policy.rules)
         try await upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
-        var forwarding = Forwarding(
-            asking: destination, upgrade: destination.upgrade, requester: requester, exchange: exchange)
-        try await forwarding.ask()
+        exchange.forwarding.begin(asking: destination, upgrade: destination.upgrade)
+        try await exchange.forwarding.ask(exchange, for: requester)
     }
 
     // MARK: - The messages

@@ -8,23 +8,21 @@ import Telemetry
 /// The head of a request as its upstream gets it, with what answers challenges in it.
 struct UpstreamRequestHead {
     var rewrite = RequestRewrite()
-    private let exchange: Exchange
 
-    init(_ exchange: Exchange, upgrade: UpgradedOrigin?) {
-        self.exchange = exchange
-        rewrite.upgrade = upgrade
+    init(upgrade: UpgradedOrigin? = nil) { rewrite.upgrade = upgrade }
+
+    /// Writes it to the exchange's `outbound`.
+    mutating func write(_ exchange: Exchange, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
-    }
-
-    /// Writes it to `outbound`.
-    mutating func write(bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
-        let field = prepareAnswer()
+        let field = prepareAnswer(of: exchange)
         let writer = exchange.beginHead(as: rewrite)
-        if exchange.challenges != nil { authorize(bodyDigest, atParent: parentDigest, in: field, with: writer) }
+        if exchange.challenges != nil {
+            Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)
+        }
         if rewrite.dropping.contains(.acceptEncoding) {
-            writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
+            writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.signing {
             let out = exchange.outbound
@@ -36,13 +34,15 @@ struct UpstreamRequestHead {
 
     /// Answers those who challenge.
     /// - Parameter field: as `prepareAnswer` says.
-    private func authorize(
-        _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
+    private static func authorize(
+        _ exchange: Exchange, _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
         with writer: borrowing HeadWriter
     ) {
         let (head, value) = (exchange.headBytes, exchange.fieldValue)
         value.clear()
-        if exchange.challenges?.parent.isOurs == true, authorizeAtParent(parentDigest, with: writer) { return }
+        if exchange.challenges?.parent.isOurs == true, authorizeAtParent(exchange, parentDigest, with: writer) {
+            return
+        }
         guard exchange.challenges?.origin.isOurs == true else { return }
         let (method, target) = (exchange.request.methodName, exchange.target)
         if exchange.challenges?.origin.authorize(
@@ -55,7 +55,7 @@ struct UpstreamRequestHead {
 
     /// Makes room for what is answered, and for what has to be read.
     /// - Returns: the field that the answer stands in.
-    private mutating func prepareAnswer() -> StaticString {
+    private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
         guard let loop = exchange.challenges?.origin.loop else { return "Authorization" }
         if loop.answersByCookies { rewrite.dropping.insert(.cookie) }
@@ -66,7 +66,7 @@ struct UpstreamRequestHead {
     }
 
     /// Whether the client takes the one coding that pages are read in and that every server has.
-    private var acceptsGzip: Bool {
+    private static func acceptsGzip(_ exchange: Exchange) -> Bool {
         let head = exchange.headBytes
         return exchange.request.fields.contains { field in
             guard field.known == .acceptEncoding else { return false }
@@ -83,7 +83,9 @@ struct UpstreamRequestHead {
 
     /// Answers the parent, before anybody behind it reads the request.
     /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
-    private func authorizeAtParent(_ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter) -> Bool {
+    private static func authorizeAtParent(
+        _ exchange: Exchange, _ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter
+    ) -> Bool {
         let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)

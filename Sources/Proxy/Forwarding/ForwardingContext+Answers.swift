@@ -6,17 +6,14 @@ import Rules
 import Telemetry
 
 /// What of a request's challenges is ours to answer, by its rules, its URL and what is stored for its origin.
-struct RequestAnswers {
-    let requester: Requester
-    let exchange: Exchange
-    let destination: Destination
-    private var rules: RuleSet { exchange.policy.rules }
+extension ForwardingContext {
+    private var rules: RuleSet { policy.rules }
 
     /// Whether a challenge of this origin is ours to answer: a rule speaks of it, or the URL or the storage has a
     /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the
     /// credential.
     var mayAnswer: Bool {
-        let (request, origin) = (exchange.request, destination.origin)
+        let request = exchange.request
         guard
             request.target.userinfo != nil
                 || destination.challenger.isConcerned(by: rules, in: requester.shared.challenges),
@@ -32,7 +29,7 @@ struct RequestAnswers {
     /// What signs the request; nil where no rule has it signed.
     func signing() throws(Refusal) -> RequestSigning? {
         try RequestSigning(
-            exchange, to: destination.origin, from: requester.identity(in: exchange), requester.shared)
+            exchange, to: origin, from: requester.identity(in: exchange), requester.shared)
     }
 
     /// The client's own answer that goes to the origin, where a rule wants to learn from it.
@@ -47,20 +44,20 @@ struct RequestAnswers {
 
     /// Has the origin's challenges answered from now on.
     /// - Returns: whether the answer to give, or that none is to be given, could be found without waiting.
-    func beginAtOnce() -> Bool {
+    func beginAnsweringAtOnce() -> Bool {
         // A page has to be looked at that may ask for a login.
-        if !rules.speaksOfForms, let known = known(destination.challenger, at: destination.origin, exchange.target) {
+        if !rules.speaksOfForms, let known = known(destination.challenger, at: origin, exchange.target) {
             exchange.begin(.known(known))
             return true
         }
-        let loop = ChallengeLoop(context)
+        let loop = ChallengeLoop(challengeContext)
         exchange.begin(.met(loop))
         return loop.prepareAtOnce()
     }
 
-    private var context: ChallengeContext {
+    private var challengeContext: ChallengeContext {
         ChallengeContext(
-            of: destination.challenger, on: connection(at: destination.origin), for: exchange, target: exchange.target,
+            of: destination.challenger, on: connection(at: origin), for: exchange, target: exchange.target,
             hasBody: !exchange.body.isEmpty,
             pages: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
     }
@@ -69,7 +66,7 @@ struct RequestAnswers {
 
     /// The parent that makes the request, if a challenge of it could be answered.
     var answerableParent: Parent? {
-        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: exchange.policy, in: requester.shared)
+        guard let parent = exchange.way.relay, parent.mayBeAnswered(by: policy, in: requester.shared)
         else { return nil }
         let head = exchange.headBytes
         exchange.parentTarget.clear()
@@ -78,24 +75,24 @@ struct RequestAnswers {
     }
 
     /// As above, of the parent.
-    func beginAtOnce(at parent: Parent) -> Bool {
+    func beginAnsweringAtOnce(at parent: Parent) -> Bool {
         if let known = known(parent.challenger, at: parent.origin, exchange.parentTarget) {
             exchange.beginAtParent(.known(known))
             return true
         }
-        let loop = ChallengeLoop(context(of: parent))
+        let loop = ChallengeLoop(challengeContext(of: parent))
         exchange.beginAtParent(.met(loop))
         return loop.prepareAtOnce()
     }
 
     /// Has the parent's challenges answered from now on, and finds the answer to give.
-    func begin(at parent: Parent) async {
-        let loop = ChallengeLoop(context(of: parent))
+    func beginAnswering(at parent: Parent) async {
+        let loop = ChallengeLoop(challengeContext(of: parent))
         exchange.beginAtParent(.met(loop))
         await loop.prepare()
     }
 
-    private func context(of parent: Parent) -> ChallengeContext {
+    private func challengeContext(of parent: Parent) -> ChallengeContext {
         ChallengeContext(
             of: parent.challenger, on: connection(at: parent.origin), for: exchange, target: exchange.parentTarget,
             hasBody: !exchange.body.isEmpty)
@@ -104,7 +101,7 @@ struct RequestAnswers {
     // MARK: - Both
 
     private func connection(at server: Origin) -> ChallengedConnection {
-        ChallengedConnection(exchange.upstream, at: server, for: requester, by: exchange.policy)
+        ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)
     }
 
     private func known(_ challenger: Challenger, at server: Origin, _ target: ByteBuffer) -> KnownAnswer? {
@@ -116,9 +113,11 @@ struct RequestAnswers {
     /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
     func meetChallenges() {
         guard let challenges = exchange.challenges else { return }
-        if let known = challenges.origin.known { challenges.origin = .met(ChallengeLoop(context, after: known)) }
+        if let known = challenges.origin.known {
+            challenges.origin = .met(ChallengeLoop(challengeContext, after: known))
+        }
         if let known = challenges.parent.known, let parent = exchange.way.relay {
-            challenges.parent = .met(ChallengeLoop(context(of: parent), after: known))
+            challenges.parent = .met(ChallengeLoop(challengeContext(of: parent), after: known))
         }
     }
 }

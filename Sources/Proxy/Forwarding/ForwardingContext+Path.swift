@@ -5,15 +5,11 @@ import Rules
 import Telemetry
 
 /// The path of one request to its server: directly or through a parent, on a connection that was kept or a new one.
-struct ForwardingPath {
-    let requester: Requester
-    let exchange: Exchange
-    let destination: Destination
-
+extension ForwardingContext {
     /// Whether a parent could make the request itself. What changes to another protocol goes through a tunnel (RFC 6455
     /// section 4.1), and so does what only the origin may read.
     var mayBeRelayed: Bool {
-        !destination.origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
+        !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
     }
 
     /// From now on the request goes that way.
@@ -41,7 +37,7 @@ struct ForwardingPath {
             // Nothing goes on a connection that counts as somebody's but what is his.
             upstream.reset()
         }
-        guard mayReuse, exchange.policy === requester.upstreams.policy else { return false }
+        guard mayReuse, policy === requester.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
         guard let connection = takeIdle() else { return false }
@@ -51,7 +47,7 @@ struct ForwardingPath {
     }
 
     private func takeIdle() -> OriginConnection? {
-        let (origin, wakeup) = (destination.origin, requester.wakeup)
+        let wakeup = requester.wakeup
         if destination.hops.isEmpty {
             return origin.takeIdle(under: origin.isSecure ? connector.terms : .plain, for: wakeup)
         }
@@ -62,7 +58,6 @@ struct ForwardingPath {
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
         guard !requester.logins.isEmpty else { return false }
-        let origin = destination.origin
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: connector.terms)
@@ -78,7 +73,7 @@ struct ForwardingPath {
         guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
             exchange.bringsOwnLogin
         else { return }
-        exchange.upstream.claim(for: ConnectionLogin(to: destination.origin, heldBy: requester.logins))
+        exchange.upstream.claim(for: ConnectionLogin(to: origin, heldBy: requester.logins))
     }
 
     private func attach(_ connection: consuming OriginConnection, isReused: Bool) {

@@ -1,0 +1,22 @@
+import HTTP
+
+/// One request on its way: whoever asks, the working set, and where it goes. The machines that carry it get it from their
+/// caller at every step, and hold none of it themselves.
+struct ForwardingContext {
+    let requester: Requester
+    let exchange: Exchange
+    let destination: Destination
+
+    var origin: Origin { destination.origin }
+    var policy: Policy { exchange.policy }
+    /// Where a copy of the request's body is kept.
+    var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }
+
+    /// Sees to it that a small body can be sent again where the connection turns out to be dead.
+    func keepSmallBody() {
+        guard !exchange.body.isEmpty, exchange.request.method.isIdempotent,
+            case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
+        else { return }
+        exchange.body.keepCopy(in: room)
+    }
+}

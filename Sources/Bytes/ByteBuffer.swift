@@ -110,6 +110,13 @@ public final class ByteBuffer {
         writer &+= 1
     }
 
+    /// Appends CR and LF.
+    public func appendLineEnd() {
+        reserve(2)
+        base.storeBytes(of: UInt16(littleEndian: 0x0A0D), toByteOffset: writer, as: UInt16.self)
+        writer &+= 2
+    }
+
     public func append(_ bytes: Span<UInt8>) {
         bytes.withUnsafeBufferPointer { source in
             if let start = source.baseAddress { append(start, count: source.count) }

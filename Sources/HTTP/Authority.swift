@@ -76,7 +76,7 @@ extension Authority {
             }
             guard port > 0, port <= UInt16.max, next &- hostEnd <= 6 else { return nil }
         }
-        guard next == end || bytes[next] == .slash || bytes[next] == UInt8(ascii: "?") else { return nil }
+        guard bytes.beginsPath(at: next, or: end) else { return nil }
         explicitPort = port == 0 ? nil : UInt16(truncatingIfNeeded: port)
         host = start..<hostEnd
         text = start..<next
@@ -132,6 +132,13 @@ extension Authority {
 }
 
 extension Authority {
+    /// The same in bytes that begin so many earlier.
+    func moved(by offset: Int) -> Authority {
+        Authority(
+            form: form, text: text.lowerBound &+ offset..<text.upperBound &+ offset,
+            host: host.lowerBound &+ offset..<host.upperBound &+ offset, explicitPort: explicitPort)
+    }
+
     /// The host; an IPv6 address with its brackets.
     public var bracketedHost: Range<Int> {
         form == .ipv6 ? host.lowerBound - 1..<host.upperBound + 1 : host

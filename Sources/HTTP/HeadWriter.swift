@@ -16,7 +16,7 @@ public struct HeadWriter: ~Copyable {
         buffer.append(decimal: Int(status.rawValue))
         buffer.append(.space)
         buffer.append(status.reason)
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 
     /// `Date` of a response of our own (RFC 9110 section 6.6.1).
@@ -34,14 +34,14 @@ public struct HeadWriter: ~Copyable {
         buffer.append(target)
         buffer.append(literal: " HTTP/1.1\r\nHost: ")
         buffer.append(host)
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 
     public func field(_ name: StaticString, _ value: StaticString) {
         buffer.append(name)
         buffer.append(literal: ": ")
         buffer.append(value)
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 
     public func field(_ name: StaticString, _ value: String) {
@@ -59,19 +59,19 @@ public struct HeadWriter: ~Copyable {
             if end < value.count { buffer.append(.space) }
             start = end + 1
         }
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 
     public func field(_ name: StaticString, decimal value: Int) {
         buffer.append(name)
         buffer.append(literal: ": ")
         buffer.append(decimal: value)
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 
     /// Ends the head with its empty line.
     public consuming func end() {
-        buffer.append(literal: "\r\n")
+        buffer.appendLineEnd()
     }
 }
 

@@ -17,6 +17,8 @@ public final class RequestHead {
     private(set) var keepsHostLine = false
     /// The authority of the Host field, where the target names none.
     private var host: Authority?
+    /// Outlives `reset`.
+    private var recent = RecentAuthority()
     /// The port of an authority that names none, where it is not the scheme's.
     private(set) var assumedPort: UInt16?
     public private(set) var framing = BodyFraming.none
@@ -166,7 +168,7 @@ public final class RequestHead {
         method = isGet ? .get : .post
         methodName = start..<targetStart &- 1
         version = .http11
-        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method)
+        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method, recent: &recent)
         return end
     }
 
@@ -182,7 +184,7 @@ public final class RequestHead {
             if bytes[bad] > UInt8.delete { throw .rawBytesInTarget }
             throw bytes[bad] == UInt8(ascii: "#") ? .fragmentInTarget : .malformedTarget
         }
-        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method)
+        target = try RequestTarget(visible: bytes, in: targetStart..<targetEnd, method: method, recent: &recent)
     }
 
     private func readMethod(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(Defect) -> Range<Int> {

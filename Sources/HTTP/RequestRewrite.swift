@@ -58,7 +58,7 @@ extension RequestHead {
             } else {
                 append(authority, of: bytes, to: buffer)
             }
-            buffer.append(literal: "\r\n")
+            buffer.appendLineEnd()
         }
         let dropped = dropped(bytes, by: rewrite, keepsHost: keepsHost)
         if let upgrade {

@@ -38,7 +38,9 @@ public struct RequestTarget: Sendable {
 
 extension RequestTarget {
     /// The target in `range`, whose bytes are visible ASCII without `#`.
-    init(visible bytes: Span<UInt8>, in range: Range<Int>, method: Method) throws(Defect) {
+    init(
+        visible bytes: Span<UInt8>, in range: Range<Int>, method: Method, recent: inout RecentAuthority
+    ) throws(Defect) {
         text = range
         guard let first = range.first else { throw .malformedRequestLine }
         if method == .connect {
@@ -52,13 +54,19 @@ extension RequestTarget {
             guard range.count == 1, method == .options else { throw .malformedTarget }
             form = .asterisk
         } else {
-            try readAbsolute(bytes, method: method)
+            try readAbsolute(bytes, method: method, recent: &recent)
         }
     }
 
-    private mutating func readAbsolute(_ bytes: Span<UInt8>, method: Method) throws(Defect) {
+    private mutating func readAbsolute(
+        _ bytes: Span<UInt8>, method: Method, recent: inout RecentAuthority
+    ) throws(Defect) {
         let start = try readScheme(bytes)
-        if let plain = Authority(plainAt: start, to: text.upperBound, of: bytes) {
+        if let known = recent.read(bytes, from: start, to: text.upperBound) {
+            authority = known
+            path = known.text.upperBound..<text.upperBound
+        } else if let plain = Authority(plainAt: start, to: text.upperBound, of: bytes) {
+            recent.remember(plain, of: bytes)
             authority = plain
             path = plain.text.upperBound..<text.upperBound
         } else {

@@ -143,8 +143,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Runs the jobs that are there, and then what has its time.
     @inline(__always)
     private func runDue() {
-        while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-        now = clock?.uptime ?? Self.systemTime()
+        if clock != nil || !jobs.isEmpty {
+            while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+            now = clock?.uptime ?? Self.systemTime()
+        }
         while let entry = wheel.nextExpired(now: now) { entry.expire() }
     }
 

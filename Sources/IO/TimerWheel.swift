@@ -7,6 +7,8 @@ struct TimerWheel: ~Copyable {
     private let heads: UnsafeMutablePointer<Unmanaged<Timed>?>
     /// A bit for each slot that holds anything.
     private var occupied = InlineArray<8, UInt64>(repeating: 0)
+    /// A bit for each of these words that is not zero, twice over, so that the words behind one follow it in one shift.
+    private var words: UInt32 = 0
     private var current: UInt64
 
     init(now: UInt64) {
@@ -32,6 +34,7 @@ struct TimerWheel: ~Copyable {
         head?.earlier = entry
         heads[place] = Unmanaged.passUnretained(entry)
         occupied[place >> 6] |= 1 << UInt64(place & 63)
+        words |= 0x101 << UInt32(place >> 6)
     }
 
     mutating func remove(_ entry: Timed) {
@@ -41,12 +44,17 @@ struct TimerWheel: ~Copyable {
         } else {
             let place = slot(of: entry.filedTick)
             heads[place] = entry.later.map(Unmanaged.passUnretained)
-            if entry.later == nil { occupied[place >> 6] &= ~(1 << UInt64(place & 63)) }
+            if entry.later == nil { empty(place) }
         }
         entry.later?.earlier = entry.earlier
         entry.earlier = nil
         entry.later = nil
         entry.filedTick = 0
+    }
+
+    private mutating func empty(_ place: Int) {
+        occupied[place >> 6] &= ~(1 << UInt64(place & 63))
+        if occupied[place >> 6] == 0 { words &= ~(0x101 << UInt32(place >> 6)) }
     }
 
     /// Milliseconds until the next slot that holds anything, or nil when the wheel is empty.
@@ -56,23 +64,25 @@ struct TimerWheel: ~Copyable {
         return due > now ? Int(due - now) : 0
     }
 
-    /// Ticks from the current slot to the next that holds anything: a word at a time, once round.
+    /// Ticks from the current slot to the next that holds anything.
     private func distanceToNextSlot() -> Int? {
+        guard words != 0 else { return nil }
         let start = slot(of: current + 1)
-        var word = occupied[start >> 6] >> UInt64(start & 63)
-        if word != 0 { return 1 + word.trailingZeroBitCount }
-        for step in 1...8 {
-            let index = (start >> 6 + step) & 7
-            word = occupied[index]
-            if step == 8 { word &= (1 << UInt64(start & 63)) - 1 }
-            if word != 0 { return 1 + ((index << 6 + word.trailingZeroBitCount - start) & (Self.slots - 1)) }
-        }
-        return nil
+        let rest = occupied[start >> 6] >> UInt64(start & 63)
+        if rest != 0 { return 1 + rest.trailingZeroBitCount }
+        // Of the word where the turn began what is left stands before it, and so comes last.
+        let index = (start >> 6 + 1 + (words >> UInt32(start >> 6 + 1)).trailingZeroBitCount) & 7
+        return 1 + ((index << 6 + occupied[index].trailingZeroBitCount - start) & (Self.slots - 1))
     }
 
     /// Takes the next entry whose deadline has passed, re-filing those met on the way whose deadline has moved.
+    @inline(__always)
     mutating func nextExpired(now: UInt64) -> Timed? {
         let target = now / Self.tick
+        return target == current && heads[slot(of: current)] == nil ? nil : turn(to: target, now: now)
+    }
+
+    private mutating func turn(to target: UInt64, now: UInt64) -> Timed? {
         // After a long sleep one turn visits every slot.
         if target > current + UInt64(Self.slots) { current = target - UInt64(Self.slots) }
         while current < target || heads[slot(of: current)] != nil {

@@ -199,4 +199,30 @@ import Testing
         #expect(head.outcome(crlf("GET / HTTP/1.1\n\n")) == .refused(.missingHost))
         #expect(head.outcome(first) == .refused(.missingHost), "it stays refused")
     }
+
+    /// One object reads the heads of many requests, and what it has found about the last authority it need not find again.
+    @Test func `what was read before changes nothing of what is read next`() {
+        let authorities = """
+            h h:80 h:8080 h8 H 127.0.0.1 127.0.0.1:80 127.0.0.12 127.0.0.1:8 [::1]:80 u@h h: h.example h.example. 1.2 h:0 h..
+            """.split(separator: " ")
+        let used = RequestHead()
+        for first in authorities {
+            for second in authorities {
+                for end in ["", "/", "/x", "?q", "/\(first)", ":1/", "@x/", "x/"] {
+                    used.reset()
+                    _ = used.outcome(crlf("GET http://\(first)/ HTTP/1.1\nHost: h\n\n"))
+                    used.reset()
+                    let bytes = crlf("GET http://\(second)\(end) HTTP/1.1\nHost: h\n\n")
+                    let fresh = RequestHead()
+                    let (outcome, expected) = (used.outcome(bytes), fresh.outcome(bytes))
+                    #expect(outcome == expected, "\(second)\(end) after \(first)")
+                    #expect(used.authority?.text == fresh.authority?.text, "\(second)\(end) after \(first)")
+                    #expect(used.authority?.host == fresh.authority?.host)
+                    #expect(used.authority?.form == fresh.authority?.form)
+                    #expect(used.authority?.explicitPort == fresh.authority?.explicitPort)
+                    #expect(used.target.path == fresh.target.path && used.target.userinfo == fresh.target.userinfo)
+                }
+            }
+        }
+    }
 }

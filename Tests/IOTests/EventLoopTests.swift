@@ -81,6 +81,34 @@ import Testing
         #expect(rung == [5100, 7000])
     }
 
+    /// The wheel's slots are of 50 ms, and a turn of it is of 25.6 s.
+    @Test func `a loop sleeps until the slot of its next deadline, wherever that stands on the wheel`() async throws {
+        let wrong = try await byHand { loop, clock in
+            var random = Numbers(seed: 7)
+            var wrong: [String] = []
+            var ends: [Int: Int] = [:]
+            let alarms = (0..<5).map { index in Alarm(on: loop) { ends[index] = nil } }
+            for _ in 0..<3000 {
+                let (now, index) = (loop.epochMilliseconds, random.next(below: alarms.count))
+                if ends[index] == nil {
+                    let milliseconds = 1 + random.next(below: random.next(below: 2) == 0 ? 3000 : 25_000)
+                    alarms[index].set(after: milliseconds)
+                    ends[index] = now + milliseconds
+                }
+                if let next = ends.values.min() {
+                    let (time, expected) = (loop.timeToNextDeadline ?? -1, next - now)
+                    if abs(time - expected) > 50 { wrong.append("\(time) ms instead of \(expected)") }
+                }
+                clock.advance(milliseconds: random.next(below: 5) == 0 ? 30_000 : random.next(below: 400))
+                _ = loop.runUntilIdle(within: 0)
+                let late = ends.values.filter { $0 + 50 <= loop.epochMilliseconds }
+                if !late.isEmpty { wrong.append("\(late) have not rung at \(loop.epochMilliseconds)") }
+            }
+            return withExtendedLifetime(alarms) { wrong }
+        }
+        #expect(wrong.isEmpty, "\(wrong.prefix(5))")
+    }
+
     @Test func `a loop that is driven by hand is idle once its tasks and their work on other threads have ended`()
         async throws
     {
@@ -123,6 +151,17 @@ import Testing
             return rung.list
         }
         #expect(order == [60, 120, 260, 500, 400])
+    }
+}
+
+/// The same numbers in every run.
+private struct Numbers {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next(below limit: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % limit
     }
 }
 

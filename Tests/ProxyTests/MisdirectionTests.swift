@@ -84,15 +84,14 @@ struct MisdirectionTests {
         default:
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
             guard sending == .ownRequest else {
-                exchange.forwarding.begin(to: destination)
+                exchange.forward(to: destination)
                 // It is driven by events as far as it needs no other wait.
-                while case .awaitsWork = try exchange.forwarding.advance(exchange, for: session.requester) {
-                    try await exchange.forwarding.performWork(exchange, for: session.requester)
+                while case .awaitsWork = try exchange.advance(for: session.requester) {
+                    try await exchange.performWork(for: session.requester)
                 }
                 return
             }
-            exchange.forwarding.begin(asking: destination, upgrade: destination.upgrade)
-            try await exchange.forwarding.ask(exchange, for: session.requester)
+            try await exchange.ask(destination, upgrade: destination.upgrade, for: session.requester)
         }
     }
 

@@ -22,7 +22,7 @@ struct OriginTests {
             for stream in [first, second] {
                 origin.keep(OriginConnection(stream: stream, to: origin, under: .plain), for: 10_000)
             }
-            let taken = (0..<3).map { _ in origin.takeIdle(under: .plain, for: Wakeup()) }
+            let taken = (0..<3).map { _ in origin.takeIdle(under: .plain) }
             return taken[0]?.stream === second && taken[1]?.stream === first && taken[2] == nil
         }
         #expect(isRight)
@@ -39,10 +39,10 @@ struct OriginTests {
             origin.keep(OriginConnection(stream: streams[0], to: origin, under: alice), for: 10_000)
             origin.keep(OriginConnection(stream: streams[1], to: origin, under: .plain), for: 10_000)
             return [
-                origin.takeIdle(under: bob, for: Wakeup()) == nil,
-                origin.takeIdle(under: alice, for: Wakeup())?.stream === streams[0],
-                origin.takeIdle(under: alice, for: Wakeup()) == nil,
-                origin.takeIdle(under: .plain, for: Wakeup())?.stream === streams[1],
+                origin.takeIdle(under: bob) == nil,
+                origin.takeIdle(under: alice)?.stream === streams[0],
+                origin.takeIdle(under: alice) == nil,
+                origin.takeIdle(under: .plain)?.stream === streams[1],
             ]
         }
         #expect(taken == [true, true, true, true])
@@ -64,7 +64,7 @@ struct OriginTests {
             if said.isEmpty { far.shutdownWrite() }
             // The far end's own wake-up tells when the near one is closed.
             while !far.hasPeerEnded { await far.waitForEvent() }
-            return (stream.isClosed && origin.takeIdle(under: .plain, for: Wakeup()) == nil, pool.count)
+            return (stream.isClosed && origin.takeIdle(under: .plain) == nil, pool.count)
         }
         #expect(isClosed)
         #expect(count == 0)
@@ -128,7 +128,7 @@ struct OriginTests {
                     OriginConnection(stream: streams[streams.count - 1], to: origin, under: .plain), for: 10_000)
             }
             // Used meanwhile, so that it has not rested as long as the third.
-            if let used = other.takeIdle(under: .plain, for: Wakeup()) { other.keep(used, for: 10_000) }
+            if let used = other.takeIdle(under: .plain) { other.keep(used, for: 10_000) }
             for _ in 0..<128 {
                 let stream = ByteStream(try await connectedPair(on: loop).0)
                 one.keep(OriginConnection(stream: stream, to: one, under: .plain), for: 10_000)

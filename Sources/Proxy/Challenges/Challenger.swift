@@ -54,11 +54,10 @@ final class Challenger {
     var isSecure: Bool { origin.protocol == .https }
     var fields: ChallengeFields { isProxy ? .proxy : .origin }
 
-    /// Whether its challenges concern anybody here: one could be answered, or a rule keeps the credential of a client's own
-    /// answer.
-    func isConcerned(by rules: RuleSet, in state: ChallengeState) -> Bool {
+    /// Whether a rule speaks of its challenges: one could be answered, or the credential of a client's own answer is kept.
+    func isConcerned(by rules: RuleSet) -> Bool {
         if judge !== rules { ask(rules) }
-        return mayAnswer || learns || isServed(by: state)
+        return mayAnswer || learns
     }
 
     /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
@@ -79,7 +78,8 @@ final class Challenger {
         return dependsOnClient
     }
 
-    private func isServed(by state: ChallengeState) -> Bool {
+    /// Whether a credential is kept for it.
+    func isServed(by state: ChallengeState) -> Bool {
         let generation = state.keptGeneration
         if kept.generation != generation {
             kept = (mayHaveCredentials && state.keepsCredentials(for: origin), generation)

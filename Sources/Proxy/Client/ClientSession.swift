@@ -72,6 +72,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester = Requester(stream, at: address, over: host.upstreams)
         restNumber = host.takeRestNumber()
         requester.wakeup.driver = self
+        requester.carrier = self
     }
 
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
@@ -193,8 +194,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     func lend() -> Exchange {
-        policy = host.policy
         let exchange = host.takeExchange()
+        if policy.exchanges !== exchange.policy { policy = host.policy }
         exchange.record.setClient(requester.address)
         return exchange
     }
@@ -205,6 +206,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         stream.close()
         requester.logins.closeAll()
         requester.wakeup.driver = nil
+        requester.carrier = nil
         host.forget(self)
     }
 
@@ -239,8 +241,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             isSilent = false
             host.noteFirstRequest()
         }
-        let planning = RequestPlanning(session: self, exchange: exchange)
-        try planning.admitClient()
+        try admit(exchange)
         if let authentication {
             switch authentication.judge(exchange, of: self) {
             case .proved: break
@@ -248,11 +249,11 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .undecided: return serve(exchange, from: .admitted)
             }
         }
-        switch try planning.plan() {
+        switch try plan(exchange) {
         case .forward(let destination):
             requester.leaves(by: .end, in: exchange)
             stream.setDeadline(after: nil)
-            exchange.forwarding.begin(to: destination)
+            exchange.forward(to: destination)
             advance(exchange)
         case let other: serve(exchange, from: .planned(other))
         }
@@ -269,7 +270,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         isAdvancing = true
         defer { isAdvancing = false }
         do throws(ExchangeFailure) {
-            switch try exchange.forwarding.advance(exchange, for: requester) {
+            switch try exchange.advance(for: requester) {
             case .awaitsEvent: watch(exchange)
             case .awaitsWork: serve(exchange, from: .forwarded)
             case .upgraded(let tunnel): relay(BlindTunnel(tunnel, of: exchange, for: requester), openedBy: exchange)
@@ -297,9 +298,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         exchange.upstream.stream?.socket.rest(telling: self)
     }
 
-    /// From now on the connection is a tunnel's, which needs no exchange.
+    /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.
     func relay(_ tunnel: BlindTunnel, openedBy exchange: Exchange) {
-        giveBack(exchange)
+        exchange.dissolve(into: requester.loop.buffers)
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {
             stream.wakeup = nil
@@ -326,9 +327,17 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     // MARK: - All others
 
+    /// The task is done: events carry on what follows.
+    private func takeBack() {
+        requester.presence.finish()
+        if case .ended = phase { return }
+        requester.carrier = self
+    }
+
     /// Hands the exchange to a task, which takes it from `stage` to its end.
     func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
         phase = .served(exchange)
+        requester.carrier = nil
         stream.wakeup = requester.wakeup
         if let upstream = exchange.upstream.stream {
             upstream.socket.observer = nil
@@ -339,7 +348,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         let task = requester.loop.spawn {
             let (session, exchange) = (service.value.session, service.value.exchange)
             let outcome = await service.value.serve(from: bound.value)
-            session.requester.presence.finish()
+            session.takeBack()
             switch outcome {
             case .ended(let goesOn): session.finish(exchange, goesOn: goesOn, lingers: !goesOn)
             case .awaitsEvent: session.watch(exchange)

@@ -93,12 +93,12 @@ struct Interception {
         // Nothing can come of its handshake when it ends its side now.
         session.requester.leaves(by: .end, in: exchange)
         defer { session.requester.leaves(by: .none, in: exchange) }
-        let connector = OriginConnector(
+        let context = ForwardingContext(
             requester: session.requester, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.label
-            return try await connector.connect()
+            return try await context.openConnection()
         }
         connection.peer.keep(connection, for: ResponseRelay.keptFor)
         return connection.security?.chain.leaf

@@ -13,7 +13,7 @@ struct RequestService {
         case arriving(ListenerIdentity)
         /// The head is there, and the client may use the proxy once it has said who it is.
         case admitted
-        case planned(RequestPlanning.Plan)
+        case planned(ClientSession.Plan)
         /// Its forwarding waits for work.
         case forwarded
         /// Its response stands in `outbound`, as far as the client has not taken it.
@@ -65,7 +65,7 @@ struct RequestService {
             if let authentication = session.authentication {
                 try await authentication.check(exchange, of: session)
             }
-            return try await carryOut(RequestPlanning(session: session, exchange: exchange).plan())
+            return try await carryOut(session.plan(exchange))
         case .planned(let plan): return try await carryOut(plan)
         case .forwarded: return try await forward()
         case .answered(let keepsConnection):
@@ -75,11 +75,11 @@ struct RequestService {
         }
     }
 
-    private func carryOut(_ plan: RequestPlanning.Plan) async throws(ExchangeFailure) -> Outcome {
+    private func carryOut(_ plan: ClientSession.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
         case .forward(let destination):
             session.stream.setDeadline(after: nil)
-            exchange.forwarding.begin(to: destination)
+            exchange.forward(to: destination)
             return try await forward()
         case .tunnel(let destination):
             try await session.requester.upstreams.renewWays(
@@ -97,10 +97,10 @@ struct RequestService {
     /// Does what the forwarding waits for, until only events are left to be waited for.
     private func forward() async throws(ExchangeFailure) -> Outcome {
         while true {
-            switch try exchange.forwarding.advance(exchange, for: session.requester) {
+            switch try exchange.advance(for: session.requester) {
             case .awaitsEvent: return .awaitsEvent
             case .upgraded(let tunnel): return .tunnels(BlindTunnel(tunnel, of: exchange, for: session.requester))
-            case .awaitsWork: try await exchange.forwarding.performWork(exchange, for: session.requester)
+            case .awaitsWork: try await exchange.performWork(for: session.requester)
             case .ended(let keeps): return .ended(goesOn: keeps)
             }
         }

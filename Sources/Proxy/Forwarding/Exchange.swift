@@ -46,9 +46,11 @@ final class Exchange {
     var loginAnswer: LoginAnswer?
     /// Nil for a client's.
     var own: OwnRequest?
-    /// What takes the request to its server and the response back, once it is known where that is.
+    /// Where the request goes; nil until that is known.
+    var destination: Destination?
+    /// What takes it there, and the response back.
     var forwarding = Forwarding()
-    private(set) var record: ExchangeRecord
+    let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     var startedAt: UInt64 = 0
     /// Until when it may wait for other requests before anything is at stake.
@@ -75,9 +77,9 @@ final class Exchange {
             && upstream.inbound.capacity == BufferPool.regular && headBytes.capacity <= BufferPool.regular
     }
 
-    /// Gives the buffers back to the loop; the exchange is not used again.
+    /// Gives the buffers back to the loop. The exchange is not used again; its record is as it was.
     func dissolve(into pool: BufferPool) {
-        reset()
+        forget()
         for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
     }
 
@@ -100,14 +102,14 @@ final class Exchange {
         self.challenges = nil
     }
 
-    /// Gives the record away, for what goes on without the exchange.
-    func detachRecord() -> ExchangeRecord {
-        defer { record = ExchangeRecord(keepsRequestLine: policy.keepsRequestLines) }
-        return record
-    }
-
     /// Forgets the request; bytes of the client's next one stay.
     func reset() {
+        forget()
+        record.reset()
+    }
+
+    private func forget() {
+        destination.forget()
         forwarding.reset()
         way = .direct
         waiting.reset()
@@ -124,7 +126,6 @@ final class Exchange {
         request.reset()
         body.reset()
         upstream.reset()
-        record.reset()
     }
 }
 

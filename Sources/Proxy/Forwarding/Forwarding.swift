@@ -62,8 +62,6 @@ struct Forwarding: ~Copyable {
 
     private var sending = RequestSending()
     private var relay = ResponseRelay()
-    /// Nil while there is no request.
-    private(set) var destination: Destination?
     /// Whether the request names its origin as the clients of an upgrade route do.
     private var isUpgraded = false
     /// Whether the response is relayed to the client; else it is read by the one who asked.
@@ -81,21 +79,13 @@ struct Forwarding: ~Copyable {
     static let discardMilliseconds = 5000
 
     /// From now on it is about the request whose head is there.
-    mutating func begin(to destination: Destination) {
-        begin(to: destination, upgrade: destination.upgrade, isRelayed: true)
-    }
-
-    /// The same for a request of our own, whose response stays with the caller.
-    /// - Parameter upgrade: nil where the request speaks of its origin as that does itself.
-    mutating func begin(asking destination: Destination, upgrade: UpgradedOrigin?) {
-        begin(to: destination, upgrade: upgrade, isRelayed: false)
-    }
-
-    private mutating func begin(to destination: Destination, upgrade: UpgradedOrigin?, isRelayed: Bool) {
-        sending = RequestSending(upgrade: upgrade)
+    /// - Parameters:
+    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    ///   - isRelayed: false for a request of our own, whose response stays with the caller.
+    mutating func begin(upgrade: UpgradedOrigin?, isRelayed: Bool) {
+        sending.begin(upgrade: upgrade)
         isUpgraded = upgrade != nil
         self.isRelayed = isRelayed
-        self.destination = destination
         mayReuse = true
         stage = .planned
     }
@@ -103,30 +93,21 @@ struct Forwarding: ~Copyable {
     /// Forgets the request.
     mutating func reset() {
         stage = .over
-        destination.forget()
-        verdict = nil
-        disposal = nil
-        work = nil
+        verdict.forget()
+        disposal.forget()
+        work.forget()
         upload.forget()
+        sending.reset()
         relay.reset()
     }
 
     // MARK: - The machine
 
-    /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
-    mutating func ask(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {
-        while true {
-            switch try advance(exchange, for: requester) {
-            case .awaitsEvent: await requester.wakeup.wait()
-            case .awaitsWork: try await performWork(exchange, for: requester)
-            case .upgraded, .ended: return
-            }
-        }
-    }
-
     /// Goes on as far as that is possible without waiting.
-    mutating func advance(_ exchange: Exchange, for requester: Requester) throws(ExchangeFailure) -> Progress {
-        guard requester.presence.isWanted, let destination else { throw .clientLost }
+    mutating func advance(
+        _ exchange: Exchange, for requester: Requester, to destination: Destination
+    ) throws(ExchangeFailure) -> Progress {
+        guard requester.presence.isWanted else { throw .clientLost }
         if work != nil { return .awaitsWork }
         let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
         do throws(ExchangeFailure) {
@@ -147,11 +128,16 @@ struct Forwarding: ~Copyable {
     /// - Returns: nil where another stage follows at once.
     private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         switch stage {
-        case .planned: return try prepare(context)
+        case .planned:
+            if let progress = try prepare(context) { return progress }
+            fallthrough
         case .prepared:
             guard context.takeKept(mayReuse) else { return wait(for: .connection) }
             stage = .connected
-        case .connected: return try beginLeg(context)
+            fallthrough
+        case .connected:
+            if let progress = try beginLeg(context) { return progress }
+            fallthrough
         case .sending: return try send(context)
         case .arrived: return judge(context)
         case .judged: return try carryOut(context, verdict)
@@ -170,13 +156,11 @@ struct Forwarding: ~Copyable {
             }
         case .over: return .ended(keeps: false)
         }
-        return nil
     }
 
     /// Does what the machine waits for.
-    mutating func performWork(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {
-        guard let work, let destination else { return }
-        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
+    mutating func performWork(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        guard let work else { return }
         self.work = nil
         switch work {
         case .ways:
@@ -192,7 +176,7 @@ struct Forwarding: ~Copyable {
             context.meetChallenges()
             try await sending.prepareAndBegin(context)
             stage = .sending
-        case .copy: try await sending.workOnCopy(context)
+        case .copy: try await context.workOnCopy()
         case .verdict:
             context.meetChallenges()
             verdict = await context.exchange.judge()
@@ -389,8 +373,13 @@ struct Forwarding: ~Copyable {
     }
 
     /// Has the rest of the body go on beside the response, if there is any.
+    @inline(__always)
     private func beginUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
-        guard context.exchange.body.mayGoOn, context.exchange.upstream.head.status != .switchingProtocols,
+        context.exchange.body.mayGoOn ? makeUpload(context) : nil
+    }
+
+    private func makeUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
+        guard context.exchange.upstream.head.status != .switchingProtocols,
             let stream = context.exchange.upstream.stream
         else { return nil }
         return ConcurrentUpload(

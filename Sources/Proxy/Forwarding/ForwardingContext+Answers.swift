@@ -16,7 +16,7 @@ extension ForwardingContext {
         let request = exchange.request
         guard
             request.target.userinfo != nil
-                || destination.challenger.isConcerned(by: rules, in: requester.shared.challenges),
+                || destination.isConcerned(in: requester.shared.challenges),
             request.method != .trace
         else { return false }
         guard request.fields.present.contains(.authorization) else { return true }

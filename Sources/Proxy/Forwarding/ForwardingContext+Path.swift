@@ -47,11 +47,10 @@ extension ForwardingContext {
     }
 
     private func takeIdle() -> OriginConnection? {
-        let wakeup = requester.wakeup
         if destination.hops.isEmpty {
-            return origin.takeIdle(under: origin.isSecure ? connector.terms : .plain, for: wakeup)
+            return origin.takeIdle(under: origin.isSecure ? terms : .plain)
         }
-        return exchange.way.peer(of: origin).takeIdle(under: connector.terms, for: wakeup)
+        return exchange.way.peer(of: origin).takeIdle(under: terms)
     }
 
     /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
@@ -60,8 +59,9 @@ extension ForwardingContext {
         guard !requester.logins.isEmpty else { return false }
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
-            terms: connector.terms)
-        guard let held = requester.logins.take(wanted, for: requester.wakeup) else { return false }
+            terms: terms)
+        guard let held = requester.logins.take(wanted) else { return false }
+        requester.hear(held.stream)
         exchange.upstream.attach(held)
         note(held.connection)
         exchange.record.upstream = .reused
@@ -77,6 +77,7 @@ extension ForwardingContext {
     }
 
     private func attach(_ connection: consuming OriginConnection, isReused: Bool) {
+        requester.hear(connection.stream)
         note(connection)
         exchange.upstream.attach(connection, isReused: isReused)
     }
@@ -85,12 +86,8 @@ extension ForwardingContext {
         if let security = connection.security { exchange.record.security = security.record }
     }
 
-    private var connector: OriginConnector {
-        OriginConnector(requester: requester, exchange: exchange, destination: destination)
-    }
-
     /// Connects by the way that the request takes.
-    func connect() async throws(Refusal) { attach(try await connector.connect(), isReused: false) }
+    func connect() async throws(Refusal) { attach(try await openConnection(), isReused: false) }
 
     /// Whether a parent may have stopped reading: squid says that it keeps the connection of a `407`, and never reads on
     /// where the request had a large body, even one that it had not asked for yet.

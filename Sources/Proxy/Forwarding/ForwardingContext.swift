@@ -1,3 +1,4 @@
+import Crypto
 import HTTP
 
 /// One request on its way: whoever asks, the working set, and where it goes. The machines that carry it get it from their
@@ -18,5 +19,20 @@ struct ForwardingContext {
             case .length(let length) = exchange.body.framing, length <= policy.limits.replayMemory
         else { return }
         exchange.body.keepCopy(in: room)
+    }
+
+    /// The digest of the request's whole body, of which a copy is kept; as `RequestBody.digest`.
+    func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
+        do throws(RequestBody.Failure) {
+            return try await exchange.body.digest(
+                algorithm, in: room, from: requester.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
+                mayLeaveOut: mayLeaveOut)
+        } catch { throw ExchangeFailure(error) }
+    }
+
+    /// Sends the copy of the request's body to its file, or reads it back, as `RequestSending` wants it.
+    func workOnCopy() async throws(ExchangeFailure) {
+        if exchange.body.wantsKeeping { return await exchange.body.keep(exchange.inbound) }
+        guard await exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
     }
 }

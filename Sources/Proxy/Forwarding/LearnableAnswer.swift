@@ -5,7 +5,7 @@ import HTTP
 
 /// A client's own answer in its request (`Authorization`, which the rules leave alone), to be kept as a rule with `learn`
 /// says if the server is seen to accept it. Only Basic has user and password in it; of the others nothing can be learned.
-struct LearnableAnswer {
+final class LearnableAnswer {
     private let credential: Credential
     private let learning: Learning
 

@@ -44,8 +44,7 @@ struct LoginExchange {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         try write(question, at: target, with: jar)
-        own.forwarding.begin(asking: destination, upgrade: nil)
-        do throws(ExchangeFailure) { try await own.forwarding.ask(own, for: requester) } catch {
+        do throws(ExchangeFailure) { try await own.ask(destination, upgrade: nil, for: requester) } catch {
             throw .unreachable(error.sentence(by: own.way))
         }
         let upstream = own.upstream

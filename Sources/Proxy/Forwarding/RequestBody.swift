@@ -67,14 +67,18 @@ final class RequestBody {
     var announcement = Announcement.none
 
     func begin(_ framing: BodyFraming, limits: Limits) {
+        // Most requests have none, and it is as after `reset`.
+        if framing == .none { return }
         self.framing = framing
         self.limits = limits
         progress = BodyProgress(framing, of: .client, limits: limits)
     }
 
     func reset() {
-        framing = .none
-        progress = BodyProgress(.none, of: .client, limits: .request)
+        if framing != .none {
+            framing = .none
+            progress = BodyProgress(.none, of: .client, limits: .request)
+        }
         copy.forget()
         isGone = false
         isSettled = false

@@ -14,7 +14,7 @@ struct RequestSending: ~Copyable {
     enum Step {
         /// There is nothing to do until an event of either channel.
         case awaitsEvent
-        /// The copy of the body wants its file: `workOnCopy`.
+        /// The copy of the body wants its file: `ForwardingContext.workOnCopy`.
         case awaitsCopy
         /// The head of the final response is there.
         case answered
@@ -35,7 +35,7 @@ struct RequestSending: ~Copyable {
     }
 
     /// As the upstream gets it.
-    private var head: UpstreamRequestHead
+    private var head = UpstreamRequestHead()
     private var stage = Stage.answered
     /// Rings when nobody waits for `100 Continue` any more.
     private var alarm: Alarm?
@@ -45,8 +45,17 @@ struct RequestSending: ~Copyable {
     private var sentAt: UInt64 = 0
     private var expectation = ContinueExpectation()
 
+    /// From now on it is about the request whose head is there.
     /// - Parameter upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
-    init(upgrade: UpgradedOrigin? = nil) { head = UpstreamRequestHead(upgrade: upgrade) }
+    mutating func begin(upgrade: UpgradedOrigin?) {
+        head.begin(upgrade: upgrade)
+        expectation = ContinueExpectation()
+        owesClient = false
+        stage = .answered
+    }
+
+    /// Forgets the request.
+    mutating func reset() { alarm.forget() }
 
     /// Sees to it that the body can be sent again after a challenge: it is copied, and for a larger one the origin is
     /// asked before it is sent. That is so too where an answer goes with the request, since any may be refused: a nonce
@@ -148,7 +157,12 @@ struct RequestSending: ~Copyable {
             switch stage {
             case .head:
                 guard try flushHead(context, to: stream) else { return .awaitsEvent }
-                if context.exchange.body.announcement == .made { expect(context) } else { awaitResponse(context) }
+                if context.exchange.body.announcement == .made {
+                    expect(context)
+                    continue
+                }
+                awaitResponse(context)
+                if !stream.isReadable, context.exchange.upstream.inbound.isEmpty { return .awaitsEvent }
             case .expecting:
                 guard try endsExpectation(context, of: stream) else { return .awaitsEvent }
             case .body:
@@ -180,12 +194,6 @@ struct RequestSending: ~Copyable {
             case .answered: return .answered
             }
         }
-    }
-
-    /// Sends the copy of the body to its file, or reads it back, as `advance` wants it.
-    func workOnCopy(_ context: ForwardingContext) async throws(ExchangeFailure) {
-        if context.exchange.body.wantsKeeping { return await context.exchange.body.keep(context.exchange.inbound) }
-        guard await context.exchange.body.readBack() else { throw ExchangeFailure(.copyLost) }
     }
 
     private func flushHead(_ context: ForwardingContext, to stream: ByteStream) throws(ExchangeFailure) -> Bool {
@@ -254,11 +262,7 @@ struct RequestSending: ~Copyable {
             }
             (expectation.isAdded, expectation.isForIdentity) = (false, false)
         }
-        do throws(RequestBody.Failure) {
-            return try await context.exchange.body.digest(
-                algorithm, in: context.room, from: context.requester.stream, inbound: context.exchange.inbound,
-                idle: context.policy.timeouts.idle, mayLeaveOut: mayLeaveOut)
-        } catch { throw ExchangeFailure(error) }
+        return try await context.bodyDigest(algorithm, mayLeaveOut: mayLeaveOut)
     }
 
     // MARK: - Body

@@ -60,18 +60,18 @@ struct ResponseRelay: ~Copyable {
 
     /// From now on it is about the response whose head is there.
     mutating func begin(note: String?, upload: ConcurrentUpload?) {
-        self.note = note
-        self.upload = upload
+        if let note { self.note = note }
+        if let upload { self.upload = upload }
         stage = .head
         isHeadSent = false
     }
 
     /// Forgets the response.
     mutating func reset() {
-        note = nil
+        note.forget()
         upload.forget()
         reframed.forget()
-        splicing = nil
+        splicing.forget()
     }
 
     /// Relays what has come, without waiting.

@@ -51,8 +51,7 @@ struct TokenClient {
             endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
             by: policy.rules)
         try await upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
-        exchange.forwarding.begin(asking: destination, upgrade: destination.upgrade)
-        try await exchange.forwarding.ask(exchange, for: requester)
+        try await exchange.ask(destination, upgrade: destination.upgrade, for: requester)
     }
 
     // MARK: - The messages

@@ -9,7 +9,13 @@ import Telemetry
 struct UpstreamRequestHead {
     var rewrite = RequestRewrite()
 
-    init(upgrade: UpgradedOrigin? = nil) { rewrite.upgrade = upgrade }
+    /// From now on it is that of another request.
+    mutating func begin(upgrade: UpgradedOrigin?) {
+        rewrite.connection = .none
+        rewrite.dropping = []
+        rewrite.upgrade.forget()
+        if let upgrade { rewrite.upgrade = upgrade }
+    }
 
     /// Writes it to the exchange's `outbound`.
     mutating func write(_ exchange: Exchange, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {

@@ -15,7 +15,7 @@ final class BlindTunnel {
     private let tunnel: Tunnel
     private let requester: Requester
 
-    /// Takes the record from the exchange, and what has come from both sides.
+    /// Takes the record over, and what has come from both sides. The exchange is to be dissolved.
     init(_ opened: OpenedTunnel, of exchange: Exchange, for requester: Requester) {
         self.requester = requester
         upstream = opened.stream
@@ -24,7 +24,7 @@ final class BlindTunnel {
             client: requester.stream, upstream: opened.stream, idle: exchange.policy.timeouts.idle,
             on: requester.loop, sent: exchange.inbound, early: opened.early)
         exchange.inbound.clear()
-        record = exchange.detachRecord()
+        record = exchange.record
         requester.metrics.add(to: .tunnelsOpened)
     }
 

@@ -20,6 +20,8 @@ final class Destination {
     let relayedAddress: IPAddress?
     /// Whether the rules do not let anybody connect to that address.
     let isProhibited: Bool
+    /// Whether the rules have anything to say of its challenges.
+    private let isRuled: Bool
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
 
@@ -27,6 +29,7 @@ final class Destination {
         self.rules = rules
         self.origin = origin
         challenger = Challenger(origin.authority, title: origin.title)
+        isRuled = challenger.isConcerned(by: rules)
         self.route = route
         self.upgrade = upgrade
         self.hops = hops
@@ -44,6 +47,9 @@ final class Destination {
         return scheme == .http && port == upgrade.clientPort
             && origin.isServer(.https, host: host, port: upgrade.originPort)
     }
+
+    /// Whether its challenges concern anybody here: a rule speaks of them, or a credential is kept.
+    func isConcerned(in state: ChallengeState) -> Bool { isRuled || challenger.isServed(by: state) }
 
     /// Whether the ways are known; else `Worker.renewWays` finds them.
     func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }

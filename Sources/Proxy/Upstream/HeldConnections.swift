@@ -70,11 +70,10 @@ final class HeldConnections: ChannelObserver {
 
     /// The connection on which exactly these versions of credentials are logged in, or the client itself where there is
     /// none. One of an older version has no more use.
-    func take(_ wanted: Wanted, for wakeup: Wakeup) -> Held? {
+    func take(_ wanted: Wanted) -> Held? {
         while let place = connections.firstIndex(where: { $0.isMeant(for: wanted) }) {
             let held = remove(at: place)
             if held.serves(wanted) {
-                held.stream.wakeup = wakeup
                 for login in [held.login, held.parentLogin] { login.map(begin) }
                 return held
             }

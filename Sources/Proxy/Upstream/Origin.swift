@@ -114,8 +114,8 @@ final class Origin: ChannelObserver {
     var holdsConnections: Bool { !idle.isEmpty }
 
     /// The connection made under these terms that was used last, since it is the least likely to have been closed
-    /// meanwhile.
-    func takeIdle(under terms: ConnectionTerms, for wakeup: Wakeup) -> OriginConnection? {
+    /// meanwhile. Nobody hears of its events until the caller sees to it.
+    func takeIdle(under terms: ConnectionTerms) -> OriginConnection? {
         while let connection = removeLast(under: terms) {
             pool.leave(connection)
             connection.stream.socket.observer = nil
@@ -123,7 +123,6 @@ final class Origin: ChannelObserver {
                 connection.stream.close()
                 continue
             }
-            connection.stream.wakeup = wakeup
             return connection
         }
         return nil

@@ -21,6 +21,8 @@ final class Requester {
     var tunnel: InterceptedTunnel?
     /// How the client shows that it has left.
     var sign = Departure.reset
+    /// Whoever carries requests on by the events of their channels; nil while a task does. It lets go when it ends.
+    var carrier: (any ChannelObserver)?
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
 
@@ -47,6 +49,13 @@ final class Requester {
     var metrics: Metrics { upstreams.metrics }
     /// What the tasks wait on that carry the requests out.
     var wakeup: Wakeup { presence.wakeup }
+
+    /// From now on the events of that connection carry the request on, or wake the task that does.
+    func hear(_ upstream: ByteStream) {
+        if let carrier { return upstream.socket.rest(telling: carrier) }
+        upstream.socket.observer = nil
+        upstream.wakeup = wakeup
+    }
 
     /// Whether the client knows that it speaks to a proxy.
     var isProxy: Bool { tunnel == nil }

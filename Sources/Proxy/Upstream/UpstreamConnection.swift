@@ -108,16 +108,14 @@ final class UpstreamConnection {
     /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
     func release(keptFor limit: Int) {
         guard let connection = connection.take() else { return }
-        let (login, parentLogin) = (login, parentLogin)
-        self.login.forget()
-        self.parentLogin.forget()
-        guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
-        if let holder = login ?? parentLogin {
-            let held = HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
-            holder.rest(held, for: limit)
-        } else {
-            connection.peer.keep(connection, for: limit)
+        defer {
+            login.forget()
+            parentLogin.forget()
         }
+        guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
+        guard let holder = login ?? parentLogin else { return connection.peer.keep(connection, for: limit) }
+        holder.rest(
+            HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin), for: limit)
     }
 
     /// Reads what has come of the next response head, which may be an interim one. One that is there already is the next.

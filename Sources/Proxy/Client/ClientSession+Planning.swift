@@ -4,8 +4,8 @@ import HTTP
 import Rules
 import Telemetry
 
-/// Decides what is done with a request, once its head is there: whether the client may ask at all, and which way it goes.
-struct RequestPlanning {
+/// Deciding what is done with a request, once its head is there: whether the client may ask at all, and which way it goes.
+extension ClientSession {
     enum Plan {
         case forward(Destination)
         case tunnel(Destination)
@@ -13,18 +13,15 @@ struct RequestPlanning {
         case answerOptions
     }
 
-    let session: ClientSession
-    let exchange: Exchange
-
     /// Takes note of the request, and sends clients away that are not served.
-    func admitClient() throws(ExchangeFailure) {
+    func admit(_ exchange: Exchange) throws(ExchangeFailure) {
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
-        record()
+        record(exchange)
         // It was asked when the client came, of the rules of then.
-        guard exchange.policy.rules.clients.permits(session.requester.address) else {
-            throw .refused(.client(at: session.requester.address, by: exchange.policy.rules.clients))
+        guard exchange.policy.rules.clients.permits(requester.address) else {
+            throw .refused(.client(at: requester.address, by: exchange.policy.rules.clients))
         }
-        guard session.isStillAdmitted() else {
+        guard isStillAdmitted() else {
             var refusal = Refusal(
                 .forbidden, .httpRequestDenied, "who opened this tunnel may no longer use the proxy: open another")
             refusal.keepsConnection = false
@@ -32,7 +29,7 @@ struct RequestPlanning {
         }
     }
 
-    func plan() throws(ExchangeFailure) -> Plan {
+    func plan(_ exchange: Exchange) throws(ExchangeFailure) -> Plan {
         let request = exchange.request
         let head = exchange.headBytes
         do throws(HTTPError) { try exchange.body.check(exchange.inbound) } catch { throw .refused(Refusal(error)) }
@@ -40,24 +37,24 @@ struct RequestPlanning {
             throw .refused(
                 Refusal(.badGateway, .proxyLoopDetected, "the request came back to this proxy: it runs in a circle"))
         }
-        if let tunnel = session.requester.tunnel {
-            try checkTarget(in: tunnel)
+        if let tunnel = requester.tunnel {
+            try checkTarget(of: exchange, in: tunnel)
         } else {
-            if request.target.form == .authority { return .tunnel(try destination()) }
+            if request.target.form == .authority { return .tunnel(try destination(of: exchange)) }
             if request.target.form == .asterisk, request.target.authority == nil { return .answerOptions }
-            try checkTarget()
+            try checkTarget(of: exchange)
         }
         if request.maxForwards == 0 {
             if request.method == .options { return .answerOptions }
             throw .refused(
                 Refusal(.methodNotAllowed, .httpRequestDenied, "this proxy does not answer TRACE requests itself"))
         }
-        return .forward(try destination())
+        return .forward(try destination(of: exchange))
     }
 
     // MARK: - Whom it is for
 
-    private func checkTarget() throws(ExchangeFailure) {
+    private func checkTarget(of exchange: Exchange) throws(ExchangeFailure) {
         let target = exchange.request.target
         switch target.scheme {
         case .http, .https: return
@@ -80,7 +77,9 @@ struct RequestPlanning {
 
     /// A request in a tunnel is for the server that the tunnel was opened to, or for nobody: on its way there it may
     /// get a credential, which is for that server alone.
-    private func checkTarget(in tunnel: InterceptedTunnel) throws(ExchangeFailure) {
+    private func checkTarget(
+        of exchange: Exchange, in tunnel: InterceptedTunnel
+    ) throws(ExchangeFailure) {
         let request = exchange.request
         let head = exchange.headBytes
         if let misdirection = tunnel.misdirection { throw .refused(misdirection) }
@@ -109,8 +108,8 @@ struct RequestPlanning {
     }
 
     /// Whom the request is for, by the rules that apply to it.
-    private func destination() throws(ExchangeFailure) -> Destination {
-        let destination = try namedDestination()
+    private func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
+        let destination = try namedDestination(of: exchange)
         if let rule = destination.route.rule { exchange.record.route = rule.name }
         if destination.route.action == .deny {
             let origin = destination.origin
@@ -119,14 +118,16 @@ struct RequestPlanning {
                     .forbidden, .httpRequestDenied,
                     "the rules of this proxy do not let requests go to \(origin.hostText) port \(origin.port)"))
         }
-        if let address = destination.relayedAddress { try check(address, of: destination) }
+        if let address = destination.relayedAddress { try check(address, of: destination, asked: exchange) }
         return destination
     }
 
     /// Where a name leads that a parent looks up, nobody here knows; an address is judged all the same.
-    private func check(_ address: IPAddress, of destination: Destination) throws(ExchangeFailure) {
+    private func check(
+        _ address: IPAddress, of destination: Destination, asked exchange: Exchange
+    ) throws(ExchangeFailure) {
         let (origin, egress) = (destination.origin, exchange.policy.rules.egress)
-        if let kind = session.requester.shared.ownListeners.kind(at: address, port: origin.port),
+        if let kind = requester.shared.ownListeners.kind(at: address, port: origin.port),
             kind == .proxy || !exchange.asksForPractice
         {
             throw .refused(Refusal(kind, host: origin.hostText, port: origin.port))
@@ -136,11 +137,11 @@ struct RequestPlanning {
         }
     }
 
-    private func namedDestination() throws(ExchangeFailure) -> Destination {
+    private func namedDestination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
         let rules = exchange.policy.rules
-        if let tunnel = session.requester.tunnel {
+        if let tunnel = requester.tunnel {
             let host = tunnel.host
-            return session.requester.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
+            return requester.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -148,23 +149,23 @@ struct RequestPlanning {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return session.requester.upstreams.destination(
-            scheme, host: head.readable.extracting(authority.host), port: port(of: authority), by: rules)
+        return requester.upstreams.destination(
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange), by: rules)
     }
 
-    private func port(of authority: Authority?) -> UInt16 {
+    private func port(of authority: Authority?, in exchange: Exchange) -> UInt16 {
         authority?.explicitPort ?? exchange.request.target.scheme?.defaultPort ?? 80
     }
 
     // MARK: - For the record
 
     /// What the log and the metrics will know of the request.
-    private func record() {
+    private func record(_ exchange: Exchange) {
         let request = exchange.request
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
-        if let user = session.user { exchange.record.user = user }
+        if let user = user { exchange.record.user = user }
         guard exchange.record.keepsRequestLine else { return }
-        if let tunnel = session.requester.tunnel { return record(in: tunnel) }
+        if let tunnel = requester.tunnel { return record(exchange, in: tunnel) }
         let head = exchange.headBytes
         let authority = request.authority
         let form: ExchangeRecord.TargetForm =
@@ -179,11 +180,11 @@ struct RequestPlanning {
         exchange.record.setTarget(
             method: head.readable.extracting(request.methodName), form: form,
             host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
-            port: Int(port(of: authority)),
+            port: Int(port(of: authority, in: exchange)),
             path: head.readable.extracting(isPath ? request.target.text : request.target.path))
     }
 
-    private func record(in tunnel: InterceptedTunnel) {
+    private func record(_ exchange: Exchange, in tunnel: InterceptedTunnel) {
         let request = exchange.request
         let (head, host) = (exchange.headBytes, tunnel.bracketedHost)
         exchange.record.setTarget(

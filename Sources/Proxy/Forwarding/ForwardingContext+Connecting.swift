@@ -4,15 +4,9 @@ import Rules
 import Telemetry
 import Transport
 
-/// Makes a connection for an exchange, by the way that it takes: to its origin, through a parent or not, or to the parent
-/// that makes the request itself; with TLS wherever it is spoken.
-struct OriginConnector {
-    let requester: Requester
-    let exchange: Exchange
-    let destination: Destination
-
-    private var origin: Origin { destination.origin }
-
+/// Making a connection by the way that the request takes: to its origin, through a parent or not, or to the parent that
+/// makes the request itself; with TLS wherever it is spoken.
+extension ForwardingContext {
     /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
     var terms: ConnectionTerms {
         destination.terms(
@@ -22,33 +16,33 @@ struct OriginConnector {
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
-    func connect() async throws(Refusal) -> OriginConnection {
+    func openConnection() async throws(Refusal) -> OriginConnection {
         let started = requester.loop.now
         defer { exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started) }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
-                requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
+                requester: requester, policy: policy, client: requester.identity(in: exchange),
                 destination: destination, parent: exchange.way.parent
             ).connect()
             exchange.record.upstream = .opened
             return connection
         }
-        var connection = try await connect(resuming: true)
+        var connection = try await openConnection(resuming: true)
         // What a session carries on may have come to an end since it began.
         if !connection.isStillTrusted {
             connection.stream.close()
-            connection = try await connect(resuming: false)
+            connection = try await openConnection(resuming: false)
         }
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
         return connection
     }
 
-    private func connect(resuming: Bool) async throws(Refusal) -> OriginConnection {
+    private func openConnection(resuming: Bool) async throws(Refusal) -> OriginConnection {
         switch exchange.way {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
-            let stream = try await requester.dialer(for: exchange.policy).connect(
+            let stream = try await requester.dialer(for: policy).connect(
                 host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
             stream.wakeup = requester.wakeup
             if isForPractice, let peer = stream.peerAddress,
@@ -83,7 +77,7 @@ struct OriginConnector {
             return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
         let security = try await OriginHandshake(
-            requester: requester, policy: exchange.policy, client: requester.identity(in: exchange), own: exchange.own,
+            requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
             origin: origin, tls: destination.route.tls, terms: terms
         ).secure(stream, resuming: resuming)
         return OriginConnection(

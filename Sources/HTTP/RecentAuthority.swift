@@ -1,0 +1,33 @@
+import Bytes
+
+/// The authority that was read last: most requests name the server that the one before named, and what was found about it
+/// then need not be found again.
+struct RecentAuthority {
+    private let text = ByteBuffer(capacity: 64)
+    /// With offsets from the start of `text`.
+    private var authority: Authority?
+
+    /// The authority that begins at `start` and ends where the path, the query or `end` begins, if it is that one.
+    func read(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Authority? {
+        let text = text
+        let next = start &+ text.count
+        guard let authority, next <= end, bytes.beginsPath(at: next, or: end),
+            bytes.extracting(start..<next).equalsIgnoringCase(text.readable)
+        else { return nil }
+        return authority.moved(by: start)
+    }
+
+    /// The authority was read.
+    mutating func remember(_ authority: Authority, of bytes: Span<UInt8>) {
+        text.clear()
+        text.append(bytes.extracting(authority.text))
+        self.authority = authority.moved(by: 0 &- authority.text.lowerBound)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the authority of a target has come to its end (RFC 3986 section 3.2).
+    func beginsPath(at offset: Int, or end: Int) -> Bool {
+        offset == end || self[offset] == .slash || self[offset] == UInt8(ascii: "?")
+    }
+}

@@ -1,9 +1,7 @@
 # The house rules that need more than a search: no circle of folders in a target, no function over 60 lines, none with more
 # than 6 parameters. Reads all Swift files below Sources twice, and prints each breach as a line:
 #
-#     awk -f Tests/lint.awk knotted='TARGET...' long='TARGET...' FILE... pass=2 FILE...
-#
-# The folders of `knotted` targets may form circles, and the functions of `long` ones are not counted.
+#     awk -f Tests/lint.awk FILE... pass=2 FILE...
 #
 # Relies on the layout that `swift format` gives: a closing brace stands alone below the start of the line it belongs to.
 
@@ -82,11 +80,7 @@ pass != 2 {
     if (signature != "") readSignature()
 }
 
-function names(list, target) { return index(" " list " ", " " target " ") }
-
-function report(line, sentence) {
-    if (!names(long, target)) print FILENAME ":" line ": " sentence
-}
+function report(line, sentence) { print FILENAME ":" line ": " sentence }
 
 # Counts once the brackets are closed; until then the next line belongs to the signature, too.
 function readSignature(    rest, depth, place, character, commas) {
@@ -125,7 +119,6 @@ END {
         }
     } while (removed)
     for (room in rooms) {
-        if (names(knotted, rooms[room])) continue
         for (other in rooms) if ((room, other) in uses) print uses[room, other] ", which is in a circle with this folder"
     }
 }

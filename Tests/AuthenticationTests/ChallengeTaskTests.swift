@@ -30,7 +30,7 @@ import Testing
 
     func challenged(
         _ task: inout ChallengeTask, by line: String = #"Basic realm="r", Digest realm="r", nonce="n""#,
-        _ refusal: Refusal? = nil
+        _ refusal: RepeatedChallenge? = nil
     ) -> String {
         let read = challenges(line)
         return said(

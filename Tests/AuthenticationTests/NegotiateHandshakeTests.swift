@@ -11,8 +11,8 @@ struct NegotiateHandshakeTests {
     enum Event: Sendable {
         case begun
         case sends([UInt8]?)
-        case refused(KerberosStep?, mayRetry: Bool, Refusal)
-        case lost(isOffered: Bool, Refusal)
+        case refused(KerberosStep?, mayRetry: Bool, RepeatedChallenge)
+        case lost(isOffered: Bool, RepeatedChallenge)
         case accepted(KerberosStep?, persists: Bool, Acceptance)
     }
 

@@ -116,9 +116,11 @@ struct NegotiateSchemeTests {
     }
 
     @Test(arguments: [
-        (TicketError.unavailable("the KDC is away"), Refusal.aborted), (.refused("a wrong password"), .refused),
+        (TicketError.unavailable("the KDC is away"), RepeatedChallenge.aborted),
+        (.refused("a wrong password"), .refused),
     ])
-    func `a missing ticket is told from a refused password`(error: TicketError, refusal: Refusal) async throws {
+    func `a missing ticket is told from a refused password`(error: TicketError, refusal: RepeatedChallenge) async throws
+    {
         let connections = try connections(Principal(error: error))
         let thrown = await #expect(throws: AuthenticationError.self) {
             try await connections.prepare(under: LoginTerms())
@@ -128,10 +130,10 @@ struct NegotiateSchemeTests {
     }
 
     @Test(arguments: [
-        (KerberosStep.continue([1]), Refusal.proceed), (.established, .denied), (.failed, .denied),
+        (KerberosStep.continue([1]), RepeatedChallenge.proceed), (.established, .denied), (.failed, .denied),
         (.clockSkew, .aborted),
     ])
-    func `a token in a refusal goes on or ends it`(step: KerberosStep, refusal: Refusal) async throws {
+    func `a token in a refusal goes on or ends it`(step: KerberosStep, refusal: RepeatedChallenge) async throws {
         let context = try connections(Principal(step: step)).makeContext(over: nil, under: LoginTerms())
         _ = try await said(context)
         #expect(context.refused(by: Self.answer) == refusal)

@@ -50,7 +50,7 @@ struct IdentityChoiceTests {
         let policy = try policy(credential + rule, identities: [files])
         return IdentityChoice(
             rules: policy.rules, credentials: policy.credentials,
-            origin: Authentication.Origin(host: "a.example", port: 443, protocol: .https),
+            origin: Origin(host: "a.example", port: 443, protocol: .https),
             client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user), metrics: metrics)
     }
 

@@ -114,7 +114,7 @@ struct MisdirectionTests {
             let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }
             let worker = Worker(
                 policy: service, shared: shared, on: loop, in: SystemNetwork(try Resolver(on: loop), on: loop),
-                counting: clients, arrivals: 1, idleLimit: 8)
+                room: Worker.Room(clients: clients, arrivals: 1, idle: 8))
             let session = ClientSession(
                 try BlockingSocket.pair(on: loop).loop, at: IPAddress(v4: 0x7F00_0001), number: 0, of: worker)
             let scene = Scene(worker: worker, session: session, exchange: Exchange(policy: policy, on: loop))

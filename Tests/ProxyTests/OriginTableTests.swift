@@ -10,7 +10,7 @@ import Transport
 struct OriginTableTests {
     private static func origin(
         _ table: inout OriginTable, _ host: String, _ port: UInt16 = 80, _ scheme: Scheme = .http
-    ) -> Origin {
+    ) -> UpstreamServer {
         table.origin(scheme, host: host.utf8Span.span, port: port)
     }
 

@@ -23,7 +23,7 @@ struct RuleDelegateTests {
 
     private static func challenge(_ host: String) -> AuthenticationChallenge {
         let space = ProtectionSpace(
-            origin: Authentication.Origin(host: host, port: 80, protocol: .http), realm: "r",
+            origin: Origin(host: host, port: 80, protocol: .http), realm: "r",
             authenticationMethod: .basic)
         return AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0,
@@ -34,7 +34,7 @@ struct RuleDelegateTests {
         _ host: String, proposing credential: Credential? = nil
     ) -> AuthenticationChallenge {
         let space = ProtectionSpace(
-            origin: Authentication.Origin(host: host, port: 80, protocol: .http), realm: nil,
+            origin: Origin(host: host, port: 80, protocol: .http), realm: nil,
             authenticationMethod: .negotiate)
         return AuthenticationChallenge(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: 0,

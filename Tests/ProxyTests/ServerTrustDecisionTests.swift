@@ -38,8 +38,8 @@ struct ServerTrustDecisionTests {
             ask: { findings in
                 asked.append(findings)
                 return rules.decide(
-                    ChallengeQuery(
-                        host: "lab.example", port: 443, protocol: .https, method: .serverTrust, isSecure: true,
+                    .serverTrust(
+                        host: "lab.example", port: 443,
                         client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user), findings: findings,
                         today: Day(today)))
             })
@@ -139,9 +139,7 @@ struct ServerTrustDecisionTests {
                 let rules = try policy(suggestion.text).rules
                 let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
                 let decision = rules.decide(
-                    ChallengeQuery(
-                        host: host, port: 8443, protocol: .https, method: .serverTrust, isSecure: true, client: client,
-                        findings: found, today: today))
+                    .serverTrust(host: host, port: 8443, client: client, findings: found, today: today))
                 let terms = TrustTerms(
                     allow: found, pins: [try #require(KeyPin(Self.pin))], until: Day("2027-02-19"))
                 #expect(decision.answer == .trust(terms), "\(suggestion.text)")

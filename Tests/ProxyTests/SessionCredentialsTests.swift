@@ -9,7 +9,7 @@ import Testing
 
 struct SessionCredentialsTests {
     private let space = ProtectionSpace(
-        origin: Authentication.Origin(host: "host", port: 80, protocol: .http), realm: "r",
+        origin: Origin(host: "host", port: 80, protocol: .http), realm: "r",
         authenticationMethod: .basic)
     private let here = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
     private let there = ClientIdentity(address: IPAddress(v4: 0x7F00_0002))

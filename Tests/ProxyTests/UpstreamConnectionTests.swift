@@ -11,7 +11,7 @@ struct UpstreamConnectionTests {
     private static func connection(on loop: EventLoop) async throws -> (UpstreamConnection, Socket) {
         let (near, far) = try await connectedPair(on: loop)
         let upstream = UpstreamConnection(limits: .response, on: loop)
-        let origin = Origin(
+        let origin = UpstreamServer(
             scheme: .http, host: "example.com".utf8Span.span, port: 80, pool: IdlePool(limit: 1))
         upstream.attach(
             OriginConnection(stream: ByteStream(near), to: origin, under: .plain), isReused: false)

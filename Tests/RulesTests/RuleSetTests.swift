@@ -56,13 +56,16 @@ import Testing
             for realm in ["R1", "S2", "T", "U0", "U1", "V", "W6", "none"] {
                 for (number, user) in clients.enumerated() {
                     for isOdd in [false, true] {
-                        queries.append(
-                            ChallengeQuery(
-                                host: host, port: isOdd ? 81 : 80, protocol: isOdd ? .https : .http, realm: realm,
-                                method: host == "t1.example" ? .serverTrust : .basic, isProxy: number == 1,
-                                isSecure: isOdd, client: ClientIdentity(address: Self.local.address, user: user),
-                                findings: isOdd ? .expired : .revoked, failures: number,
-                                today: Day("2027-01-0\(number + 4)")))
+                        var query = ChallengeQuery(
+                            host: host, port: isOdd ? 81 : 80, protocol: isOdd ? .https : .http, realm: realm,
+                            method: host == "t1.example" ? .serverTrust : .basic,
+                            client: ClientIdentity(address: Self.local.address, user: user))
+                        query.isProxy = number == 1
+                        query.isSecure = isOdd
+                        query.findings = isOdd ? .expired : .revoked
+                        query.failures = number
+                        query.today = Day("2027-01-0\(number + 4)")
+                        queries.append(query)
                     }
                 }
             }
@@ -106,12 +109,13 @@ import Testing
         let rules = try rules("challenge \"x\" { \(predicate); cancel }")
         var fitting = ChallengeQuery(
             host: "A.example", port: 8080, protocol: .http, realm: "Rome", method: .digest,
-            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: "alice"),
-            failures: 1)
+            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: "alice"))
+        fitting.failures = 1
         #expect(rules.decide(fitting).rule?.name == "x")
-        let other = ChallengeQuery(
-            host: "b.example", port: 443, protocol: .https, realm: nil, method: .basic, isProxy: true, isSecure: true,
-            client: ClientIdentity(address: IPAddress(v4: 0x0A00_0001)), failures: 5)
+        var other = ChallengeQuery(
+            host: "b.example", port: 443, protocol: .https, method: .basic,
+            client: ClientIdentity(address: IPAddress(v4: 0x0A00_0001)))
+        (other.isProxy, other.isSecure, other.failures) = (true, true, 5)
         let isOpenEnded = predicate == "failures 1.."
         #expect((rules.decide(other).rule == nil) == !isOpenEnded)
         fitting.failures = 0

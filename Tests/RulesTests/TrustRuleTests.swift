@@ -12,9 +12,12 @@ import Testing
         issuers: [String] = [],
         today: String? = nil
     ) -> ChallengeQuery {
-        ChallengeQuery(
-            host: host, port: 443, protocol: .https, method: method, isSecure: true, client: Self.local,
-            issuers: issuers, findings: findings, today: today.flatMap { Day($0) })
+        var query = ChallengeQuery(host: host, port: 443, protocol: .https, method: method, client: Self.local)
+        query.isSecure = true
+        query.issuers = issuers
+        query.findings = findings
+        query.today = today.flatMap { Day($0) }
+        return query
     }
 
     @Test func `a decision to trust carries its terms`() throws {

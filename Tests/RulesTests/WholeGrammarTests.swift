@@ -6,10 +6,11 @@ import Testing
 /// Rules about parents, forms, tickets and tokens, compiled.
 @Suite struct WholeGrammarTests {
     private func decide(_ rules: RuleSet, _ host: String, _ method: AuthenticationMethod) -> Decision {
-        rules.decide(
-            ChallengeQuery(
-                host: host, port: 443, protocol: .https, method: method, isSecure: true,
-                client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001))))
+        var query = ChallengeQuery(
+            host: host, port: 443, protocol: .https, method: method,
+            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)))
+        query.isSecure = true
+        return rules.decide(query)
     }
 
     @Test(arguments: ["challenge { host a; ask }", "log combined", "log squid stdout"])

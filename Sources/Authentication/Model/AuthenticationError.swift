@@ -43,7 +43,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     }
 
     /// The refusal it counts as, where the challenge's other schemes may do better; nil: the request ends with it.
-    public var refusal: Refusal? {
+    public var refusal: RepeatedChallenge? {
         guard case .noTicket(_, _, let error) = self else { return nil }
         if case .refused = error { return .refused }
         return .aborted
@@ -51,7 +51,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
 }
 
 /// The meaning of a challenge in return for an answer.
-public enum Refusal: Sendable, Hashable {
+public enum RepeatedChallenge: Sendable, Hashable {
     /// Nothing was said about the credential (`stale`, a nonce that was replaced meanwhile): answer again. A server
     /// may say so for ever, so the caller counts.
     case retry

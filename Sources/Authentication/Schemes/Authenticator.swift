@@ -38,7 +38,7 @@ public protocol RequestAuthenticator: Authenticator {
     ) throws(AuthenticationError) -> AuthorizationTicket
 
     /// Judges the challenges that came back on an answer, and takes over what they bring.
-    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge
 
     /// Judges a response that is no challenge.
     ///

@@ -67,7 +67,7 @@ private final class BasicAuthenticator: RequestAuthenticator {
         return AuthorizationTicket()
     }
 
-    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         challenges.contains { answers($0) } ? .refused : .unrelated
     }
 

@@ -46,7 +46,7 @@ private final class BearerAuthenticator: RequestAuthenticator {
         return AuthorizationTicket()
     }
 
-    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         challenges.contains { answers($0) } ? .refused : .unrelated
     }
 

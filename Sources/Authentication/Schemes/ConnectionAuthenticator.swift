@@ -41,7 +41,7 @@ public protocol SecurityContext: AnyObject {
     func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError)
 
     /// Judges the challenges of a `401` or `407`, and takes over the token they bring.
-    func refused(by challenges: [HeaderChallenge]) -> Refusal
+    func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge
 
     /// Judges a response that is no challenge, to a request with a token.
     ///

@@ -96,7 +96,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         return AuthorizationTicket(generation: session.generation, count: count)
     }
 
-    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> Refusal {
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         let ours = challenges.lazy.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else { return .unrelated }
         return state.withLock { state in

@@ -159,7 +159,7 @@ public final class SessionAuthenticator: Authenticator {
     /// - Parameter wasAsked: whether one came on the same request before.
     public func refused(
         by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool
-    ) -> Refusal? {
+    ) -> RepeatedChallenge? {
         guard challenges.contains(.loginPage) else { return nil }
         return state.withLock { state in
             guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation else {

@@ -127,7 +127,7 @@ private final class NTLMContext: SecurityContext {
         value.append(Base64.encode(message))
     }
 
-    func refused(by challenges: [HeaderChallenge]) -> Refusal {
+    func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge {
         handshake.refused(
             isOffered: challenges.contains { $0.scheme == "ntlm" },
             challenge: NTLMChallengeMessage(in: challenges))
@@ -183,7 +183,7 @@ private enum NTLMHandshake {
     /// - Parameters:
     ///   - isOffered: whether one of its challenges is NTLM's.
     ///   - challenge: the message in it.
-    mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> Refusal {
+    mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> RepeatedChallenge {
         switch self {
         case .awaitingChallenge:
             guard let challenge else {

@@ -111,7 +111,7 @@ private final class NegotiateContext: SecurityContext {
         value.append(Base64.encode(token))
     }
 
-    func refused(by challenges: [HeaderChallenge]) -> Refusal {
+    func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge {
         if isEstablished {
             let isOffered = challenges.contains { authenticator.answers($0) }
             if isOffered { authenticator.serverForgetsLogins = true }
@@ -175,7 +175,7 @@ enum NegotiateHandshake: Equatable {
     /// - Parameters:
     ///   - step: the result of the token in it; nil without one.
     ///   - mayRetry: whether another ticket could do better.
-    mutating func refused(step: KerberosStep?, mayRetry: Bool) -> Refusal {
+    mutating func refused(step: KerberosStep?, mayRetry: Bool) -> RepeatedChallenge {
         guard case .awaitingVerdict = self else { return .unrelated }
         switch step {
         case .continue(let token)?:
@@ -195,7 +195,7 @@ enum NegotiateHandshake: Equatable {
     }
 
     /// A `401` or `407` came on a connection that was logged in.
-    mutating func lost(isOffered: Bool) -> Refusal {
+    mutating func lost(isOffered: Bool) -> RepeatedChallenge {
         guard isOffered else { return .unrelated }
         self = .unbegun
         return .retry

@@ -95,7 +95,7 @@ public enum ChallengeTask: Sendable {
     ///
     /// - Parameter refusal: the authenticator's verdict; nil when no answer was sent.
     public mutating func challenged(
-        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: Refusal?
+        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: RepeatedChallenge?
     ) -> Action {
         guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
         if let method = answer?.space.authenticationMethod {

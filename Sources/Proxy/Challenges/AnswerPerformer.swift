@@ -42,7 +42,7 @@ struct AnswerPerformer {
 
     // MARK: - Before the request is sent
 
-    var answer: Authentication.Answer? { state.prepared?.answer }
+    var answer: Answer? { state.prepared?.answer }
 
     /// The digest of the whole body that the answer needs, if it needs one.
     var bodyDigest: DigestAlgorithm? {
@@ -121,8 +121,7 @@ struct AnswerPerformer {
 
     /// The meaning of a challenge for the answer; nil where none was sent. With the reason why a login came to nothing, where
     /// nobody is to blame who it is about.
-    func refusal(by challenges: [HeaderChallenge]) -> (refusal: Authentication.Refusal?, trouble: AuthenticationError?)
-    {
+    func refusal(by challenges: [HeaderChallenge]) -> (refusal: RepeatedChallenge?, trouble: AuthenticationError?) {
         switch binding {
         case .request(let performer)?: (performer.refusal(by: challenges, of: state.ticket), nil)
         case .connection(let performer)?: performer.refusal(by: challenges, in: context.response)

@@ -136,7 +136,7 @@ struct AnswerSource {
         default: return nil
         }
         let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
-        let answer = Authentication.Answer(
+        let answer = Answer(
             space: space.space,
             challenge: HeaderChallenge(scheme: method.rawValue, parameters: realm.map { [$0] } ?? []),
             credential: credential)
@@ -178,7 +178,7 @@ struct AnswerSource {
     }
 
     /// Whether processes to come will have the credential too: the rule file names it, or it is stored.
-    func isLasting(_ answer: Authentication.Answer) -> Bool {
+    func isLasting(_ answer: Answer) -> Bool {
         let version = answer.credential.version
         if (try? policy.credentials.credential(named: version.name)) != nil { return true }
         guard let user = answer.credential.user else { return false }
@@ -189,7 +189,7 @@ struct AnswerSource {
 
     /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
     /// is kept there.
-    func keep(_ answer: Authentication.Answer) {
+    func keep(_ answer: Answer) {
         let (state, credential, space) = (state, answer.credential, answer.space)
         guard credential.version == urlCredential?.version else { return }
         switch credential.persistence {

@@ -3,7 +3,7 @@ import Authentication
 /// An answer with what makes it.
 struct PreparedAnswer {
     let authenticator: any Authenticator
-    let answer: Authentication.Answer
+    let answer: Answer
 }
 
 /// How far a request's answer has come.
@@ -41,6 +41,6 @@ enum AnswerState {
         self = .prepared(
             PreparedAnswer(
                 authenticator: prepared.authenticator,
-                answer: Authentication.Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+                answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
     }
 }

@@ -60,7 +60,7 @@ struct ChallengeContext {
     }
 
     /// Why the answer is not sent: nobody sends a version that was refused, whoever found that out. Nil: it may be sent.
-    func parked(_ answer: Authentication.Answer) -> PassReason? {
+    func parked(_ answer: Answer) -> PassReason? {
         let (version, known) = (answer.credential.version, spaces.parked)
         guard known.contains(version, for: answer.space) || known.contains(version, at: challenger.sharesAccountsWith)
         else { return nil }
@@ -69,7 +69,7 @@ struct ChallengeContext {
     }
 
     /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
-    func remember(_ authenticator: any Authenticator, for answer: Authentication.Answer) {
+    func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
         let isLasting = source.isLasting(answer)
         spaces.remember(authenticator, for: answer, isLasting: isLasting)

@@ -276,7 +276,7 @@ final class ChallengeLoop {
         let offers: [Offer]
     }
 
-    private func refusal(by challenges: [HeaderChallenge]) -> Authentication.Refusal? {
+    private func refusal(by challenges: [HeaderChallenge]) -> RepeatedChallenge? {
         let (refusal, error) = performer.refusal(by: challenges)
         if let error {
             trouble = .counted(error)
@@ -286,7 +286,7 @@ final class ChallengeLoop {
     }
 
     /// The meaning of a missing answer for the task; nil where none is missing, or nothing else would help.
-    private func countTrouble() -> Authentication.Refusal? {
+    private func countTrouble() -> RepeatedChallenge? {
         guard let refusal = trouble.count() else { return nil }
         request.record.details = trouble.counted.map { "\($0)" }
         return refusal
@@ -323,7 +323,7 @@ final class ChallengeLoop {
 
     /// Makes ready to answer: with the authenticator that the space knows, else as the one request that is judged for all.
     /// - Returns: why it cannot, or nil.
-    private func begin(_ answer: Authentication.Answer) async -> PassReason? {
+    private func begin(_ answer: Answer) async -> PassReason? {
         performer.drop()
         if turn.lease == nil, answer.credential.persistence != .none, !isProven(answer), await !awaitVerdict(on: answer)
         {
@@ -347,11 +347,11 @@ final class ChallengeLoop {
     }
 
     /// Whether no account is at stake: the version was accepted in the space, and this request has not seen it fail.
-    private func isProven(_ answer: Authentication.Answer) -> Bool {
+    private func isProven(_ answer: Answer) -> Bool {
         !isDoubted && context.spaces.hasAccepted(answer.credential.version, in: answer.space)
     }
 
-    private func awaitVerdict(on answer: Authentication.Answer) async -> Bool {
+    private func awaitVerdict(on answer: Answer) async -> Bool {
         await turn.awaitVerdict(
             on: answer, in: context.spaces, within: context.policy.timeouts.connect, on: context.loop)
     }
@@ -361,7 +361,7 @@ final class ChallengeLoop {
     /// - Parameter reason: why there can be no answer at all.
     /// - Returns: the task's next step; nil: the request can go out again.
     private func goOn(
-        with answer: Authentication.Answer, unless reason: PassReason?, after round: Round
+        with answer: Answer, unless reason: PassReason?, after round: Round
     ) async -> ChallengeTask.Action? {
         if let reason {
             guard let refusal = countTrouble() else { return task.unanswerable(reason) }

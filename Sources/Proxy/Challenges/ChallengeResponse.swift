@@ -59,7 +59,7 @@ struct ChallengeFailure {
         .badGateway, .httpResponseIncomplete, "the origin's response ended before it could be told from a login page")
 
     /// The server that answered in a way that it cannot have had from the credential.
-    static func unproven(_ answer: Authentication.Answer, by challenger: Challenger) -> ChallengeFailure {
+    static func unproven(_ answer: Answer, by challenger: Challenger) -> ChallengeFailure {
         let proof =
             answer.space.authenticationMethod == .negotiate
             ? "that it is the service of the ticket (its last token)" : "that it knows the password (rspauth)"

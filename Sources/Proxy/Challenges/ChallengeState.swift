@@ -39,7 +39,7 @@ final class ChallengeState: Sendable {
     var keptGeneration: Int { storage.originGeneration &+ sessionOrigins.generation }
 
     /// Whether a credential is kept for the origin, in the storage or in a session.
-    func keepsCredentials(for origin: Authentication.Origin) -> Bool {
+    func keepsCredentials(for origin: Origin) -> Bool {
         storage.serves(origin) || sessionOrigins.contains(origin)
     }
 

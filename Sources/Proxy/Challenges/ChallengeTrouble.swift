@@ -14,7 +14,7 @@ enum ChallengeTrouble {
 
     /// Tells the task what the lack of an answer means for the credential.
     /// - Returns: nil where there is no such lack, or no other method that could do better.
-    mutating func count() -> Authentication.Refusal? {
+    mutating func count() -> RepeatedChallenge? {
         guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
         self = .counted(error)
         return refusal
@@ -47,7 +47,7 @@ enum ChallengeTrouble {
     }
 
     /// Who would not have the credential, for the operator.
-    func refusal(of answer: Authentication.Answer, by challenger: Challenger) -> String {
+    func refusal(of answer: Answer, by challenger: Challenger) -> String {
         if answer.space.authenticationMethod == .negotiate, case .noTicket(_, _, .refused(let sentence))? = counted {
             return "was refused (\(sentence))"
         }

@@ -67,7 +67,7 @@ struct ChallengeTurn {
     /// - Parameter time: until when it may wait. Then it goes out itself.
     /// - Returns: whether an answer was accepted, so that there is one to give now.
     mutating func awaitNews(
-        of origin: Authentication.Origin, target: ByteBuffer, in spaces: ProtectionSpaces, within time: WaitingTime,
+        of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces, within time: WaitingTime,
         on loop: EventLoop
     ) async -> Bool {
         switch spaces.admit(to: origin, target: target.readable, version: nil) {
@@ -89,7 +89,7 @@ struct ChallengeTurn {
     /// - Parameter limit: milliseconds.
     /// - Returns: false when there was no verdict in time.
     mutating func awaitVerdict(
-        on answer: Authentication.Answer, in spaces: ProtectionSpaces, within limit: Int, on loop: EventLoop
+        on answer: Answer, in spaces: ProtectionSpaces, within limit: Int, on loop: EventLoop
     ) async -> Bool {
         switch spaces.admit(to: answer.space, version: answer.credential.version) {
         case .proceed, .overtake: break
@@ -121,7 +121,7 @@ struct ChallengeTurn {
 
     /// Tells everybody who waits, unless the request is broken off, which is no verdict: then the next that waits leads.
     mutating func settle(
-        _ verdict: Verdict, at origin: Authentication.Origin, in spaces: ProtectionSpaces, isBrokenOff: Bool
+        _ verdict: Verdict, at origin: Origin, in spaces: ProtectionSpaces, isBrokenOff: Bool
     ) {
         if !isBrokenOff {
             if case .awaited(let lease) = news { lease?.settle(verdict) }

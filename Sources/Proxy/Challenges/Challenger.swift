@@ -22,13 +22,13 @@ struct ChallengeFields {
 ///
 /// Belongs to its loop.
 final class Challenger {
-    let origin: Authentication.Origin
+    let origin: Origin
     /// Lower case.
     let host: [UInt8]
     /// The name that texts for the client call it by.
     let title: String
     /// Others that know the same accounts: a version that one of them refuses, all do.
-    var sharesAccountsWith: [Authentication.Origin] = []
+    var sharesAccountsWith: [Origin] = []
     private let mayHaveCredentials: Bool
     /// The rules that the next three were asked of.
     private var judge: RuleSet?
@@ -41,7 +41,7 @@ final class Challenger {
     var latestAnswer: LatestAnswer?
 
     /// - Parameter mayHaveCredentials: false for one that nobody vouches for.
-    init(_ origin: Authentication.Origin, title: String, mayHaveCredentials: Bool = true) {
+    init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {
         self.origin = origin
         host = Array(origin.host.utf8)
         self.title = title

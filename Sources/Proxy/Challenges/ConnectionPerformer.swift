@@ -37,7 +37,7 @@ struct ConnectionPerformer {
     /// servers set to them, and a new one gets another try.
     func refusal(
         by challenges: [HeaderChallenge], in response: any ChallengeResponse
-    ) -> (refusal: Authentication.Refusal?, trouble: AuthenticationError?) {
+    ) -> (refusal: RepeatedChallenge?, trouble: AuthenticationError?) {
         guard let login = connection.login else { return (nil, nil) }
         let refusal = login.refused(by: challenges)
         if refusal == .proceed, !response.keepsConnection {

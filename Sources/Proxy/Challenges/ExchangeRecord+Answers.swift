@@ -5,7 +5,7 @@ import Telemetry
 
 extension ExchangeRecord {
     /// An answer goes to the challenger, or went. A parent's answers have fields of their own.
-    func note(_ answer: Authentication.Answer, to challenger: Challenger) {
+    func note(_ answer: Answer, to challenger: Challenger) {
         let (name, scheme) = (answer.credential.version.name, AnsweredScheme(answer.space.authenticationMethod))
         if challenger.isProxy {
             parentCredential = name

@@ -34,7 +34,7 @@ struct KnownAnswer {
         }
     }
 
-    var answer: Authentication.Answer? { state.prepared?.answer }
+    var answer: Answer? { state.prepared?.answer }
 
     /// The credential whose login the connection must have; nil when requests may share it.
     var loginVersion: CredentialVersion? {

@@ -9,7 +9,7 @@ import Rules
 struct Learning {
     let delegate: RuleDelegate
     /// The one that is asked.
-    let origin: Authentication.Origin
+    let origin: Origin
     let request: LearningEvidence<SessionClient>.Request
     let loop: EventLoop
 

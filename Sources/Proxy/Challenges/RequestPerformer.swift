@@ -16,7 +16,7 @@ struct RequestPerformer {
     }
 
     /// The meaning of a challenge for the answer; nil where none was sent.
-    func refusal(by challenges: [HeaderChallenge], of ticket: AuthorizationTicket?) -> Authentication.Refusal? {
+    func refusal(by challenges: [HeaderChallenge], of ticket: AuthorizationTicket?) -> RepeatedChallenge? {
         ticket.map { authenticator.refused(by: challenges, ticket: $0) }
     }
 

@@ -7,8 +7,10 @@ extension ChallengeQuery {
     public init(_ space: ProtectionSpace, client: ClientIdentity, failures: Int = 0) {
         self.init(
             host: space.host, port: space.port, protocol: space.protocol, realm: space.realm,
-            method: space.authenticationMethod, isProxy: space.isProxy,
-            isSecure: space.receivesCredentialSecurely, client: client, failures: failures)
+            method: space.authenticationMethod, client: client)
+        isProxy = space.isProxy
+        isSecure = space.receivesCredentialSecurely
+        self.failures = failures
     }
 }
 
@@ -18,7 +20,7 @@ extension RuleSet {
     ///
     /// - Returns: the offers, and the rule that ordered them.
     public func offers(
-        in challenges: [HeaderChallenge], from origin: Authentication.Origin, client: ClientIdentity, failures: Int = 0,
+        in challenges: [HeaderChallenge], from origin: Origin, client: ClientIdentity, failures: Int = 0,
         order: ChallengeOrder = ChallengeOrder()
     ) -> (offers: [Offer], orderedBy: RuleReference?) {
         var spokenOf: [Offer] = []

@@ -1,10 +1,11 @@
 import Authentication
+import IO
 import Synchronization
 
 /// The origins that a session's credential is kept for: a challenge of theirs may be ours to answer although no rule
 /// speaks of it.
 final class SessionOrigins: Sendable {
-    private let origins = Mutex(RecencyMap<Authentication.Origin, Void>())
+    private let origins = Mutex(RecencyMap<Origin, Void>())
     private let changes = Atomic(1)
     private let capacity: Int
 
@@ -17,9 +18,9 @@ final class SessionOrigins: Sendable {
 
     var count: Int { origins.withLock { $0.count } }
 
-    func contains(_ origin: Authentication.Origin) -> Bool { origins.withLock { $0.contains(origin) } }
+    func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
 
-    func insert(_ new: some Sequence<Authentication.Origin>) {
+    func insert(_ new: some Sequence<Origin>) {
         let isOther = origins.withLock { origins in
             var isOther = false
             for origin in new {

@@ -40,7 +40,7 @@ struct SessionPerformer {
     /// - Parameter sawLoginPage: whether one came on the way of this request before.
     func refusal(
         by challenges: [HeaderChallenge], of ticket: AuthorizationTicket?, sawLoginPage: Bool
-    ) -> Authentication.Refusal? {
+    ) -> RepeatedChallenge? {
         ticket.flatMap { session.refused(by: challenges, ticket: $0, wasAsked: sawLoginPage) }
     }
 

@@ -79,7 +79,7 @@ extension ClientSession {
     /// The rest has not come in time.
     func refuse(_ head: PartialHead) {
         let exchange = exchange(for: head)
-        _ = Answer(session: self, exchange: exchange).write(.lateHead)
+        _ = OwnResponse(session: self, exchange: exchange).write(.lateHead)
         guard stream.writeAtOnce(exchange.outbound) else {
             return serve(exchange, from: .answered(keepsConnection: false))
         }

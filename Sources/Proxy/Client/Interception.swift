@@ -16,7 +16,7 @@ struct Interception {
     let opening: TunnelOpening
 
     private var exchange: Exchange { opening.exchange }
-    private var origin: Origin { opening.destination.origin }
+    private var origin: UpstreamServer { opening.destination.origin }
 
     /// - Returns: the tunnel that is relayed unseen; nil: the session goes on, with the requests that come through it.
     func begin() async throws(ExchangeFailure) -> BlindTunnel? {
@@ -107,7 +107,7 @@ struct Interception {
 
 extension Refusal {
     /// No credential may follow, since nobody can tell whom it would reach.
-    fileprivate static func misdirected(to origin: Origin, wanted: ServerName) -> Refusal {
+    fileprivate static func misdirected(to origin: UpstreamServer, wanted: ServerName) -> Refusal {
         Refusal(
             .misdirectedRequest, .httpRequestError,
             "the tunnel was opened to \(origin.hostText) port \(origin.port), but TLS in it asks for \(wanted): "

@@ -90,7 +90,7 @@ struct RequestService {
             let blind = try await Interception(session: session, opening: opening).begin()
             return blind.map { .tunnels($0) } ?? .ended(goesOn: true)
         case .answerOptions:
-            return .ended(goesOn: try await Answer(session: session, exchange: exchange).sendOptions())
+            return .ended(goesOn: try await OwnResponse(session: session, exchange: exchange).sendOptions())
         }
     }
 
@@ -131,6 +131,6 @@ struct RequestService {
 
     private func refuse(_ refusal: Refusal) async -> Bool {
         session.requester.leaves(by: .reset, in: exchange)
-        return await Answer(session: session, exchange: exchange).send(refusal)
+        return await OwnResponse(session: session, exchange: exchange).send(refusal)
     }
 }

@@ -1,5 +1,4 @@
 import Credentials
-import PAC
 import Rules
 import Telemetry
 
@@ -17,13 +16,10 @@ public final class ServicePolicy: Sendable {
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, clients: ClientAccounts, trust: TrustSources,
-        log: AccessLog?, interception: InterceptionIdentity? = nil, automaticParents: [String: PACFile] = [:]
+        _ exchanges: Policy, clients: ClientAccounts, log: AccessLog? = nil, interception: InterceptionIdentity? = nil
     ) {
-        let configuration = rules.configuration
-        exchanges = Policy(
-            rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
-            keepsRequestLines: log != nil)
+        let configuration = exchanges.rules.configuration
+        self.exchanges = exchanges
         clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
         self.interception = interception
         self.log = log

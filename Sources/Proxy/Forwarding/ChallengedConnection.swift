@@ -9,11 +9,11 @@ import Transport
 final class ChallengedConnection: ChallengeResponse, LoginConnection {
     private let upstream: UpstreamConnection
     /// The server that a login on the connection would be at: the origin or a parent.
-    private let origin: Origin
+    private let origin: UpstreamServer
     let requester: Requester
     private let policy: Policy
 
-    init(_ upstream: UpstreamConnection, at origin: Origin, for requester: Requester, by policy: Policy) {
+    init(_ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, by policy: Policy) {
         self.upstream = upstream
         self.origin = origin
         self.requester = requester

@@ -35,17 +35,14 @@ final class ConcurrentUpload: WakeupCompanion {
     private(set) var awaitsClient = false
 
     /// Begins at once. Whoever begins it ends it.
-    init(
-        of body: RequestBody, from client: ByteStream, inbound: ByteBuffer, to upstream: ByteStream, idle: Int,
-        beside wakeup: Wakeup, on loop: EventLoop
-    ) {
-        self.body = body
-        self.client = client
-        self.inbound = inbound
+    init(of context: ForwardingContext, to upstream: ByteStream) {
+        body = context.exchange.body
+        client = context.requester.stream
+        inbound = context.exchange.inbound
         self.upstream = upstream
-        self.idle = idle
-        self.wakeup = wakeup
-        self.loop = loop
+        idle = context.policy.timeouts.idle
+        wakeup = context.requester.wakeup
+        loop = context.requester.loop
         wakeup.companion = self
         advance()
     }

@@ -382,8 +382,6 @@ struct Forwarding: ~Copyable {
         guard context.exchange.upstream.head.status != .switchingProtocols,
             let stream = context.exchange.upstream.stream
         else { return nil }
-        return ConcurrentUpload(
-            of: context.exchange.body, from: context.requester.stream, inbound: context.exchange.inbound, to: stream,
-            idle: context.policy.timeouts.idle, beside: context.requester.wakeup, on: context.requester.loop)
+        return ConcurrentUpload(of: context, to: stream)
     }
 }

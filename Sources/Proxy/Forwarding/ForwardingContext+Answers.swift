@@ -100,11 +100,11 @@ extension ForwardingContext {
 
     // MARK: - Both
 
-    private func connection(at server: Origin) -> ChallengedConnection {
+    private func connection(at server: UpstreamServer) -> ChallengedConnection {
         ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)
     }
 
-    private func known(_ challenger: Challenger, at server: Origin, _ target: ByteBuffer) -> KnownAnswer? {
+    private func known(_ challenger: Challenger, at server: UpstreamServer, _ target: ByteBuffer) -> KnownAnswer? {
         let logins = requester.logins
         let source = AnswerSource(of: challenger, for: exchange, of: requester)
         return KnownAnswer(source, to: target, noting: exchange.record) { logins.holds($0, to: server) }

@@ -49,7 +49,7 @@ extension ForwardingContext {
                 requester.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
             {
                 // The next request could ask for another page there.
-                return OriginConnection(stream: stream, to: origin, under: terms, mayBeKept: false)
+                return OriginConnection(stream: stream, to: origin, under: terms, kind: .forOneRequest)
             }
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):

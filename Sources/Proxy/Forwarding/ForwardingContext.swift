@@ -8,7 +8,7 @@ struct ForwardingContext {
     let exchange: Exchange
     let destination: Destination
 
-    var origin: Origin { destination.origin }
+    var origin: UpstreamServer { destination.origin }
     var policy: Policy { exchange.policy }
     /// Where a copy of the request's body is kept.
     var room: ReplayRoom { ReplayRoom(policy.limits, in: requester.shared.spool) }

@@ -97,7 +97,7 @@ struct LoginExchange {
         own.body.begin(own.request.framing, limits: own.policy.limits.request)
     }
 
-    private static func place(of origin: Origin) -> String {
+    private static func place(of origin: UpstreamServer) -> String {
         let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
         let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"
         return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"

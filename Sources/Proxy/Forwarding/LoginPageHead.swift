@@ -13,7 +13,7 @@ struct LoginPageHead {
     /// one, or an error.
     let mayBePage: Bool
 
-    init(of upstream: UpstreamConnection, at target: [UInt8], on origin: Authentication.Origin) {
+    init(of upstream: UpstreamConnection, at target: [UInt8], on origin: Origin) {
         let head = upstream.head
         let status = Int(head.status.rawValue)
         self.status = status

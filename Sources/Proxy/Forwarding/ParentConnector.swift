@@ -53,7 +53,7 @@ struct ParentConnector {
     }
 
     /// Opens a tunnel to an origin.
-    func openTunnel(to origin: Origin, resuming: Bool) async throws(Refusal) -> Tunnel {
+    func openTunnel(to origin: UpstreamServer, resuming: Bool) async throws(Refusal) -> Tunnel {
         exchange.record.parent = parent.label
         guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
         return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)

@@ -16,13 +16,16 @@ struct RequestSigning {
 
     /// Nil when no rule has the request signed, or the client has signed its URL.
     /// - Throws: why it cannot be signed.
-    init?(_ exchange: Exchange, to origin: Origin, from client: ClientIdentity, _ shared: SharedState) throws(Refusal) {
+    init?(_ exchange: Exchange, to origin: UpstreamServer, from client: ClientIdentity, _ shared: SharedState)
+        throws(Refusal)
+    {
         let policy = exchange.policy
         guard policy.rules.speaksOfSignatures, !Self.isPresigned(exchange.target) else { return nil }
-        let rule = policy.rules.decide(
-            ChallengeQuery(
-                host: origin.hostText, port: origin.port, protocol: origin.authority.protocol,
-                method: .default, isSecure: origin.isSecure, client: client))
+        var query = ChallengeQuery(
+            host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
+            client: client)
+        query.isSecure = origin.isSecure
+        let rule = policy.rules.decide(query)
         guard case .use(let name) = rule.answer else { return nil }
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {

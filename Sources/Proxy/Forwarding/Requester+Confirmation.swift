@@ -17,7 +17,7 @@ extension Requester {
     }
 
     /// Confirms that the exchange's connection leads to that server.
-    func confirm(connectionOf exchange: Exchange, to peer: Origin) throws(ExchangeFailure) {
+    func confirm(connectionOf exchange: Exchange, to peer: UpstreamServer) throws(ExchangeFailure) {
         guard exchange.upstream.leads(to: peer) else {
             exchange.upstream.reset()
             throw stop(peer)
@@ -39,7 +39,7 @@ extension Requester {
             port: authority.explicitPort ?? request.target.scheme?.defaultPort ?? 80, isUpgraded: isUpgraded)
     }
 
-    private func stop(_ origin: Origin) -> ExchangeFailure {
+    private func stop(_ origin: UpstreamServer) -> ExchangeFailure {
         metrics.add(to: .requestsMisdirected)
         shared.report(
             "a request was stopped that was about to go to \(origin.hostText) port \(origin.port), which it is not for: "

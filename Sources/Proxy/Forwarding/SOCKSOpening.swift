@@ -8,7 +8,7 @@ import Transport
 /// Has a SOCKS server open a way to an origin: carries out what `SOCKS5Handshake` and `SOCKS4Request` say.
 struct SOCKSOpening {
     let connector: ParentConnector
-    let origin: Origin
+    let origin: UpstreamServer
 
     private var requester: Requester { connector.requester }
     private var exchange: Exchange { connector.exchange }

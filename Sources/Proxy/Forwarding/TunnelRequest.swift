@@ -8,7 +8,7 @@ import Transport
 /// answers is never the origin's: the client does not get it.
 struct TunnelRequest {
     let connector: ParentConnector
-    let origin: Origin
+    let origin: UpstreamServer
 
     private var requester: Requester { connector.requester }
     private var exchange: Exchange { connector.exchange }

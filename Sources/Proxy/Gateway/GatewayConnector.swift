@@ -48,7 +48,7 @@ struct GatewayConnector {
         }
         let stream = ByteStream(near)
         stream.wakeup = requester.wakeup
-        return OriginConnection(stream: stream, to: origin, under: .plain, gateway: outcome)
+        return OriginConnection(stream: stream, to: origin, under: .plain, kind: .gateway(outcome))
     }
 
     private static func refusal(for shortage: GatewayThreads.Shortage) -> Refusal {

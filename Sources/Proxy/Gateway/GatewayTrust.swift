@@ -16,7 +16,7 @@ struct GatewayTrust: Sendable {
     private let lists: RevocationLists?
 
     /// - Parameter tls: as the route says.
-    init(policy: Policy, origin: Origin, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
+    init(policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
         self.policy = policy
         host = origin.hostText
         port = origin.port
@@ -43,9 +43,9 @@ struct GatewayTrust: Sendable {
         }
         let decision = ServerTrustDecision(evaluate: evaluate) { findings in
             policy.rules.decide(
-                ChallengeQuery(
-                    host: host, port: port, protocol: .ftp, method: .serverTrust, isSecure: true, client: client,
-                    findings: findings, today: Day(epochSeconds: now)))
+                .serverTrust(
+                    host: host, port: port, protocol: .ftp, client: client, findings: findings,
+                    today: Day(epochSeconds: now)))
         }
         switch decision {
         case .trusted(let verified, _):

@@ -9,7 +9,7 @@ import Telemetry
 
 /// All that decides about an exchange: rules, credentials, trust, limits. One immutable whole, swapped on a reload; an
 /// exchange keeps the one it began with.
-final class Policy: Sendable {
+public final class Policy: Sendable {
     /// Milliseconds; the rule file's `timeouts`.
     struct Timeouts: Sendable {
         let head: Int
@@ -45,9 +45,12 @@ final class Policy: Sendable {
     /// The part that decides about challenges.
     let challenges: ChallengePolicy
 
-    init(
-        rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources, automaticParents: [String: PACFile],
-        keepsRequestLines: Bool
+    /// - Parameters:
+    ///   - automaticParents: the PAC files of parents, by the parent's name.
+    ///   - keepsRequestLines: whether an access log will ask for them.
+    public init(
+        rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources,
+        automaticParents: [String: PACFile] = [:], keepsRequestLines: Bool = false
     ) {
         self.keepsRequestLines = keepsRequestLines
         self.automaticParents = automaticParents

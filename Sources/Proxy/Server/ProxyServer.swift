@@ -35,9 +35,9 @@ public final class ProxyServer: Sendable {
             for listener in listeners where listener.address.port != 0 { try Listener.probe(listener.address) }
         } catch { throw StartError("\(error)") }
         for index in 0..<threads {
-            let worker = try Self.worker(
-                index, policy: policy, shared: shared, counting: clients, arrivals: descriptors.arrivals,
-                idleLimit: max(1, clients.limits.clients / threads))
+            let room = Worker.Room(
+                clients: clients, arrivals: descriptors.arrivals, idle: max(1, clients.limits.clients / threads))
+            let worker = try Self.worker(index, policy: policy, shared: shared, room: room)
             do throws(IOError) {
                 // Loops share a port: the first that is given one by the system gives it to the others.
                 for place in bound.indices {
@@ -56,8 +56,7 @@ public final class ProxyServer: Sendable {
     }
 
     private static func worker(
-        _ index: Int, policy: ServicePolicy, shared: SharedState, counting clients: ClientCount, arrivals: Int,
-        idleLimit: Int
+        _ index: Int, policy: ServicePolicy, shared: SharedState, room: Worker.Room
     ) throws(StartError) -> Worker {
         let loop: EventLoop
         do throws(IOError) { loop = try EventLoop(index: index) } catch { throw StartError("\(error)") }
@@ -65,9 +64,7 @@ public final class ProxyServer: Sendable {
         do throws(ResolutionError) { network = SystemNetwork(try Resolver(on: loop), on: loop) } catch {
             throw StartError("the name resolver cannot start: \(error)")
         }
-        return Worker(
-            policy: policy, shared: shared, on: loop, in: network, counting: clients, arrivals: arrivals,
-            idleLimit: idleLimit)
+        return Worker(policy: policy, shared: shared, on: loop, in: network, room: room)
     }
 
     public func start() {

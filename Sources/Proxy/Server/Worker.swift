@@ -31,25 +31,28 @@ final class Worker: SessionHost {
     /// As many as a client takes.
     private static let relief = 2
 
-    /// - Parameters:
-    ///   - network: where other hosts are.
-    ///   - clients: those of all loops.
-    ///   - arrivals: connections that may wait, and be refused, beside them.
-    ///   - idleLimit: connections to origins that this loop keeps for later.
-    init(
-        policy: ServicePolicy, shared: SharedState, on loop: EventLoop, in network: any Network,
-        counting clients: ClientCount, arrivals: Int, idleLimit: Int
-    ) {
+    /// How many connections a loop may have.
+    struct Room {
+        /// The clients of all loops.
+        let clients: ClientCount
+        /// Connections that may wait, and be refused, beside them.
+        let arrivals: Int
+        /// Connections to origins that the loop keeps for later.
+        let idle: Int
+    }
+
+    /// - Parameter network: where other hosts are.
+    init(policy: ServicePolicy, shared: SharedState, on loop: EventLoop, in network: any Network, room: Room) {
         self.policy = policy
-        upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: idleLimit)
+        upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: room.idle)
         self.loop = loop
         self.shared = shared
-        self.clients = clients
+        clients = room.clients
         metrics = upstreams.metrics
         lines = LineBuffer(on: loop, metrics: metrics)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
-        self.arrivals = Arrivals(at: self, counting: clients, room: arrivals)
+        self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
         loop.onScarcity = { [unowned self] in relieve() }
     }
 

@@ -19,12 +19,12 @@ final class IdentityChoice {
     private(set) var cancelling: RuleReference?
     private let rules: RuleSet
     private let credentials: ConfiguredCredentials
-    private let origin: Authentication.Origin
+    private let origin: Origin
     private let client: Rules.ClientIdentity
     private let metrics: Metrics
 
     init(
-        rules: RuleSet, credentials: ConfiguredCredentials, origin: Authentication.Origin,
+        rules: RuleSet, credentials: ConfiguredCredentials, origin: Origin,
         client: Rules.ClientIdentity, metrics: Metrics
     ) {
         self.rules = rules
@@ -36,10 +36,12 @@ final class IdentityChoice {
 
     /// - Parameter issuers: those that the origin accepts; none: any.
     func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
-        let decision = rules.decide(
-            ChallengeQuery(
-                host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, isSecure: true,
-                client: client, issuers: issuers.map(\.description), today: .today))
+        var query = ChallengeQuery(
+            host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, client: client)
+        query.isSecure = true
+        query.issuers = issuers.map(\.description)
+        query.today = .today
+        let decision = rules.decide(query)
         if case .cancel = decision.answer { cancelling = decision.rule }
         guard case .use(let name) = decision.answer, let identity = credentials.identity(named: name) else {
             return nil

@@ -94,9 +94,9 @@ public struct TrustProbe: Sendable {
             return evaluation
         } ask: { findings in
             rules.decide(
-                ChallengeQuery(
-                    host: host, port: port, protocol: .https, method: .serverTrust, isSecure: true,
-                    client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)), findings: findings, today: today))
+                .serverTrust(
+                    host: host, port: port, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)),
+                    findings: findings, today: today))
         }
         let suggestion = SuggestedTrustRule(
             host: host, port: port, findings: standard.provenKinds, pin: chain.leaf.publicKeyPin,

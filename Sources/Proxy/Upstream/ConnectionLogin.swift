@@ -14,7 +14,7 @@ final class ConnectionLogin {
         case client
     }
 
-    let origin: Origin
+    let origin: UpstreamServer
     let owner: Owner
     /// Whether the credential may be kept for the client's next request.
     private(set) var mayBeHeld: Bool
@@ -23,7 +23,8 @@ final class ConnectionLogin {
     private static let count = Atomic(0)
 
     init(
-        to origin: Origin, with credential: Credential, in context: any SecurityContext, heldBy holder: HeldConnections
+        to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext,
+        heldBy holder: HeldConnections
     ) {
         self.origin = origin
         owner = .credential(credential.version, in: context)
@@ -34,7 +35,7 @@ final class ConnectionLogin {
     }
 
     /// The client's own.
-    init(to origin: Origin, heldBy holder: HeldConnections) {
+    init(to origin: UpstreamServer, heldBy holder: HeldConnections) {
         self.origin = origin
         owner = .client
         mayBeHeld = true

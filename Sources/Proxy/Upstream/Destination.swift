@@ -6,7 +6,7 @@ import Rules
 final class Destination {
     /// Those that say so.
     let rules: RuleSet
-    let origin: Origin
+    let origin: UpstreamServer
     /// The same server, as challenges of it are met.
     let challenger: Challenger
     let route: RouteDecision
@@ -25,7 +25,10 @@ final class Destination {
     /// The latest, since the next request's are mostly the same.
     private var terms = ConnectionTerms.plain
 
-    init(origin: Origin, route: RouteDecision, upgrade: UpgradedOrigin? = nil, hops: [Hop] = [], by rules: RuleSet) {
+    init(
+        origin: UpstreamServer, route: RouteDecision, upgrade: UpgradedOrigin? = nil, hops: [Hop] = [],
+        by rules: RuleSet
+    ) {
         self.rules = rules
         self.origin = origin
         challenger = Challenger(origin.authority, title: origin.title)
@@ -51,7 +54,7 @@ final class Destination {
     /// Whether its challenges concern anybody here: a rule speaks of them, or a credential is kept.
     func isConcerned(in state: ChallengeState) -> Bool { isRuled || challenger.isServed(by: state) }
 
-    /// Whether the ways are known; else `Worker.renewWays` finds them.
+    /// Whether the ways are known; else `Upstreams.renewWays` finds them.
     func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }
 
     /// - Parameters:

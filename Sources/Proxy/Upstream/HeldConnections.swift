@@ -4,7 +4,7 @@ import Transport
 
 /// The connections that one client is logged in on, between its requests. They end with the client's own.
 ///
-/// Belongs to its loop. As in `Origin`, a connection on which anything happens at rest is closed at once.
+/// Belongs to its loop. As in `UpstreamServer`, a connection on which anything happens at rest is closed at once.
 final class HeldConnections: ChannelObserver {
     struct Held {
         let connection: OriginConnection
@@ -15,7 +15,7 @@ final class HeldConnections: ChannelObserver {
 
         var stream: ByteStream { connection.stream }
         /// Whom it was made to: the origin, or a parent that requests are made of.
-        var peer: Origin { connection.peer }
+        var peer: UpstreamServer { connection.peer }
 
         /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
         func isMeant(for wanted: Wanted) -> Bool {
@@ -30,7 +30,7 @@ final class HeldConnections: ChannelObserver {
                 && parentLogin?.version == wanted.parentVersion
         }
 
-        func isLoggedIn(_ version: CredentialVersion, to origin: Origin) -> Bool {
+        func isLoggedIn(_ version: CredentialVersion, to origin: UpstreamServer) -> Bool {
             let login = origin.isProxy ? parentLogin : login
             return login?.origin === origin && login?.version == version
         }
@@ -51,8 +51,8 @@ final class HeldConnections: ChannelObserver {
 
     /// What a request's connection must be.
     struct Wanted {
-        let peer: Origin
-        let origin: Origin
+        let peer: UpstreamServer
+        let origin: UpstreamServer
         /// The credential that is logged in at the origin; nil: none of ours.
         let version: CredentialVersion?
         /// The same at the parent.
@@ -85,7 +85,7 @@ final class HeldConnections: ChannelObserver {
     var isEmpty: Bool { connections.isEmpty }
 
     /// Whether there is one for `take`.
-    func holds(_ version: CredentialVersion, to origin: Origin) -> Bool {
+    func holds(_ version: CredentialVersion, to origin: UpstreamServer) -> Bool {
         connections.contains { $0.isLoggedIn(version, to: origin) }
     }
 

@@ -5,28 +5,43 @@ import Transport
 final class OriginConnection: UseOrder.Entry {
     let stream: ByteStream
     /// The server that it leads to: an origin, or a parent that is asked itself.
-    let peer: Origin
+    let peer: UpstreamServer
     let terms: ConnectionTerms
     /// The origin's TLS; nil without.
     let security: ConnectionSecurity?
     /// The TLS of the parent on the way; nil without.
     let parentSecurity: ConnectionSecurity?
-    /// Set where a gateway of this process answers in the origin's place.
-    let gateway: GatewayOutcome?
-    /// Whether it may serve another request.
-    let mayBeKept: Bool
+    /// What is known of it beyond the server that it leads to.
+    enum Kind {
+        case ordinary
+        /// A gateway of this process answers in the server's place.
+        case gateway(GatewayOutcome)
+        /// It may serve no other request.
+        case forOneRequest
+    }
+
+    private let kind: Kind
 
     init(
-        stream: ByteStream, to peer: Origin, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,
-        parentSecurity: ConnectionSecurity? = nil, gateway: GatewayOutcome? = nil, mayBeKept: Bool = true
+        stream: ByteStream, to peer: UpstreamServer, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,
+        parentSecurity: ConnectionSecurity? = nil, kind: Kind = .ordinary
     ) {
-        self.mayBeKept = mayBeKept
-        self.gateway = gateway
+        self.kind = kind
         self.stream = stream
         self.peer = peer
         self.terms = terms
         self.security = security
         self.parentSecurity = parentSecurity
+    }
+
+    /// Set where a gateway answers.
+    var gateway: GatewayOutcome? {
+        if case .gateway(let outcome) = kind { outcome } else { nil }
+    }
+
+    /// Whether it may serve another request.
+    var mayBeKept: Bool {
+        if case .forOneRequest = kind { false } else { true }
     }
 
     /// Whether the rules by which it was trusted still apply.

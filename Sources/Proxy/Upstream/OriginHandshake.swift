@@ -15,7 +15,7 @@ struct OriginHandshake {
     let client: ClientIdentity
     /// Set for a request of our own: it brings its certificate, and no other connection goes on in its name.
     var own: OwnRequest?
-    let origin: Origin
+    let origin: UpstreamServer
     /// How TLS is spoken; nil: nothing is said of it.
     let tls: TLSTerms?
     let terms: ConnectionTerms
@@ -106,11 +106,11 @@ struct OriginHandshake {
                 revocation: lists, at: now)
         }
         let decision = ServerTrustDecision(evaluate: evaluate) { findings in
-            policy.rules.decide(
-                ChallengeQuery(
-                    host: origin.hostText, port: origin.port, protocol: .https, method: .serverTrust,
-                    isProxy: origin.isProxy, isSecure: true, client: client, findings: findings,
-                    today: Day(epochSeconds: now)))
+            var query = ChallengeQuery.serverTrust(
+                host: origin.hostText, port: origin.port, client: client, findings: findings,
+                today: Day(epochSeconds: now))
+            query.isProxy = origin.isProxy
+            return policy.rules.decide(query)
         }
         switch decision {
         case .trusted(let verified, let grant):

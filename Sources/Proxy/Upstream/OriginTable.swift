@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import IO
 import PAC
 import Rules
 
@@ -11,7 +12,7 @@ import Rules
 /// is, its own scheme, host and port say.
 struct OriginTable {
     private struct Entry {
-        let origin: Origin
+        let origin: UpstreamServer
         /// By the rules under which that was asked last.
         let destination: Destination?
 
@@ -39,10 +40,11 @@ struct OriginTable {
 
     /// The origin of that scheme, `http`, `https` or `ftp`, that host, in any case and without the dot of the root, and
     /// port.
-    mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> Origin {
+    mutating func origin(_ scheme: Scheme, host: Span<UInt8>, port: UInt16) -> UpstreamServer {
         let hash = Self.hash(scheme, host, port)
         if let known = entry(hash, scheme, host, port) { return known.origin }
-        let origin = Origin(scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
+        let origin = UpstreamServer(
+            scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
         put(Entry(origin: origin, destination: nil), hash)
         return origin
     }
@@ -58,14 +60,14 @@ struct OriginTable {
         }
         let origin =
             known?.origin
-            ?? Origin(scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
+            ?? UpstreamServer(scheme: scheme, host: host.extracting(first: host.unrootedCount), port: port, pool: pool)
         let destination = decideDestination(of: origin, by: rules)
         put(Entry(origin: origin, destination: destination), hash)
         latest = destination
         return destination
     }
 
-    private mutating func decideDestination(of origin: Origin, by rules: RuleSet) -> Destination {
+    private mutating func decideDestination(of origin: UpstreamServer, by rules: RuleSet) -> Destination {
         let host = origin.host
         let route = rules.route(host: host.span, port: origin.port)
         let hops = parents.hops(of: route.detour, to: host.span)

@@ -10,7 +10,7 @@ final class Parent {
     /// What is spoken with it, and where it is.
     let server: Configuration.Parent.Server
     /// Who it is to requests that it makes itself, and to challenges.
-    let origin: Origin
+    let origin: UpstreamServer
     let challenger: Challenger
     /// Its name in the rule file, and where it is: for records.
     let label: String
@@ -37,10 +37,10 @@ final class Parent {
             case .https: .https
             case .socks5, .socks4a: .socks
             }
-        let authority = Authentication.Origin(
+        let authority = Origin(
             host: server.address.host, port: server.address.port, protocol: spoken, isProxy: true)
         let title = "the parent \(name) (\(server.address))"
-        origin = Origin(authority, title: title, mayHaveCredentials: mayHaveCredentials, pool: pool)
+        origin = UpstreamServer(authority, title: title, mayHaveCredentials: mayHaveCredentials, pool: pool)
         challenger = Challenger(authority, title: title, mayHaveCredentials: mayHaveCredentials)
     }
 

@@ -1,3 +1,4 @@
+import IO
 import PAC
 import Rules
 

@@ -39,7 +39,7 @@ extension Refusal {
     }
 
     /// What a parent said instead of opening a tunnel.
-    static func tunnelRefused(by parent: Parent, to origin: Origin, status: Status) -> Refusal {
+    static func tunnelRefused(by parent: Parent, to origin: UpstreamServer, status: Status) -> Refusal {
         let sentence =
             "\(parent.origin.title) opened no tunnel to \(origin.hostText) port \(origin.port): "
             + "it answered \(status.rawValue)"
@@ -54,7 +54,7 @@ extension Refusal {
     }
 
     /// What a SOCKS server said.
-    static func refused(_ error: SOCKSError, by parent: Parent, to origin: Origin) -> Refusal {
+    static func refused(_ error: SOCKSError, by parent: Parent, to origin: UpstreamServer) -> Refusal {
         let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
         let words = "\(title) opened no way to \(place)"
         switch error {

@@ -41,7 +41,7 @@ final class UpstreamConnection {
 
     var stream: ByteStream? { connection?.stream }
     /// Whether there is a connection, and it was made to that server.
-    func leads(to peer: Origin) -> Bool { connection?.peer === peer }
+    func leads(to peer: UpstreamServer) -> Bool { connection?.peer === peer }
     var security: ConnectionSecurity? { connection?.security }
     /// Why a gateway gave no response; nil where it is not the gateway's fault.
     var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
@@ -88,7 +88,7 @@ final class UpstreamConnection {
         if login.origin.isProxy { parentLogin = login } else { self.login = login }
     }
 
-    func login(to origin: Origin) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
+    func login(to origin: UpstreamServer) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
     /// Whether the connection counts as nobody's, or as just these users'; nil is the client itself.
     func serves(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {

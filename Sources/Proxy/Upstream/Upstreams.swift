@@ -37,7 +37,7 @@ final class Upstreams {
     }
 
     /// As `ParentTable`.
-    func hops(of detour: Detour, to origin: Origin, found: [String: [PACWay]]) -> [Hop] {
+    func hops(of detour: Detour, to origin: UpstreamServer, found: [String: [PACWay]]) -> [Hop] {
         let host = origin.host
         return origins.hops(of: detour, to: host.span, found: found)
     }

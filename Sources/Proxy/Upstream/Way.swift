@@ -19,5 +19,5 @@ enum Way {
     }
 
     /// Whom the connection is made to, as far as its bytes tell.
-    func peer(of origin: Origin) -> Origin { relay?.origin ?? origin }
+    func peer(of origin: UpstreamServer) -> UpstreamServer { relay?.origin ?? origin }
 }

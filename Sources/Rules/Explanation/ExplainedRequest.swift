@@ -11,9 +11,9 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var `protocol`: NetworkProtocol
     public var client: ClientIdentity
     /// The user whose name and password stand in the URL; nil when none does.
-    public var urlUser: String?
+    public var urlUser: String? = nil
     /// The host's addresses, if the caller asked for them; an address that stands in the URL is found without them.
-    public var addresses: [IPAddress]
+    public var addresses: [IPAddress] = []
     /// The findings that the evaluation of the origin's chain is supposed to have; empty: they are not known.
     public var findings: TrustFindings = []
     /// The issuers of certificates that the origin is supposed to ask for, as RFC 4514 text; empty: it is not known.
@@ -22,8 +22,7 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var today: Day?
 
     public init(
-        method: String, url: String, host: String, port: UInt16, protocol: NetworkProtocol, client: ClientIdentity,
-        urlUser: String? = nil, addresses: [IPAddress] = []
+        method: String, url: String, host: String, port: UInt16, protocol: NetworkProtocol, client: ClientIdentity
     ) {
         self.method = method
         self.url = url
@@ -31,8 +30,6 @@ public struct ExplainedRequest: Sendable, Equatable {
         self.port = port
         self.protocol = `protocol`
         self.client = client
-        self.urlUser = urlUser
-        self.addresses = addresses
     }
 
     var isTunnel: Bool { method == "CONNECT" }
@@ -62,9 +59,12 @@ public struct ExplainedRequest: Sendable, Equatable {
 
     /// A challenge that this request may meet at its origin, of a method that sends the credential itself.
     public func query(method: AuthenticationMethod, realm: String? = nil, failures: Int = 0) -> ChallengeQuery {
-        ChallengeQuery(
-            host: host, port: port, protocol: `protocol`, realm: realm, method: method,
-            isSecure: `protocol` == .https, client: client, failures: failures, today: today)
+        var query = ChallengeQuery(
+            host: host, port: port, protocol: `protocol`, realm: realm, method: method, client: client)
+        query.isSecure = `protocol` == .https
+        query.failures = failures
+        query.today = today
+        return query
     }
 }
 

@@ -10,36 +10,42 @@ public struct ChallengeQuery: Sendable, Hashable {
     /// Nil for a method without realms, such as NTLM.
     public var realm: String?
     public var method: AuthenticationMethod
-    public var isProxy: Bool
+    public var isProxy = false
     /// Whether a credential would travel encrypted to who asks for it.
-    public var isSecure: Bool
+    public var isSecure = false
     public var client: ClientIdentity
     /// The issuers that a client-certificate challenge accepts, each as RFC 4514 text.
-    public var issuers: [String]
+    public var issuers: [String] = []
     /// All findings of the evaluation that made a server-trust challenge.
-    public var findings: TrustFindings
+    public var findings: TrustFindings = []
     /// Answers refused before in this task, over all schemes.
-    public var failures: Int
+    public var failures = 0
     /// For rules that end on a day. Nil: not known, and they do not apply.
     public var today: Day?
 
     public init(
         host: String, port: UInt16, protocol: NetworkProtocol, realm: String? = nil, method: AuthenticationMethod,
-        isProxy: Bool = false, isSecure: Bool = false, client: ClientIdentity, issuers: [String] = [],
-        findings: TrustFindings = [], failures: Int = 0, today: Day? = nil
+        client: ClientIdentity
     ) {
         self.host = host
         self.port = port
         self.protocol = `protocol`
         self.realm = realm
         self.method = method
-        self.isProxy = isProxy
-        self.isSecure = isSecure
         self.client = client
-        self.issuers = issuers
-        self.findings = findings
-        self.failures = failures
-        self.today = today
+    }
+
+    /// About a server's certificate in which something was found.
+    public static func serverTrust(
+        host: String, port: UInt16, protocol: NetworkProtocol = .https, client: ClientIdentity,
+        findings: TrustFindings, today: Day?
+    ) -> ChallengeQuery {
+        var query = ChallengeQuery(
+            host: host, port: port, protocol: `protocol`, method: .serverTrust, client: client)
+        query.isSecure = true
+        query.findings = findings
+        query.today = today
+        return query
     }
 
     /// Of what tells most queries apart.

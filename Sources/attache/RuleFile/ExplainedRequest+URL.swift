@@ -47,8 +47,8 @@ extension ExplainedRequest {
         }
         self.init(
             method: method, url: Self.withoutUser(bytes.span.extracting(head.target.text).text),
-            host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client,
-            urlUser: user)
+            host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client)
+        urlUser = user
     }
 
     /// The URL without user and password, which are nobody's who looks at the terminal.

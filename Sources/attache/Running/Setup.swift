@@ -90,10 +90,12 @@ struct Setup {
 
     /// Opens the log, and puts together what the proxy decides by.
     func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
+        let log = try openLog()
+        let exchanges = Policy(
+            rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
+            keepsRequestLines: log != nil)
         return ServicePolicy(
-            rules: rules, credentials: credentials, clients: clients, trust: trust, log: try openLog(),
-            interception: try identities.interception(for: rules.configuration),
-            automaticParents: automaticParents)
+            exchanges, clients: clients, log: log, interception: try identities.interception(for: rules.configuration))
     }
 
     /// Opens the access log, anew if it is open already; nil when there is none.

@@ -11,7 +11,7 @@ struct AnswerStateTests {
         let space = ProtectionSpace(origin: PlayedRequest.origin, realm: "r", authenticationMethod: .basic)
         let challenge = HeaderChallenge(
             scheme: "basic", parameters: [HeaderChallenge.Parameter(name: "realm", value: Array("r".utf8))])
-        let answer = Authentication.Answer(
+        let answer = Answer(
             space: space, challenge: challenge, credential: Credential(name: "a", user: "u", password: Secret("p")))
         let authenticator = try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span)
         guard case .request(let requests) = authenticator.binding else { throw AuthenticationError.noRandomness }

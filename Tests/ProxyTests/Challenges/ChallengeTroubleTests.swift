@@ -10,8 +10,8 @@ struct ChallengeTroubleTests {
     private static let noTicket = AuthenticationError.noTicket(
         credential: "a", service: "HTTP/h", .unavailable("no KDC answers"))
 
-    private static func answer(_ method: AuthenticationMethod) -> Authentication.Answer {
-        Authentication.Answer(
+    private static func answer(_ method: AuthenticationMethod) -> Answer {
+        Answer(
             space: ProtectionSpace(origin: PlayedRequest.origin, realm: nil, authenticationMethod: method),
             challenge: nil, credential: Credential(name: "a", user: "u", password: Secret("p")))
     }

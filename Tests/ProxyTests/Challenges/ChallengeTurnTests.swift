@@ -10,7 +10,7 @@ import Testing
 
 struct ChallengeTurnTests {
     private static let origin = PlayedRequest.origin
-    private static let answer = Authentication.Answer(
+    private static let answer = Answer(
         space: ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .basic), challenge: nil,
         credential: Credential(name: "a", user: "u", password: Secret("p")))
 

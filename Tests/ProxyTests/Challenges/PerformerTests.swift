@@ -85,7 +85,7 @@ struct PerformerTests {
         let space = ProtectionSpace(origin: PlayedRequest.origin, realm: "r", authenticationMethod: .basic)
         let challenge = HeaderChallenge(
             scheme: "basic", parameters: [HeaderChallenge.Parameter(name: "realm", value: Array("r".utf8))])
-        let answer = Authentication.Answer(space: space, challenge: challenge, credential: Self.credential)
+        let answer = Answer(space: space, challenge: challenge, credential: Self.credential)
         let made = try ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span)
         guard case .request(let authenticator) = made.binding else {
             Issue.record("basic answers requests")
@@ -107,7 +107,7 @@ struct PerformerTests {
 
     @Test func `a session that is not open has no ticket, and nothing of a response is about it`() {
         let space = ProtectionSpace(origin: PlayedRequest.origin, realm: nil, authenticationMethod: .htmlForm)
-        let answer = Authentication.Answer(space: space, challenge: .loginPage, credential: Self.credential)
+        let answer = Answer(space: space, challenge: .loginPage, credential: Self.credential)
         let made = try? ChallengeOrder().authenticator(for: answer, at: "/".utf8Span.span)
         guard case .session(let session)? = made?.binding else {
             Issue.record("a form answers by sessions")

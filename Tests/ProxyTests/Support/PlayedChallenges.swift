@@ -57,7 +57,7 @@ final class PlayedLogin: SecurityContext {
     var isEstablished = false
     var isOpening = true
     var trouble: AuthenticationError?
-    var refusal = Authentication.Refusal.proceed
+    var refusal = RepeatedChallenge.proceed
     var fault: AuthenticationError?
 
     func authorize(at time: Int, into value: ByteBuffer) throws(AuthenticationError) {
@@ -65,7 +65,7 @@ final class PlayedLogin: SecurityContext {
         value.append("NTLM token" as StaticString)
     }
 
-    func refused(by challenges: [HeaderChallenge]) -> Authentication.Refusal { refusal }
+    func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge { refusal }
 
     func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
         isEstablished = persists
@@ -87,7 +87,7 @@ final class PlayedRequest {
     let state: ChallengeState
     let context: ChallengeContext
     let loop: ChallengeLoop
-    static let origin = Authentication.Origin(host: "h", port: 80, protocol: .http)
+    static let origin = Origin(host: "h", port: 80, protocol: .http)
 
     /// - Parameters:
     ///   - rules: the credential `a` is user `u` with the password of `password`.

@@ -43,7 +43,7 @@ func servicePolicy(
     let trust = try TrustSources(rules)
     let accounts = try ClientAccounts(configuration.clients, nonceKey: nonceKey)
     #expect(accounts.refresh() == [])
-    return ServicePolicy(rules: rules, credentials: known, clients: accounts, trust: trust, log: nil)
+    return ServicePolicy(Policy(rules: rules, credentials: known, trust: trust), clients: accounts)
 }
 
 /// The part of it that exchanges follow.

@@ -39,7 +39,7 @@ enum PlayedRules {
         }
         // The system's anchors take long to read, and nothing here is held against them.
         return ServicePolicy(
-            rules: rules, credentials: credentials, clients: accounts, trust: try TrustSources(rules), log: nil)
+            Policy(rules: rules, credentials: credentials, trust: try TrustSources(rules)), clients: accounts)
     }
 
     private static func configured(_ credential: Configuration.Credential) -> ConfiguredCredential? {

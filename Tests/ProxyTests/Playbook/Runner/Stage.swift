@@ -55,7 +55,7 @@ final class Stage {
         policy = try PlayedRules.policy(rules, files: folder)
         worker = Worker(
             policy: policy, shared: shared, on: loop, in: network,
-            counting: counting, arrivals: 8, idleLimit: 100)
+            room: Worker.Room(clients: counting, arrivals: 8, idle: 100))
         let bound = LoopBound(worker, to: loop)
         counting.connect([bound])
         shared.onRetirement { retirement in bound.loop.submit { bound.value.retire(retirement) } }

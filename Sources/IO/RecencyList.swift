@@ -1,8 +1,8 @@
 /// Elements in the order of their last use, so that the one used longest ago can be forgotten. Each step takes constant
 /// time.
-struct RecencyList<Element> {
+public struct RecencyList<Element> {
     /// Where an element stands, from its insertion to its removal. It means nothing after that.
-    struct Position {
+    public struct Position {
         fileprivate let index: Int
     }
 
@@ -19,21 +19,23 @@ struct RecencyList<Element> {
     private var newest = -1
     private var last = -1
 
-    var count: Int { nodes.count - free.count }
+    public init() {}
 
-    subscript(position: Position) -> Element? { nodes[position.index].element }
+    public var count: Int { nodes.count - free.count }
+
+    public subscript(position: Position) -> Element? { nodes[position.index].element }
 
     /// The one used longest ago.
-    var oldest: (position: Position, element: Element)? {
+    public var oldest: (position: Position, element: Element)? {
         guard last >= 0, let element = nodes[last].element else { return nil }
         return (Position(index: last), element)
     }
 
     /// All of them, in no order.
-    var elements: [Element] { nodes.compactMap(\.element) }
+    public var elements: [Element] { nodes.compactMap(\.element) }
 
     /// Adds an element as the one used last.
-    mutating func insert(_ element: Element) -> Position {
+    public mutating func insert(_ element: Element) -> Position {
         let index: Int
         if let reused = free.popLast() {
             index = reused
@@ -47,13 +49,13 @@ struct RecencyList<Element> {
     }
 
     /// The element is used now.
-    mutating func use(_ position: Position) {
+    public mutating func use(_ position: Position) {
         guard position.index != newest else { return }
         unlink(position.index)
         link(position.index)
     }
 
-    mutating func remove(_ position: Position) {
+    public mutating func remove(_ position: Position) {
         guard nodes[position.index].element != nil else { return }
         unlink(position.index)
         nodes[position.index] = Node()

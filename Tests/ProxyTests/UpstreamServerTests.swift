@@ -10,8 +10,8 @@ import Transport
 @testable import Proxy
 
 struct OriginTests {
-    private static func origin(_ scheme: Scheme = .http, _ pool: IdlePool = IdlePool(limit: 8)) -> Origin {
-        Origin(scheme: scheme, host: "example.com".utf8Span.span, port: 80, pool: pool)
+    private static func origin(_ scheme: Scheme = .http, _ pool: IdlePool = IdlePool(limit: 8)) -> UpstreamServer {
+        UpstreamServer(scheme: scheme, host: "example.com".utf8Span.span, port: 80, pool: pool)
     }
 
     @Test func `the connection used last is used next, once`() async throws {

@@ -11,7 +11,7 @@ import Transport
 ///
 /// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
 /// responses, it is not the answer to our next request.
-final class Origin: ChannelObserver {
+final class UpstreamServer: ChannelObserver {
     /// `http`, `https` or `ftp`.
     let scheme: Scheme
     /// Lower case, without a trailing dot.
@@ -19,7 +19,7 @@ final class Origin: ChannelObserver {
     let hostText: String
     let port: UInt16
     /// The same server as authentication knows it.
-    let authority: Authentication.Origin
+    let authority: Origin
     /// What answers to the client call it.
     let title: String
     private let mayHaveCredentials: Bool
@@ -43,14 +43,14 @@ final class Origin: ChannelObserver {
             case .ftp: .ftp
             case .http, .other: .http
             }
-        self.init(Authentication.Origin(host: host.text, port: port, protocol: spoken), pool: pool)
+        self.init(Origin(host: host.text, port: port, protocol: spoken), pool: pool)
     }
 
     /// - Parameters:
     ///   - title: what the client is told that it is.
     ///   - mayHaveCredentials: false for one that nobody vouches for.
     init(
-        _ authority: Authentication.Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
+        _ authority: Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
         pool: IdlePool
     ) {
         self.mayHaveCredentials = mayHaveCredentials

@@ -6,7 +6,7 @@ import Telemetry
 import Transport
 
 /// An answer of the proxy's own.
-struct Answer {
+struct OwnResponse {
     let session: ClientSession
     let exchange: Exchange
 

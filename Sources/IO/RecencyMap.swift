@@ -1,35 +1,37 @@
 /// Values by key, in the order of their last use, so that the one used longest ago can be forgotten. Each step takes
 /// constant time.
-struct RecencyMap<Key: Hashable, Value> {
+public struct RecencyMap<Key: Hashable, Value> {
     private var list = RecencyList<(key: Key, value: Value)>()
     private var positions: [Key: RecencyList<(key: Key, value: Value)>.Position] = [:]
 
-    var count: Int { positions.count }
+    public init() {}
+
+    public var count: Int { positions.count }
 
     /// The one used longest ago.
-    var oldest: (key: Key, value: Value)? { list.oldest?.element }
+    public var oldest: (key: Key, value: Value)? { list.oldest?.element }
 
-    func contains(_ key: Key) -> Bool { positions[key] != nil }
+    public func contains(_ key: Key) -> Bool { positions[key] != nil }
 
     /// The value, which counts as used now.
-    mutating func use(_ key: Key) -> Value? {
+    public mutating func use(_ key: Key) -> Value? {
         guard let position = positions[key] else { return nil }
         list.use(position)
         return list[position]?.value
     }
 
     /// Puts the value in the place of an older one, as the one used last.
-    mutating func put(_ value: Value, for key: Key) {
+    public mutating func put(_ value: Value, for key: Key) {
         if let known = positions[key] { list.remove(known) }
         positions[key] = list.insert((key, value))
     }
 
-    mutating func remove(_ key: Key) {
+    public mutating func remove(_ key: Key) {
         if let position = positions.removeValue(forKey: key) { list.remove(position) }
     }
 
     /// Forgets those used longest ago until fewer than `limit` are left.
-    mutating func makeRoom(below limit: Int) {
+    public mutating func makeRoom(below limit: Int) {
         while count >= max(1, limit), let oldest { remove(oldest.key) }
     }
 }

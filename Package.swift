@@ -24,7 +24,7 @@ let safe: [SwiftSetting] = house + [.strictMemorySafety()]
 
 /// Fast tests, one target beside each of ours; `EndToEndTests` drives the built binary against real servers and clients.
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["Bytes", "IO"], path: "Tests/Support", swiftSettings: house),
+    .target(name: "TestSupport", dependencies: ["Bytes", "IO", "Rules"], path: "Tests/Support", swiftSettings: house),
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
     .testTarget(name: "IOTests", dependencies: ["TestSupport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
@@ -53,11 +53,37 @@ let tests: [Target] = [
             "TLS",
         ],
         swiftSettings: house),
+    .target(
+        name: "TestPolicies",
+        dependencies: ["Authentication", "Credentials", "Model", "Rules", "TestSupport", "Upstream"],
+        path: "Tests/Policies", swiftSettings: house),
+    .testTarget(
+        name: "ChallengesTests",
+        dependencies: [
+            "TestPolicies", "TestSupport", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "HTTP",
+            "IO",
+            "Model", "Rules", "Telemetry", "Upstream",
+        ],
+        swiftSettings: house),
+    .testTarget(
+        name: "UpstreamTests",
+        dependencies: [
+            "TestPolicies", "TestSupport", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS",
+            "Forwarding", "HTTP", "IO", "Model", "PAC", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
+        ],
+        swiftSettings: house),
+    .testTarget(
+        name: "GatewayTests", dependencies: ["TestSupport", "Bytes", "Gateway", "IO"], swiftSettings: house),
+    .testTarget(
+        name: "ForwardingTests",
+        dependencies: ["TestSupport", "Bytes", "Crypto", "Forwarding", "HTTP", "IO", "Transport", "Upstream"],
+        swiftSettings: house),
     .testTarget(
         name: "ProxyTests",
         dependencies: [
-            "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Model", "Proxy",
-            "Rules", "TLS", "Telemetry", "Transport",
+            "TestPolicies", "TestSupport", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS",
+            "Forwarding", "Gateway", "HTTP", "IO", "Model", "Proxy", "Rules", "TLS", "Telemetry", "Transport",
+            "Upstream",
         ],
         swiftSettings: house),
     .testTarget(
@@ -84,8 +110,8 @@ let fuzzers: [Target] =
         ("FuzzForm", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzJSON", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]), ("FuzzFTP", ["FTP", "Bytes"]),
-        ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Proxy", "Bytes"]),
-        ("FuzzURL", ["Authentication", "Bytes", "Crypto", "FTP", "HTTP", "Model", "PAC", "Proxy"]),
+        ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
+        ("FuzzURL", ["Authentication", "Bytes", "Challenges", "Crypto", "FTP", "HTTP", "Model", "PAC"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(
             name: name, dependencies: ["FuzzDriver"] + dependencies.map { .byName(name: $0) },
@@ -154,12 +180,48 @@ let package = Package(
             dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "Model", "TLS"],
             swiftSettings: safe),
 
-        // Layer 5: the proxy, and the administrator's listener.
+        // Layer 5: challenges answered by the rules.
+        .target(
+            name: "Challenges",
+            dependencies: [
+                "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Model", "Rules", "TLS", "Telemetry",
+            ],
+            swiftSettings: safe),
+
+        // Layer 6: servers, the connections to them, and the trust in them.
+        .target(
+            name: "Upstream",
+            dependencies: [
+                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Model", "PAC",
+                "Rules", "TLS", "Telemetry", "Transport",
+            ],
+            swiftSettings: safe),
+
+        // Layer 7: FTP as one of them.
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "Bytes", "Credentials", "FTP", "HTTP", "IO", "Model", "Rules", "TLS", "Telemetry", "Transport",
+                "Upstream",
+            ],
+            swiftSettings: safe),
+
+        // Layer 8: one exchange, from request to response.
+        .target(
+            name: "Forwarding",
+            dependencies: [
+                "Authentication", "Bytes", "Challenges", "Compression", "Credentials", "Crypto", "Gateway", "HTTP",
+                "IO",
+                "Model", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
+            ],
+            swiftSettings: safe),
+
+        // Layer 9: the proxy, and the administrator's listener.
         .target(
             name: "Proxy",
             dependencies: [
-                "Authentication", "Bytes", "Compression", "Credentials", "Crypto", "DNS", "FTP", "HTTP", "IO", "Model",
-                "PAC", "Rules", "TLS", "Telemetry", "Transport",
+                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP", "IO",
+                "Model", "PAC", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
             swiftSettings: safe),
         .target(
@@ -167,13 +229,13 @@ let package = Package(
             dependencies: ["Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
             swiftSettings: safe),
 
-        // Layer 6: the command line.
+        // Layer 10: the command line.
         .executableTarget(
             name: "attache",
             dependencies: [
-                "Admin", "Authentication", "Bytes", "Credentials", "Crypto", "HTTP", "IO", "Model", "PAC", "Proxy",
-                "Rules",
-                "TLS", "Telemetry", "Transport",
+                "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "Forwarding", "HTTP", "IO",
+                "Model",
+                "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
             swiftSettings: safe),
     ] + tests + fuzzers + benchmarks,

@@ -1,9 +1,11 @@
 import Bytes
 import IO
 import Synchronization
+import TestPolicies
 import Testing
 
 @testable import Proxy
+@testable import Upstream
 
 @Suite struct ClientCountTests {
     private func count(_ clients: Int, perAddress: Int) -> ClientCount {

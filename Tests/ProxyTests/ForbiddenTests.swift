@@ -1,8 +1,10 @@
 import Bytes
 import Rules
+import TestPolicies
 import Testing
 
 @testable import Proxy
+@testable import Upstream
 
 /// Who is refused by the rules is told the address, and the line that would change that.
 struct ForbiddenTests {

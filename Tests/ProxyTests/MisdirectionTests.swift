@@ -14,8 +14,10 @@ import Transport
 import struct Authentication.CookieJar
 import enum Authentication.FormLoginError
 
+@testable import Forwarding
 @testable import Proxy
 @testable import Telemetry
+@testable import Upstream
 
 /// A destination that is another server's, as a broken cache would give it: nothing is sent there.
 struct MisdirectionTests {
@@ -124,7 +126,7 @@ struct MisdirectionTests {
                 try scene.read(
                     "GET http://127.0.0.2/secret HTTP/1.1\r\nHost: 127.0.0.2\r\nAuthorization: Basic eDp5\r\n\r\n")
             }
-            var refusal: Proxy.Refusal?
+            var refusal: Refusal?
             do throws(ExchangeFailure) { try await Self.send(sending, in: scene, to: listener.address.port) } catch {
                 if case .refused(let found) = error { refusal = found }
             }

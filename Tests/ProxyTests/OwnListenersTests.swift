@@ -4,12 +4,14 @@ import Glibc
 import HTTP
 import IO
 import Rules
+import TestPolicies
 import TestSupport
 import Testing
 import Transport
 
 @testable import Proxy
 @testable import Telemetry
+@testable import Upstream
 
 /// The proxy's own listeners are never a destination, whatever the rules say.
 struct OwnListenersTests {
@@ -59,7 +61,7 @@ struct OwnListenersTests {
         host: String
     ) async throws {
         let policy = try policy(egress: "allow loopback unspecified any; connect-ports any")
-        let port = try closedPort()
+        let port = LoopbackPort.take()
         let addresses = try ["127.0.0.1", "::1"].map { try Self.address($0, port) }
         for (kind, isJudged, isForPractice, expected) in [
             (OwnListeners.Kind.proxy, true, true, ProxyError.proxyLoopDetected),
@@ -72,7 +74,7 @@ struct OwnListenersTests {
                 let dialer = Dialer(
                     network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: own, loop: loop,
                     wakeup: Wakeup())
-                do throws(Proxy.Refusal) {
+                do throws(Refusal) {
                     try await dialer.connect(
                         host: host, port: port, isJudged: isJudged, isForPractice: isForPractice
                     ).close()

@@ -2,6 +2,7 @@ import HTTP
 import Testing
 
 @testable import Proxy
+@testable import Upstream
 
 /// What becomes of a request once its head is there, seen from outside.
 struct RequestPlanningTests {

@@ -4,6 +4,7 @@ import Crypto
 import Model
 import Rules
 import Synchronization
+import Upstream
 
 /// What the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody has to
 /// log in again.

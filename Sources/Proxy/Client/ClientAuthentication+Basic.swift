@@ -1,9 +1,11 @@
 import Bytes
 import Credentials
 import Crypto
+import Forwarding
 import HTTP
 import Rules
 import Telemetry
+import Upstream
 
 /// Basic (RFC 7617), against the users file. Name and password are bytes, in UTF-8 where the client does as it is told.
 extension ClientAuthentication {

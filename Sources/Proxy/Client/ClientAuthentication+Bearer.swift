@@ -1,5 +1,6 @@
 import Bytes
 import Credentials
+import Forwarding
 import HTTP
 import Rules
 import Telemetry

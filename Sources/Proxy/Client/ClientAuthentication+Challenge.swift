@@ -4,6 +4,7 @@ import Crypto
 import HTTP
 import IO
 import Rules
+import Upstream
 
 extension ClientAuthentication {
     /// What `Bearer` says beside its realm (RFC 6750 section 3).

@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Credentials
 import Crypto
+import Forwarding
 import HTTP
 import IO
 import Rules

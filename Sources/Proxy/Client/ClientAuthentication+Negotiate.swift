@@ -1,12 +1,14 @@
 import Authentication
 import Bytes
 import Credentials
+import Forwarding
 import HTTP
 import IO
 import Rules
 import TLS
 import Telemetry
 import Transport
+import Upstream
 
 /// Negotiate (RFC 4559) with the keys of a keytab: SPNEGO with Kerberos.
 extension ClientAuthentication {

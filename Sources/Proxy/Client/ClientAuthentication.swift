@@ -2,10 +2,12 @@ import Authentication
 import Bytes
 import Credentials
 import Crypto
+import Forwarding
 import HTTP
 import IO
 import Rules
 import Telemetry
+import Upstream
 
 /// Challenges the proxy's own clients (RFC 9110 section 11.7) with the schemes that the rules name, in their order, and
 /// finds out by their answers who they are.

@@ -2,6 +2,7 @@ import Bytes
 import TLS
 import Telemetry
 import Transport
+import Upstream
 
 extension ClientSession {
     /// Puts TLS between the client and the session, as the server; the parameters are those of the stream's `accept`.

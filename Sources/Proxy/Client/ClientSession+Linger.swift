@@ -1,6 +1,7 @@
 import Bytes
 import IO
 import Transport
+import Upstream
 
 /// The end of a client's connection behind its last answer.
 extension ClientSession {

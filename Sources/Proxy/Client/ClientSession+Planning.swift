@@ -1,8 +1,10 @@
 import Authentication
 import Bytes
+import Forwarding
 import HTTP
 import Rules
 import Telemetry
+import Upstream
 
 /// Deciding what is done with a request, once its head is there: whether the client may ask at all, and which way it goes.
 extension ClientSession {

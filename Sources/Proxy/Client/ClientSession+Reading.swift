@@ -1,7 +1,9 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Transport
+import Upstream
 
 /// The way from the first byte of a request, or of a handshake, to the end of its head.
 extension ClientSession {

@@ -1,8 +1,10 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Telemetry
 import Transport
+import Upstream
 
 /// One client's connection: requests are read from it one after the other, and each is answered before the next is
 /// looked at, so that pipelined ones are answered in their order. What they are about is the session's role: it begins

@@ -2,6 +2,7 @@ import HTTP
 import IO
 import TLS
 import Transport
+import Upstream
 
 extension ExchangeFailure {
     /// Why there is no TLS with a client.

@@ -1,9 +1,11 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import TLS
 import Telemetry
 import Transport
+import Upstream
 
 /// Looks into a tunnel: what is HTTP in it, by TLS or in clear, becomes the session's next requests, and all else is
 /// relayed unseen.

@@ -1,9 +1,11 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import TLS
 import Telemetry
 import Transport
+import Upstream
 
 /// An answer of the proxy's own.
 struct OwnResponse {

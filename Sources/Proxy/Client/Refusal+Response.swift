@@ -2,6 +2,7 @@ import Bytes
 import HTTP
 import IO
 import TLS
+import Upstream
 
 extension Refusal {
     /// Writes the answer: status, `Proxy-Status`, and a sentence.

@@ -1,7 +1,9 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Transport
+import Upstream
 
 /// Reads a request's head from the client, without waiting.
 struct RequestReading {

@@ -1,9 +1,11 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Rules
 import Telemetry
 import Transport
+import Upstream
 
 /// Does in a task what a request waits for that is no event of its channels, and answers the client where it fails.
 struct RequestService {

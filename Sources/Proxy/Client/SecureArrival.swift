@@ -1,9 +1,11 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import TLS
 import Telemetry
 import Transport
+import Upstream
 
 /// The beginning of a client's connection to a listener that speaks TLS, once its first record is there.
 struct SecureArrival {

@@ -1,6 +1,7 @@
 import Credentials
 import Rules
 import Telemetry
+import Upstream
 
 /// A rule file at work: the policy that exchanges follow, and what concerns clients and the log alone. One immutable whole,
 /// swapped on a reload.

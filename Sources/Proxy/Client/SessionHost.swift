@@ -1,4 +1,6 @@
+import Forwarding
 import Telemetry
+import Upstream
 
 /// The side that lends clients' sessions what they need, and is told of them: one for each loop.
 protocol SessionHost: AnyObject {

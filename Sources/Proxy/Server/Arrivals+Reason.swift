@@ -2,6 +2,7 @@ import Bytes
 import HTTP
 import Rules
 import Telemetry
+import Upstream
 
 extension Arrivals {
     /// Why a client is not served.

@@ -3,6 +3,7 @@ import HTTP
 import IO
 import Rules
 import Telemetry
+import Upstream
 
 /// The connections of one loop that are no sessions yet, or never will be.
 ///

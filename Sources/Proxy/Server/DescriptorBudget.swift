@@ -1,4 +1,5 @@
 import IO
+import Upstream
 
 /// How the descriptors that the system lets the process have are shared out.
 public struct DescriptorBudget: Sendable {

@@ -2,6 +2,7 @@ import DNS
 import IO
 import Synchronization
 import Telemetry
+import Upstream
 
 /// The proxy: a loop on each thread, each with its own listeners, connections and caches.
 ///

@@ -1,6 +1,7 @@
 import Bytes
 import IO
 import Transport
+import Upstream
 
 /// Which of a loop's sessions make room for others: those that wait for their client's first request before those that
 /// wait for another, and of each the one that has waited longest first.

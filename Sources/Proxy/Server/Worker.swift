@@ -1,10 +1,12 @@
 import Authentication
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import PAC
 import Rules
 import Telemetry
+import Upstream
 
 /// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
 final class Worker: SessionHost {

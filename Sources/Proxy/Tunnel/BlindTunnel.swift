@@ -1,8 +1,10 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Telemetry
 import Transport
+import Upstream
 
 /// A tunnel under way whose bytes are not looked at, with its record. The exchange that opened it is not needed any more.
 ///

@@ -1,9 +1,11 @@
 import Bytes
+import Forwarding
 import HTTP
 import IO
 import Rules
 import Telemetry
 import Transport
+import Upstream
 
 /// A CONNECT request: the client is told that its tunnel is open, and from then on its bytes are relayed unseen.
 struct TunnelOpening {

@@ -1,6 +1,8 @@
 import Bytes
+import Forwarding
 import IO
 import Transport
+import Upstream
 
 /// Waits until it is known what is spoken in a tunnel: what `TunnelPeek` says is done here.
 struct TunnelPeeking {

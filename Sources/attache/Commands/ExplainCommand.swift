@@ -1,4 +1,5 @@
 import Authentication
+import Challenges
 import Model
 import Proxy
 import Rules

@@ -6,6 +6,7 @@ import Proxy
 import Rules
 import Synchronization
 import Telemetry
+import Upstream
 
 /// `attache run`: serves until it is told to stop.
 struct RunCommand {

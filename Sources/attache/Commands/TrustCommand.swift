@@ -4,6 +4,7 @@ import Model
 import Proxy
 import Rules
 import TLS
+import Upstream
 
 /// `attache trust`: shows whether a server is trusted, and what would trust it.
 struct TrustCommand: Command {

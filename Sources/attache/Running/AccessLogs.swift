@@ -2,6 +2,7 @@ import IO
 import Proxy
 import Rules
 import Synchronization
+import Upstream
 
 /// The access log's destinations. Each has one writer as long as the process lives, so that the lines of one file keep
 /// their order over a reload.

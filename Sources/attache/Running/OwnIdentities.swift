@@ -3,6 +3,7 @@ import IO
 import Proxy
 import Rules
 import TLS
+import Upstream
 
 /// The proxy's own certificates: at listeners that speak TLS, and in the tunnels that it looks into. Lives as long as
 /// the process, so that a reload forgets no leaf.

@@ -8,6 +8,7 @@ import PAC
 import Proxy
 import Rules
 import Synchronization
+import Upstream
 
 /// A rule file that was loaded, made into what runs.
 struct Setup {

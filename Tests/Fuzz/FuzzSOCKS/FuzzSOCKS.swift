@@ -2,7 +2,7 @@
 // has come, sends a password only where it was offered and asked for, and nothing that follows the reply.
 import Bytes
 
-@testable import Proxy
+@testable import Upstream
 
 private struct Outcome: Equatable {
     var sent: [String] = []

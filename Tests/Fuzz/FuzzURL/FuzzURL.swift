@@ -7,8 +7,8 @@ import HTTP
 import Model
 import PAC
 
+@testable import Challenges
 @testable import FTP
-@testable import Proxy
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import TestPolicies
 import TestSupport
 import Testing
 
@@ -26,6 +27,3 @@ struct RunningProxy {
         return String(decoding: try answer.get(), as: UTF8.self)
     }
 }
-
-/// A port of the loopback on which nothing listens.
-func closedPort() throws -> UInt16 { LoopbackPort.take() }

@@ -5,6 +5,7 @@ import IO
 import Transport
 
 @testable import Proxy
+@testable import Upstream
 
 /// A connection that the proxy wants, and what becomes of it.
 final class PlayedDial {

@@ -2,9 +2,11 @@ import Authentication
 import Credentials
 import Model
 import Rules
+import TestPolicies
 import Testing
 
 @testable import Proxy
+@testable import Upstream
 
 /// The policy of a rule file's text.
 enum PlayedRules {

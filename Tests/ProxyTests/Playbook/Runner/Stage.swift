@@ -7,6 +7,7 @@ import Synchronization
 import Telemetry
 
 @testable import Proxy
+@testable import Upstream
 
 /// A proxy with its clients, its servers and its time. Belongs to the thread that plays.
 final class Stage {

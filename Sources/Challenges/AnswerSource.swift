@@ -1,0 +1,214 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+
+/// Finds the credentials and the answers that one request gets, before it is asked and when it is.
+public struct AnswerSource {
+    /// The outcome of looking for an answer to give unasked.
+    public enum Finding {
+        case answer(PreparedAnswer, by: RuleReference?)
+        /// The target was last seen to ask for none.
+        case open
+        /// Nothing is known, or it takes its time to find out.
+        case unknown
+    }
+
+    public let delegate: RuleDelegate
+    public let challenger: Challenger
+    /// The credential in the request's URL, which is for its origin.
+    public let urlCredential: Credential?
+    /// Nil where no rule wants to learn.
+    public let learning: Learning?
+    public let loop: EventLoop
+
+    public init(
+        delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?, loop: EventLoop
+    ) {
+        self.delegate = delegate
+        self.challenger = challenger
+        self.urlCredential = urlCredential
+        self.learning = learning
+        self.loop = loop
+    }
+
+    private var policy: ChallengePolicy { delegate.policy }
+    private var state: ChallengeState { delegate.state }
+    private var client: ClientIdentity { delegate.client }
+
+    // MARK: - Answers that nobody has asked for
+
+    /// Finds the answer without waiting.
+    ///
+    /// - Parameter holdsLogin: whether the client has a connection that is logged in with that version.
+    public func find(for target: ByteBuffer, holdsLogin: (CredentialVersion) -> Bool) -> Finding {
+        // Taken before anything is looked at: a change meanwhile counts as one behind it.
+        let generation = generation
+        if let latest = challenger.latestAnswer, latest.covers(target.readable, by: policy, as: generation) {
+            return .answer(latest.prepared, by: latest.rule)
+        }
+        guard let known = knownOrigin else { return .unknown }
+        guard let (space, rule) = space(of: target, in: known) else {
+            return known.isOpen(target.readable) ? .open : .unknown
+        }
+        guard let credential = credentialAtOnce(rule, for: space.space) else { return .unknown }
+        if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
+            remember(answer, in: space, of: known, by: rule, as: generation)
+            return .answer(answer, by: rule.rule)
+        }
+        return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
+    }
+
+    /// Finds the answer, if need be with a token that is fetched first.
+    ///
+    /// - Parameters:
+    ///   - tokens: nil for a request that must not wait for any.
+    ///   - holdsLogin: as above.
+    public func find(
+        for target: ByteBuffer, fetchingBy tokens: TokenSupply?, holdsLogin: (CredentialVersion) -> Bool
+    ) async -> Finding {
+        guard let known = knownOrigin, let (space, rule) = space(of: target, in: known),
+            let credential = await credential(rule, for: space.space, by: tokens),
+            let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin)
+        else { return .unknown }
+        return .answer(answer, by: rule.rule)
+    }
+
+    /// Another number whenever another answer may be found for some target, by the same rules.
+    private var generation: Int { state.spaces.generation &+ policy.credentials.generation }
+
+    /// Keeps an answer that depends on nothing but the generation and the target: that of a credential which the rules give
+    /// to every client, to a request, and which is no token that ends.
+    private func remember(
+        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision,
+        as generation: Int
+    ) {
+        guard case .use = rule.answer, case .request = answer.authenticator.binding,
+            answer.answer.credential.token == nil, !challenger.answersDependOnClient(by: policy.rules)
+        else { return }
+        challenger.latestAnswer = LatestAnswer(
+            policy: policy, generation: generation, known: known, space: space, prepared: answer, rule: rule.rule)
+    }
+
+    private var knownOrigin: KnownOrigin? {
+        let host = challenger.host
+        return state.spaces.known(
+            host: host.span, port: challenger.port, protocol: challenger.origin.protocol, isProxy: challenger.isProxy)
+    }
+
+    /// The space that the target lies in, and its rule, if it may be answered unasked.
+    private func space(of target: ByteBuffer, in known: KnownOrigin) -> (KnownSpace, Rules.Decision)? {
+        guard let space = known.space(covering: target.readable) else { return nil }
+        let rule = delegate.rule(for: space.space, failures: 0)
+        return rule.isPreemptive ? (space, rule) : nil
+    }
+
+    private func answer(
+        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Rules.Decision,
+        with credential: Credential, _ holdsLogin: (CredentialVersion) -> Bool
+    ) -> PreparedAnswer? {
+        // Another process may have found out that it is no good any more.
+        guard !state.spaces.parked.contains(credential.version, for: space.space),
+            let authenticator = space.authenticator(for: credential.version)
+                ?? successor(in: space, at: target, with: credential)
+        else { return nil }
+        switch authenticator.binding {
+        case .request: break
+        case .connection: guard !isLeftOpen(target, in: known, to: credential, holdsLogin) else { return nil }
+        case .session(let session): guard session.isOpen else { return nil }
+        }
+        return PreparedAnswer(
+            authenticator: authenticator,
+            answer: space.answer(with: credential, kept: rule.persistence))
+    }
+
+    /// Whether a login would be begun for a target that was last seen to need none. There is no space then whose
+    /// requests carry an answer, only connections, and the client has none that is logged in.
+    private func isLeftOpen(
+        _ target: ByteBuffer, in known: KnownOrigin, to credential: Credential,
+        _ holdsLogin: (CredentialVersion) -> Bool
+    ) -> Bool {
+        known.isOpen(target.readable) && !holdsLogin(credential.version)
+    }
+
+    /// The authenticator of a space that has none yet, and needs no challenge to have one: with a token in the place of one
+    /// that was accepted, which is another value and means the same; or with a version that an earlier process, or another
+    /// one, has seen accepted.
+    private func successor(
+        in space: KnownSpace, at target: ByteBuffer, with credential: Credential
+    ) -> (any Authenticator)? {
+        let method = space.space.authenticationMethod
+        switch method {
+        case .bearer where credential.token != nil: guard space.knows(credential.version.name) else { return nil }
+        case .basic: guard space.hasAccepted(credential.version) else { return nil }
+        default: return nil
+        }
+        let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
+        let answer = Answer(
+            space: space.space,
+            challenge: HeaderChallenge(scheme: method.rawValue, parameters: realm.map { [$0] } ?? []),
+            credential: credential)
+        guard let authenticator = try? policy.order.authenticator(for: answer, at: target.readable) else { return nil }
+        state.spaces.remember(authenticator, for: answer, isLasting: isLasting(answer))
+        return authenticator
+    }
+
+    // MARK: - Credentials
+
+    /// The credential that the rules give this client there; nil also for one that has to be exchanged for a token first.
+    private func credentialAtOnce(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
+        switch rule.answer {
+        case .use(let name):
+            (try? policy.credentials.credential(named: name)).flatMap { state.current($0, at: loop.epochMilliseconds) }
+        case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
+        case .performDefault: urlCredential ?? kept(for: space)
+        case .reject, .cancel, .trust: nil
+        }
+    }
+
+    private func credential(
+        _ rule: Rules.Decision, for space: ProtectionSpace, by tokens: TokenSupply?
+    ) async -> Credential? {
+        guard case .use(let name) = rule.answer else { return credentialAtOnce(rule, for: space) }
+        guard let stated = try? policy.credentials.credential(named: name) else { return nil }
+        if let current = state.current(stated, at: loop.epochMilliseconds) { return current }
+        return try? await tokens?.token(for: stated, in: space, besides: nil)
+    }
+
+    /// The credential that is kept for the space: from this client's session, else the one that this response has just
+    /// proven the client to know, else the storage's default.
+    public func kept(for space: ProtectionSpace) -> Credential? {
+        let ofSession = state.sessionCredentials.credential(
+            for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+        if let ofSession { return ofSession }
+        if let learning, let proven = learning.proven(for: space) { return proven }
+        return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+    }
+
+    /// Whether processes to come will have the credential too: the rule file names it, or it is stored.
+    public func isLasting(_ answer: Answer) -> Bool {
+        let version = answer.credential.version
+        if (try? policy.credentials.credential(named: version.name)) != nil { return true }
+        guard let user = answer.credential.user else { return false }
+        return [answer.space, answer.space.general].contains { space in
+            space.map { state.storage.version(of: user, for: $0) == version } ?? false
+        }
+    }
+
+    /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
+    /// is kept there.
+    public func keep(_ answer: Answer) {
+        let (state, credential, space) = (state, answer.credential, answer.space)
+        guard credential.version == urlCredential?.version else { return }
+        switch credential.persistence {
+        case .none: break
+        case .session:
+            state.sessionCredentials.put(
+                credential, for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+            state.sessionOrigins.insert([space.origin])
+        case .permanent: loop.spawn { await state.keep(credential, for: space) }
+        }
+    }
+}

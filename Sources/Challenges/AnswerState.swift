@@ -1,0 +1,46 @@
+import Authentication
+
+/// An answer with what makes it.
+public struct PreparedAnswer {
+    public let authenticator: any Authenticator
+    public let answer: Answer
+}
+
+/// How far a request's answer has come.
+public enum AnswerState {
+    /// The request goes out without one.
+    case none
+    /// It goes with the request's next head. Becomes `.sent`, or `.none` where it turns out that it cannot be made.
+    case prepared(PreparedAnswer)
+    /// It went out. The ticket is nil where the answer belongs to the connection. Becomes `.prepared` or `.none` after a
+    /// challenge.
+    case sent(PreparedAnswer, AuthorizationTicket?)
+
+    /// The answer, whether it was sent or not.
+    public var prepared: PreparedAnswer? {
+        switch self {
+        case .none: nil
+        case .prepared(let prepared), .sent(let prepared, _): prepared
+        }
+    }
+
+    /// The answer that is judged by it.
+    public var ticket: AuthorizationTicket? {
+        if case .sent(_, let ticket) = self { ticket } else { nil }
+    }
+
+    /// The answer goes out with this ticket.
+    public mutating func send(_ ticket: AuthorizationTicket?) {
+        if let prepared { self = .sent(prepared, ticket) }
+    }
+
+    /// The request goes out again, which the server has let pass: the answer counts as one that nobody asked for.
+    public mutating func renew() {
+        guard let prepared else { return }
+        let answer = prepared.answer
+        self = .prepared(
+            PreparedAnswer(
+                authenticator: prepared.authenticator,
+                answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+    }
+}

@@ -1,0 +1,107 @@
+import Authentication
+import Bytes
+import IO
+import Rules
+import Telemetry
+
+/// The request whose challenges are met.
+public struct ChallengedRequest {
+    /// The request target as the challenger sees it.
+    public let target: ByteBuffer
+    public let hasBody: Bool
+    /// Whether no client asks. A client's request may wait for this one, so it waits for none of them.
+    public let isOwn: Bool
+    public let record: ExchangeRecord
+    public let presence: any RequestPresence
+    public let waiting: WaitingTime
+
+    public init(
+        target: ByteBuffer, hasBody: Bool, isOwn: Bool, record: ExchangeRecord, presence: any RequestPresence,
+        waiting: WaitingTime
+    ) {
+        self.target = target
+        self.hasBody = hasBody
+        self.isOwn = isOwn
+        self.record = record
+        self.presence = presence
+        self.waiting = waiting
+    }
+}
+
+/// All that one request's challenges are met with. Nothing here changes while the request is under way, but the objects that
+/// it is made of do.
+public struct ChallengeContext {
+    public let source: AnswerSource
+    public let request: ChallengedRequest
+    /// Where the responses are read.
+    public let response: any ChallengeResponse
+    public let connection: any LoginConnection
+    /// Nil where no rule has a form for the origin.
+    public let pages: (any LoginPages)?
+    public let fetcher: any TokenFetching
+    public let metrics: Metrics
+
+    /// - Parameter connection: the one that the request goes out on, and its response comes on.
+    public init(
+        source: AnswerSource, request: ChallengedRequest, connection: any ChallengeResponse & LoginConnection,
+        pages: (any LoginPages)?, fetcher: any TokenFetching, metrics: Metrics
+    ) {
+        self.source = source
+        self.request = request
+        response = connection
+        self.connection = connection
+        self.pages = pages
+        self.fetcher = fetcher
+        self.metrics = metrics
+    }
+
+    public var loop: EventLoop { source.loop }
+    public var delegate: RuleDelegate { source.delegate }
+    public var challenger: Challenger { source.challenger }
+    public var policy: ChallengePolicy { delegate.policy }
+    public var state: ChallengeState { delegate.state }
+    public var spaces: ProtectionSpaces { state.spaces }
+
+    public var tokens: TokenSupply {
+        TokenSupply(state: state, timeouts: policy.timeouts, loop: loop, fetcher: fetcher)
+    }
+
+    /// How the rule that answers the space wants connections logged in.
+    ///
+    /// - Parameter failures: refused answers of this request so far.
+    func loginTerms(for space: ProtectionSpace, failures: Int) -> LoginTerms {
+        let terms = delegate.rule(for: space, failures: failures).terms
+        return LoginTerms(
+            servicePrincipal: terms?.servicePrincipal, delegates: terms?.delegates ?? false,
+            canonicalises: terms?.canonicalises ?? false, patience: policy.timeouts.connect)
+    }
+
+    /// The challenges of a response that can be answered, in the order in which they are tried.
+    ///
+    /// - Parameter failures: as above.
+    public func offers(in challenges: [HeaderChallenge], failures: Int) -> [Offer] {
+        policy.rules.offers(
+            in: challenges, from: challenger.origin, client: delegate.client, failures: failures, order: policy.order
+        ).offers
+    }
+
+    /// Why the answer is not sent: nobody sends a version that was refused, whoever found that out. Nil: it may be sent.
+    public func parked(_ answer: Answer) -> PassReason? {
+        let (version, known) = (answer.credential.version, spaces.parked)
+        guard known.contains(version, for: answer.space) || known.contains(version, at: challenger.sharesAccountsWith)
+        else { return nil }
+        metrics.add(to: .credentialsParked)
+        return .parked(credential: version.name)
+    }
+
+    /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
+    public func remember(_ authenticator: any Authenticator, for answer: Answer) {
+        let target = request.target
+        let isLasting = source.isLasting(answer)
+        spaces.remember(authenticator, for: answer, isLasting: isLasting)
+        if authenticator.extent.coverage(of: target.readable) == nil {
+            spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
+        }
+        if request.record.ruleLine > 0 { source.keep(answer) }
+    }
+}

@@ -1,0 +1,31 @@
+import Authentication
+import Credentials
+import Rules
+
+/// The part of a policy that decides about challenges. Immutable; swapped whole on a reload, with the rest of the policy.
+public final class ChallengePolicy: Sendable {
+    /// Milliseconds.
+    public struct Timeouts: Sendable {
+        public let connect: Int
+        public let response: Int
+        /// For which a client's session outlives its last request.
+        public let session: Int
+
+        public init(connect: Int, response: Int, session: Int) {
+            self.connect = connect
+            self.response = response
+            self.session = session
+        }
+    }
+
+    public let rules: RuleSet
+    public let credentials: ConfiguredCredentials
+    public let timeouts: Timeouts
+    public let order = ChallengeOrder()
+
+    public init(rules: RuleSet, credentials: ConfiguredCredentials, timeouts: Timeouts) {
+        self.rules = rules
+        self.credentials = credentials
+        self.timeouts = timeouts
+    }
+}

@@ -1,0 +1,70 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import Model
+
+/// A response, as far as challenges are read from it. Implemented by the side that receives it.
+public protocol ChallengeResponse: AnyObject {
+    var status: Status { get }
+
+    /// Whether its connection can carry another request (RFC 9112 section 9.3).
+    var keepsConnection: Bool { get }
+
+    /// Whether a login holds for the connection's next request: `Persistent-Auth`, where the server says so.
+    var persistsLogin: Bool { get }
+
+    /// Every challenge in fields of that name that can be read. A field that cannot be hides no other.
+    func challenges(in name: KnownField) -> [HeaderChallenge]
+
+    /// Lends the value of `Authentication-Info`, or of the field that a proxy says the same in; nil: it has none.
+    func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result
+
+    /// Reads the body before any of it is passed on, for the digest of its content, without the framing (RFC 7616
+    /// section 3.4.3).
+    func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest
+}
+
+/// The outcome of reading a body that a proof covers.
+public enum BodyDigest {
+    /// All of it waits to be passed on; the digest of its content.
+    case whole([UInt8])
+    /// It is larger than may be kept. The part that was read waits to be passed on.
+    case tooLarge
+    case failed(ChallengeFailure)
+
+    /// The client's word in `Proxy-Status` on a proof that was not checked.
+    static let tooLargeNote =
+        "the origin's proof that it knows the password (rspauth) was not checked: it covers a response larger than this "
+        + "proxy keeps (limits replay-memory, replay-disk and replay-disk-total)"
+}
+
+/// Why a request ends with its challenge: the answer that its client gets.
+public struct ChallengeFailure: Sendable {
+    public let status: Status
+    public let error: ProxyError
+    /// One sentence for a person, without internals and secrets.
+    public let sentence: String
+
+    public init(_ status: Status, _ error: ProxyError, _ sentence: String) {
+        self.status = status
+        self.error = error
+        self.sentence = sentence
+    }
+
+    /// The challenge stays unanswered, for that reason.
+    public init(unanswered sentence: String) { self.init(.badGateway, .httpRequestDenied, sentence) }
+
+    static let incompletePage = ChallengeFailure(
+        .badGateway, .httpResponseIncomplete, "the origin's response ended before it could be told from a login page")
+
+    /// The server that answered in a way that it cannot have had from the credential.
+    public static func unproven(_ answer: Answer, by challenger: Challenger) -> ChallengeFailure {
+        let proof =
+            answer.space.authenticationMethod == .negotiate
+            ? "that it is the service of the ticket (its last token)" : "that it knows the password (rspauth)"
+        return ChallengeFailure(
+            .badGateway, .httpProtocolError,
+            "\(challenger.title) could not prove \(proof): it is not the one that was asked")
+    }
+}

@@ -1,0 +1,67 @@
+import Authentication
+import Model
+
+/// Why a request could not be answered. The later trouble takes the place of the one before.
+enum ChallengeTrouble {
+    case none
+    /// The answer could not be made. Becomes `.counted` where the challenge's other methods may do better; else the
+    /// request ends with it.
+    case unmade(AuthenticationError)
+    /// There was no ticket, which the task has been told: the reason that texts give, should no other method help.
+    case counted(AuthenticationError)
+    /// There is no token or session: the sentence that the client is told.
+    case explained(String)
+
+    /// Tells the task what the lack of an answer means for the credential.
+    /// - Returns: nil where there is no such lack, or no other method that could do better.
+    public mutating func count() -> RepeatedChallenge? {
+        guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
+        self = .counted(error)
+        return refusal
+    }
+
+    /// Why the request ends, if it does.
+    var unmade: AuthenticationError? {
+        if case .unmade(let error) = self { error } else { nil }
+    }
+
+    /// Why there was no ticket.
+    public var counted: AuthenticationError? {
+        if case .counted(let error) = self { error } else { nil }
+    }
+
+    public var explanation: String? {
+        if case .explained(let sentence) = self { sentence } else { nil }
+    }
+
+    /// The sentence for the client in place of a challenge that would be answered if there was a ticket.
+    public func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
+        guard let counted, case .aborted = reason else { return nil }
+        return "\(challenger.title) wants a login, and \(counted)"
+    }
+
+    /// The words of `Proxy-Status` about a challenge that the client gets; nil where it was not ours to answer.
+    public func note(on reason: PassReason) -> String? {
+        if case .attemptsUsed = reason, let counted { return "\(counted)" }
+        return reason.note
+    }
+
+    /// Who would not have the credential, for the operator.
+    public func refusal(of answer: Answer, by challenger: Challenger) -> String {
+        if answer.space.authenticationMethod == .negotiate, case .noTicket(_, _, .refused(let sentence))? = counted {
+            return "was refused (\(sentence))"
+        }
+        return "was refused by \(challenger.origin.host):\(challenger.port)"
+    }
+}
+
+extension PassReason {
+    /// The words of `Proxy-Status` about a challenge that the client gets: only where it was ours to answer.
+    public var note: String? {
+        switch self {
+        case .nothingToAnswer, .defaultHandling, .rejected: nil
+        case .attemptsUsed, .alreadyRefused, .parked, .undecided, .unanswerable, .aborted, .denied, .endless:
+            description
+        }
+    }
+}

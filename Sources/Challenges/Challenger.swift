@@ -1,0 +1,114 @@
+import Authentication
+import HTTP
+import Model
+import Rules
+
+/// In which fields a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way
+/// (section 11.7).
+public struct ChallengeFields: Sendable {
+    public let status: Status
+    public let challenge: KnownField
+    public let answer: StaticString
+    public let information: KnownField
+
+    public static let origin = ChallengeFields(
+        status: .unauthorized, challenge: .wwwAuthenticate, answer: "Authorization", information: .authenticationInfo)
+    public static let proxy = ChallengeFields(
+        status: .proxyAuthenticationRequired, challenge: .proxyAuthenticate, answer: "Proxy-Authorization",
+        information: .proxyAuthenticationInfo)
+}
+
+/// A server that may ask for a credential: an origin, or a parent proxy on the way there.
+///
+/// Belongs to its loop.
+public final class Challenger {
+    public let origin: Origin
+    /// Lower case.
+    public let host: [UInt8]
+    /// The name that texts for the client call it by.
+    public let title: String
+    /// Others that know the same accounts: a version that one of them refuses, all do.
+    public var sharesAccountsWith: [Origin] = []
+    private let mayHaveCredentials: Bool
+    /// The rules that the next three were asked of.
+    private var judge: RuleSet?
+    private var mayAnswer = false
+    private var learns = false
+    private var dependsOnClient = false
+    /// Whether a credential is kept for it, as of that generation.
+    private var kept = (isKnown: false, generation: 0)
+    /// The answer that was found last without waiting.
+    var latestAnswer: LatestAnswer?
+
+    /// - Parameter mayHaveCredentials: false for one that nobody vouches for.
+    public init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {
+        self.origin = origin
+        host = Array(origin.host.utf8)
+        self.title = title
+        self.mayHaveCredentials = mayHaveCredentials
+    }
+
+    public var port: UInt16 { origin.port }
+    public var isProxy: Bool { origin.isProxy }
+    /// Whether credentials travel encrypted to it.
+    public var isSecure: Bool { origin.protocol == .https }
+    public var fields: ChallengeFields { isProxy ? .proxy : .origin }
+
+    /// Whether a rule speaks of its challenges: one could be answered, or the credential of a client's own answer is kept.
+    public func isConcerned(by rules: RuleSet) -> Bool {
+        if judge !== rules { ask(rules) }
+        return mayAnswer || learns
+    }
+
+    /// Whether a challenge of it could be answered: a rule speaks of it, or a credential is kept for it.
+    public func mayBeAnswered(by rules: RuleSet, in state: ChallengeState) -> Bool {
+        if judge !== rules { ask(rules) }
+        return mayAnswer || isServed(by: state)
+    }
+
+    /// Whether a rule keeps the credential of a client's own answer that it accepts.
+    public func mayLearn(by rules: RuleSet) -> Bool {
+        if judge !== rules { ask(rules) }
+        return learns
+    }
+
+    /// Whether a rule about its challenges speaks of clients.
+    public func answersDependOnClient(by rules: RuleSet) -> Bool {
+        if judge !== rules { ask(rules) }
+        return dependsOnClient
+    }
+
+    /// Whether a credential is kept for it.
+    public func isServed(by state: ChallengeState) -> Bool {
+        let generation = state.keptGeneration
+        if kept.generation != generation {
+            kept = (mayHaveCredentials && state.keepsCredentials(for: origin), generation)
+        }
+        return kept.isKnown
+    }
+
+    private func ask(_ rules: RuleSet) {
+        let (host, isProxy) = (host, isProxy)
+        mayAnswer = mayHaveCredentials && rules.mayAnswer(host: host.span, port: port, isProxy: isProxy)
+        learns = !isProxy && rules.mayLearn(host: host.span, port: port)
+        dependsOnClient = rules.answerDependsOnClient(host: host.span, port: port, isProxy: isProxy)
+        judge = rules
+    }
+}
+
+/// An answer that a rule's credential gives in a known space, and all that it depends on but the target. To find it costs
+/// about 4,000 instructions, most of them for the rules and the names; requests to one server mostly want the same.
+struct LatestAnswer {
+    public let policy: ChallengePolicy
+    /// As `AnswerSource.generation`.
+    public let generation: Int
+    public let known: KnownOrigin
+    public let space: KnownSpace
+    public let prepared: PreparedAnswer
+    public let rule: RuleReference?
+
+    /// Whether it is still the answer for that target.
+    public func covers(_ target: Span<UInt8>, by policy: ChallengePolicy, as generation: Int) -> Bool {
+        self.policy === policy && self.generation == generation && known.space(covering: target) === space
+    }
+}

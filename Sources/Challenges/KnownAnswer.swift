@@ -1,0 +1,84 @@
+import Authentication
+import Bytes
+import HTTP
+import Model
+import Telemetry
+
+/// The answer that a request is given unasked, or none where its target was seen to need none: all that there is to know of
+/// its challenges, as long as none comes. Then a `ChallengeLoop` goes on from here.
+///
+/// It is a few words, and finding it allocates nothing: most requests with an answer need no more.
+public struct KnownAnswer {
+    public private(set) var state: AnswerState
+
+    /// Finds it without waiting; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
+    /// session, whose pages have to be looked at.
+    ///
+    /// - Parameter holdsLogin: whether the client has a connection that is logged in with that version.
+    public init?(
+        _ source: AnswerSource, to target: ByteBuffer, noting record: ExchangeRecord,
+        holdsLogin: (CredentialVersion) -> Bool
+    ) {
+        switch source.find(for: target, holdsLogin: holdsLogin) {
+        case .answer(let prepared, let rule):
+            switch prepared.authenticator.binding {
+            case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
+            case .connection: break
+            case .session: return nil
+            }
+            state = .prepared(prepared)
+            record.note(prepared.answer, to: source.challenger)
+            record.note(rule, about: source.challenger)
+        case .open: state = .none
+        case .unknown: return nil
+        }
+    }
+
+    public var answer: Answer? { state.prepared?.answer }
+
+    /// The credential whose login the connection must have; nil when requests may share it.
+    public var loginVersion: CredentialVersion? {
+        guard let prepared = state.prepared, case .connection = prepared.authenticator.binding else { return nil }
+        return prepared.answer.credential.version
+    }
+
+    /// Appends the value of the field that answers; false when there is none to send: a login stands on the connection, or
+    /// the answer cannot be made, and the server says again what it wants.
+    public mutating func authorize(method: Span<UInt8>, target: Span<UInt8>, into value: ByteBuffer) -> Bool {
+        guard let prepared = state.prepared else { return false }
+        guard case .request(let authenticator) = prepared.authenticator.binding else {
+            state.send(nil)
+            return false
+        }
+        do throws(AuthenticationError) {
+            state.send(try authenticator.authorize(method: method, target: target, bodyDigest: nil, into: value))
+            return true
+        } catch {
+            value.clear()
+            state = .none
+            return false
+        }
+    }
+
+    /// Whether the client gets a response without more; else a loop judges it, for which nothing has happened yet.
+    ///
+    /// - Parameters:
+    ///   - information: the value of `Authentication-Info`, or of the field that a proxy says the same in.
+    ///   - target: of the request, as the server sees it.
+    public func passes(
+        _ status: Status, information: Span<UInt8>?, target: Span<UInt8>, from fields: ChallengeFields
+    ) -> Bool {
+        if status == fields.status { return false }
+        guard case .sent(let prepared, let ticket) = state else { return true }
+        // The response may name a scope that a token lacks.
+        if status == .forbidden, prepared.answer.space.authenticationMethod == .bearer { return false }
+        guard let ticket, status.rawValue < 500, case .request(let authenticator) = prepared.authenticator.binding
+        else {
+            return true
+        }
+        switch authenticator.accepted(information, ticket: ticket, target: target, bodyDigest: nil) {
+        case .verified, .unverified, .ignored: return true
+        case .needsBody, .mismatch: return false
+        }
+    }
+}

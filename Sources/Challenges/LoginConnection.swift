@@ -1,0 +1,24 @@
+import Authentication
+
+/// The connection that a request goes out on, as far as a login at the challenger belongs to it. Implemented by the side
+/// that holds the connection.
+public protocol LoginConnection: AnyObject {
+    /// Whether the connection is somebody's: a login stands on it or is under way, one of ours or the client's own.
+    var isClaimed: Bool { get }
+
+    /// The login of one of our credentials that stands there or is under way.
+    var login: (any SecurityContext)? { get }
+
+    /// The name that the connection's TLS gives to a login (RFC 5929 section 4); nil without TLS up to the challenger, and
+    /// where its certificate has no hash for it.
+    var channelBinding: ChannelBinding? { get }
+
+    /// Whether the connection has served before, so that its end may have been due.
+    var isReused: Bool { get }
+
+    /// From now on the connection is this client's, and carries nothing but what counts as that credential's.
+    func claim(for credential: Credential, in context: any SecurityContext)
+
+    /// Whether the client has another connection that is logged in with that version at the challenger.
+    func holdsLogin(with version: CredentialVersion) -> Bool
+}

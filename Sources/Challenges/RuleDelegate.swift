@@ -1,0 +1,80 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+
+/// The rule file as the delegate that challenges are put to.
+public struct RuleDelegate {
+    public let policy: ChallengePolicy
+    public let state: ChallengeState
+    public let client: ClientIdentity
+
+    public init(policy: ChallengePolicy, state: ChallengeState, client: ClientIdentity) {
+        self.policy = policy
+        self.state = state
+        self.client = client
+    }
+
+    /// The delegate's decision with the rule that made it, for the record.
+    public struct Answer {
+        public let decision: Authentication.Decision
+        public let rule: Rules.Decision
+        /// Why a credential that the rule names cannot be used; for the operator.
+        public let trouble: CredentialError?
+    }
+
+    /// What the rules say of a space, before any credential is looked at. Allocates nothing.
+    public func rule(for space: ProtectionSpace, failures: Int) -> Rules.Decision {
+        policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
+    }
+
+    /// What to do about a challenge. A credential that is parked is read again first: its file may have a new value.
+    public func decide(_ challenge: AuthenticationChallenge) async -> Answer {
+        let rule = rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
+        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let decision = { (disposition: Disposition, reason: String) in
+            Authentication.Decision(
+                disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
+        }
+        switch rule.answer {
+        case .performDefault where !isMeant(challenge, by: rule):
+            // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
+            // beside NTLM, and the store has a password for the latter.
+            return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+        // `trust` answers no challenge of a response.
+        case .performDefault, .trust:
+            return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
+        case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+        case .cancel:
+            return Answer(
+                decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
+        case .use(let name):
+            do throws(CredentialError) {
+                let credential = try await current(name, for: challenge)
+                let kept = credential.with(rule.persistence)
+                return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)
+            } catch {
+                let reason = "credential \(name) of \(reason) cannot be read; the operator's log says why"
+                return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: error)
+            }
+        }
+    }
+
+    /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so.
+    private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+        if challenge.protectionSpace.authenticationMethod == .negotiate { return rule.namesMethod }
+        return rule.rule != nil || challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
+    }
+
+    private func current(
+        _ name: String, for challenge: AuthenticationChallenge
+    ) async throws(CredentialError) -> Credential {
+        let known: Credential?
+        do throws(CredentialError) { known = try policy.credentials.credential(named: name) } catch { known = nil }
+        if let known, !state.spaces.parked.contains(known.version, for: challenge.protectionSpace) { return known }
+        await state.refresh(policy.credentials)
+        return try policy.credentials.credential(named: name)
+    }
+}

@@ -1,0 +1,35 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import Model
+
+/// The credential in a request's URL, `http://user:password@host/` (RFC 3986 section 3.2.1).
+public enum URLCredential {
+    /// Nil when the URL has none, or one that cannot be decoded.
+    public static func of(_ request: RequestHead, in head: Span<UInt8>) -> Credential? {
+        guard let userinfo = request.target.userinfo, !userinfo.isEmpty else { return nil }
+        let colon = head.firstIndex(of: .colon, in: userinfo)
+        guard let user = PercentEncoding.decode(head.extracting(userinfo.lowerBound..<(colon ?? userinfo.upperBound))),
+            var password = PercentEncoding.decode(
+                head.extracting((colon.map { $0 + 1 } ?? userinfo.upperBound)..<userinfo.upperBound))
+        else { return nil }
+        let (text, mayBeToken) = (user.span.text, password.isEmpty)
+        let secret = Secret(wiping: &password)
+        let name = mayBeToken ? fingerprint(of: text, secret) : printable(text)
+        return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session)
+    }
+
+    /// What logs call it says that it came with a request, and for whom. But a user without a password is often a
+    /// token, and then the secret itself.
+    private static func fingerprint(of user: String, _ password: Secret) -> String {
+        let version = Credential(name: "url", user: user, password: password).version
+        return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
+    }
+
+    /// A name that can end no line of a log.
+    private static func printable(_ user: String) -> String {
+        let scalars = user.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

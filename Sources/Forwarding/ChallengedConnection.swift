@@ -1,0 +1,91 @@
+import Authentication
+import Bytes
+import Challenges
+import Crypto
+import HTTP
+import TLS
+import Transport
+import Upstream
+
+/// An upstream connection as challenges see it: the responses that come on it, and the login that belongs to it.
+public final class ChallengedConnection: ChallengeResponse, LoginConnection {
+    private let upstream: UpstreamConnection
+    /// The server that a login on the connection would be at: the origin or a parent.
+    private let origin: UpstreamServer
+    public let requester: Requester
+    private let policy: Policy
+
+    public init(_ upstream: UpstreamConnection, at origin: UpstreamServer, for requester: Requester, by policy: Policy)
+    {
+        self.upstream = upstream
+        self.origin = origin
+        self.requester = requester
+        self.policy = policy
+    }
+
+    // MARK: - The response
+
+    public var status: Status { upstream.head.status }
+    public var keepsConnection: Bool { upstream.head.keepAlive }
+
+    public var persistsLogin: Bool {
+        upstream.withHeadBytes { bytes in
+            guard let field = upstream.head.fields.first(named: "persistent-auth", in: bytes) else { return true }
+            return !bytes.extracting(field.value).equalsIgnoringCase("false")
+        }
+    }
+
+    public func challenges(in name: KnownField) -> [HeaderChallenge] { upstream.challenges(in: name) }
+
+    public func withInformation<Result>(in name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
+        upstream.withValue(of: name, body)
+    }
+
+    public func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest {
+        await upstream.digestBody(
+            algorithm, in: ReplayRoom(policy.limits, in: requester.shared.spool), limits: policy.limits.response,
+            within: policy.timeouts.idle)
+    }
+
+    // MARK: - The login
+
+    private var ownership: ConnectionLogin? { upstream.login(to: origin) }
+
+    public var isClaimed: Bool { ownership != nil }
+    public var login: (any SecurityContext)? { ownership?.context }
+    public var isReused: Bool { upstream.isReused }
+
+    public var channelBinding: ChannelBinding? {
+        // The TLS of a connection ends at the server that it was made to.
+        guard origin.isSecure else { return nil }
+        return upstream.stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
+    }
+
+    public func claim(for credential: Credential, in context: any SecurityContext) {
+        upstream.claim(
+            for: ConnectionLogin(to: origin, with: credential, in: context, heldBy: requester.logins))
+    }
+
+    public func holdsLogin(with version: CredentialVersion) -> Bool { requester.logins.holds(version, to: origin) }
+}
+
+extension UpstreamConnection {
+    /// Every challenge of the response in fields of that name that can be read. A field that cannot be hides no other.
+    public func challenges(in name: KnownField) -> [HeaderChallenge] {
+        withHeadBytes { bytes in
+            var parser = ChallengeParser()
+            for field in head.fields where field.known == name {
+                parser.parse(bytes.extracting(field.value))
+            }
+            return parser.challenges
+        }
+    }
+
+    /// Lends the value of the response's first field of that name; nil: it has none.
+    func withValue<Result>(of name: KnownField, _ body: (Span<UInt8>?) -> Result) -> Result {
+        withHeadBytes { bytes in
+            guard let field = head.fields.first(name) else { return body(nil) }
+            return body(bytes.extracting(field.value))
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import Telemetry
+import Upstream
+
+/// The challenges of the servers on the way of one request.
+///
+/// It stands apart from the exchange, which keeps it from request to request: most requests have none, and to see that
+/// takes a look at one reference.
+public final class ExchangeChallenges {
+    /// How the challenges of one server are met.
+    public enum Server {
+        /// Should any come, they are the client's own affair.
+        case ignored
+        /// The request goes out with that answer, and no challenge has come. Becomes `.met` when one does.
+        case known(KnownAnswer)
+        case met(ChallengeLoop)
+
+        /// Whether they are ours to answer.
+        public var isOurs: Bool {
+            if case .ignored = self { false } else { true }
+        }
+
+        public var loop: ChallengeLoop? {
+            if case .met(let loop) = self { loop } else { nil }
+        }
+
+        public var known: KnownAnswer? {
+            if case .known(let known) = self { known } else { nil }
+        }
+
+        /// The credential whose login the connection must have, or be free for; nil when requests may share it.
+        public var loginVersion: CredentialVersion? {
+            switch self {
+            case .ignored: nil
+            case .known(let known): known.loginVersion
+            case .met(let loop): loop.loginVersion
+            }
+        }
+
+        /// Appends the value of the field that answers; false when there is none to send.
+        ///
+        /// - Parameter record: nil for a parent, whose answers are not counted.
+        public mutating func authorize(
+            method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer,
+            countedBy record: ExchangeRecord?
+        ) -> Bool {
+            switch self {
+            case .ignored: return false
+            case .known(var known):
+                let isAnswered = known.authorize(method: method, target: target, into: value)
+                self = .known(known)
+                if isAnswered { record?.attempts += 1 }
+                return isAnswered
+            case .met(let loop):
+                return loop.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)
+            }
+        }
+    }
+
+    public var origin = Server.ignored
+    /// The parent that makes the request.
+    public var parent = Server.ignored
+
+    /// Whether an answer needs a digest of the body, or a login's next token.
+    func wantsPreparation(over upstream: UpstreamConnection) -> Bool {
+        if origin.loop?.bodyDigest != nil || parent.loop?.bodyDigest != nil { return true }
+        if origin.loginVersion != nil, upstream.login?.context?.isEstablished != true { return true }
+        return parent.loginVersion != nil && upstream.parentLogin?.context?.isEstablished != true
+    }
+}
+
+extension ChallengeContext {
+    /// - Parameters:
+    ///   - connection: the one that the request goes out on.
+    ///   - exchange: the one that the request is sent for.
+    ///   - target: as the challenger sees it.
+    ///   - pages: the origin's, if a rule has a form for it.
+    init(
+        of challenger: Challenger, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
+        hasBody: Bool, pages: LoginForms? = nil
+    ) {
+        let requester = connection.requester
+        self.init(
+            source: AnswerSource(of: challenger, for: exchange, of: requester),
+            request: ChallengedRequest(
+                target: target, hasBody: hasBody, isOwn: exchange.own != nil, record: exchange.record,
+                presence: requester.presence, waiting: exchange.waiting),
+            connection: connection, pages: pages,
+            fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy),
+            metrics: requester.metrics)
+    }
+}
+
+extension AnswerSource {
+    public init(of challenger: Challenger, for exchange: Exchange, of requester: Requester) {
+        let head = exchange.headBytes
+        let learns = challenger.mayLearn(by: exchange.policy.rules)
+        self.init(
+            delegate: requester.delegate(in: exchange), challenger: challenger,
+            urlCredential: challenger.isProxy ? nil : URLCredential.of(exchange.request, in: head.readable),
+            learning: learns ? Learning(from: exchange, of: requester, at: challenger) : nil, loop: requester.loop)
+    }
+}
+
+extension Requester {
+    /// The rules as they speak to this client.
+    public func delegate(in exchange: Exchange) -> RuleDelegate {
+        RuleDelegate(
+            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange))
+    }
+}
+
+extension Learning {
+    public init(from exchange: Exchange, of requester: Requester, at challenger: Challenger) {
+        let (head, target) = (exchange.headBytes, exchange.target)
+        self.init(
+            delegate: requester.delegate(in: exchange), origin: challenger.origin,
+            request: LearningEvidence.Request(
+                challenger.origin, method: head.readable.extracting(exchange.request.methodName),
+                target: target.readable),
+            loop: requester.loop)
+    }
+}
+
+extension ClientPresence: RequestPresence {}
+extension TokenClient: TokenFetching {}

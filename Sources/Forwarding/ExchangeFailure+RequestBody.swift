@@ -1,0 +1,34 @@
+import HTTP
+import IO
+import Telemetry
+import Upstream
+
+extension ExchangeFailure {
+    /// What the end of a request's body on its way means for the exchange, while the client has no answer.
+    init(_ failure: RequestBody.Failure) {
+        switch failure {
+        case .client(.timedOut): self = .refused(.lateBody)
+        case .client: self = .clientLost
+        case .invalid(let error): self = .refused(Refusal(error))
+        case .upstream(.timedOut): self = .upstreamFailed(.timedOut)
+        case .upstream: self = .upstreamFailed(.died)
+        case .tooLarge:
+            self = .refused(
+                Refusal(
+                    .contentTooLarge, .httpRequestError,
+                    "the answer to the origin covers the request body, which is larger than this proxy keeps "
+                        + "(limits replay-memory and replay-disk)"))
+        case .crowdedOut:
+            self = .refused(
+                Refusal(
+                    .serviceUnavailable, .proxyInternalError,
+                    "the answer to the origin covers the request body, and other requests take all the room that this "
+                        + "proxy has for keeping it (limits replay-disk-total); try again"))
+        case .copyLost:
+            self = .refused(
+                Refusal(
+                    .serviceUnavailable, .proxyInternalError,
+                    "the request body could not be kept for sending it again; try again"))
+        }
+    }
+}

@@ -1,0 +1,389 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Takes one request to its server and the response back, through as many challenges as it takes: a machine that goes on at
+/// each event of the exchange's two channels. Only what is no event of theirs is waited for by a task: a name, a ticket, a
+/// token, a file, another request.
+///
+///     planned ─▶ prepared ─▶ connected ─▶ sending ─▶ arrived ─▶ judged ─▶ relaying ─▶ over
+///                   ▲                                             │
+///                   └──────────────── disposing ◀─────────────────┘  another answer is due
+public struct Forwarding: ~Copyable {
+    /// How far it came.
+    public enum Progress {
+        /// There is nothing to do until an event of either channel, or the end of a deadline of theirs.
+        case awaitsEvent
+        /// There is nothing to do until a task has done `work`.
+        case awaitsWork
+        /// The client was told that another protocol is spoken from here on, with that server.
+        case upgraded(OpenedTunnel)
+        /// - Parameter keeps: whether the client's connection can carry another request.
+        case ended(keeps: Bool)
+    }
+
+    private enum Stage {
+        /// Becomes `.prepared`.
+        case planned
+        /// It is known what answers. Becomes `.connected`.
+        case prepared
+        /// A connection is there. Becomes `.sending`.
+        case connected
+        /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
+        case sending
+        /// The response's head is there. Becomes `.judged`.
+        case arrived
+        /// Becomes `.relaying`, `.disposing` or `.over`.
+        case judged
+        /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
+        case disposing
+        /// Becomes `.over`.
+        case relaying
+        case over
+    }
+
+    /// What a task has to do.
+    private enum Work {
+        case ways
+        case preparation(origin: Bool, parent: Bool)
+        case connection
+        case answers
+        case copy
+        case verdict
+        case uploadEnd(ExchangeFailure?)
+        case disposal
+        case relayCopy
+    }
+
+    private var sending = RequestSending()
+    private var relay = ResponseRelay()
+    /// Whether the request names its origin as the clients of an upgrade route do.
+    private var isUpgraded = false
+    /// Whether the response is relayed to the client; else it is read by the one who asked.
+    private var isRelayed = true
+    private var stage = Stage.over
+    private var verdict: ResponseVerdict?
+    private var disposal: BodyDisposal?
+    private var work: Work?
+    private var upload: ConcurrentUpload?
+    /// Whether a connection that was kept will do.
+    private var mayReuse = true
+
+    /// How much of a challenge's body is read so that its connection can be kept, and for how long.
+    public static let discardLimit = 256 * 1024
+    static let discardMilliseconds = 5000
+
+    /// From now on it is about the request whose head is there.
+    /// - Parameters:
+    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    ///   - isRelayed: false for a request of our own, whose response stays with the caller.
+    public mutating func begin(upgrade: UpgradedOrigin?, isRelayed: Bool) {
+        sending.begin(upgrade: upgrade)
+        isUpgraded = upgrade != nil
+        self.isRelayed = isRelayed
+        mayReuse = true
+        stage = .planned
+    }
+
+    /// Forgets the request.
+    public mutating func reset() {
+        stage = .over
+        verdict.forget()
+        disposal.forget()
+        work.forget()
+        upload.forget()
+        sending.reset()
+        relay.reset()
+    }
+
+    // MARK: - The machine
+
+    /// Goes on as far as that is possible without waiting.
+    public mutating func advance(
+        _ exchange: Exchange, for requester: Requester, to destination: Destination
+    ) throws(ExchangeFailure) -> Progress {
+        guard requester.presence.isWanted else { throw .clientLost }
+        if work != nil { return .awaitsWork }
+        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
+        do throws(ExchangeFailure) {
+            while true {
+                if let progress = try go(context) { return progress }
+            }
+        } catch {
+            guard let upload, !upload.endAtOnce() else { throw error }
+            return wait(for: .uploadEnd(error))
+        }
+    }
+
+    private mutating func wait(for work: Work) -> Progress {
+        self.work = work
+        return .awaitsWork
+    }
+
+    /// - Returns: nil where another stage follows at once.
+    private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        switch stage {
+        case .planned:
+            if let progress = try prepare(context) { return progress }
+            fallthrough
+        case .prepared:
+            guard context.takeKept(mayReuse) else { return wait(for: .connection) }
+            stage = .connected
+            fallthrough
+        case .connected:
+            if let progress = try beginLeg(context) { return progress }
+            fallthrough
+        case .sending: return try send(context)
+        case .arrived: return judge(context)
+        case .judged: return try carryOut(context, verdict)
+        case .disposing: return dispose(context)
+        case .relaying:
+            switch try relay.advance(context) {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .relayCopy)
+            case .awaitsUpload: return wait(for: .uploadEnd(nil))
+            case .upgraded:
+                stage = .over
+                return upgraded(context)
+            case .ended(let keeps):
+                stage = .over
+                return .ended(keeps: keeps)
+            }
+        case .over: return .ended(keeps: false)
+        }
+    }
+
+    /// Does what the machine waits for.
+    public mutating func performWork(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        guard let work else { return }
+        self.work = nil
+        switch work {
+        case .ways:
+            try await context.requester.upstreams.renewWays(
+                to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
+        case .preparation(let origin, let parent):
+            // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
+            // for another request while one of his is the first there.
+            if origin { await context.exchange.challenges?.origin.loop?.prepare() }
+            if parent { await context.exchange.challenges?.parent.loop?.prepare() }
+        case .connection: try await connect(context)
+        case .answers:
+            context.meetChallenges()
+            try await sending.prepareAndBegin(context)
+            stage = .sending
+        case .copy: try await context.workOnCopy()
+        case .verdict:
+            context.meetChallenges()
+            verdict = await context.exchange.judge()
+            stage = .judged
+        case .uploadEnd(let failure):
+            await upload?.end()
+            if let failure { throw failure }
+        case .disposal:
+            await context.exchange.upstream.readBack(within: Self.discardMilliseconds)
+        case .relayCopy: try await relay.readBack(context)
+        }
+        guard context.requester.presence.isWanted else { throw .clientLost }
+    }
+
+    /// Finds the way, and what answers there if that needs no waiting.
+    private mutating func prepare(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        guard context.destination.knowsWays(at: context.requester.loop.now) else { return wait(for: .ways) }
+        try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
+        if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
+        var (waitsForOrigin, waitsForParent) = (false, false)
+        if isRelayed {
+            if context.mayAnswer {
+                do throws(Refusal) {
+                    context.exchange.signing = try context.signing()
+                } catch { throw .refused(error) }
+                if context.exchange.signing != nil {
+                    sending.prepareForSignature()
+                } else {
+                    waitsForOrigin = !context.beginAnsweringAtOnce()
+                    sending.prepareForChallenge(context)
+                }
+            }
+            if let answer = context.learnableAnswer { context.exchange.learnableAnswer = answer }
+        }
+        if context.exchange.way.relay != nil, let parent = context.answerableParent {
+            waitsForParent = !context.beginAnsweringAtOnce(at: parent)
+            sending.prepareForParent(context)
+        }
+        stage = .prepared
+        guard waitsForOrigin || waitsForParent else { return nil }
+        return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
+    }
+
+    private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        try context.requester.confirm(
+            connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
+        context.claimOwnLogin()
+        if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
+        if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
+        if sending.wantsPreparation(context) { return wait(for: .answers) }
+        sending.begin(context)
+        stage = .sending
+        return nil
+    }
+
+    /// Sends the request and reads the response's head; on a new connection if the kept one turns out to be dead.
+    private mutating func send(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        do throws(ExchangeFailure) {
+            switch try sending.advance(context) {
+            case .awaitsEvent: return .awaitsEvent
+            case .awaitsCopy: return wait(for: .copy)
+            case .answered:
+                if sending.dropsRefusedExpectation(context) {
+                    context.exchange.upstream.reset()
+                    stage = .prepared
+                } else {
+                    stage = .arrived
+                }
+            }
+        } catch {
+            if case .upstreamFailed = error, let refusal = context.exchange.upstream.gatewayRefusal {
+                throw .refused(refusal)
+            }
+            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
+                context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
+            else { throw error }
+            context.exchange.upstream.reset()
+            mayReuse = false
+            stage = .prepared
+        }
+        return nil
+    }
+
+    private mutating func judge(_ context: ForwardingContext) -> Progress? {
+        context.exchange.learnableAnswer?.judge(context.exchange.upstream)
+        if isRelayed, mayReadAhead(context) { upload = beginUpload(context) }
+        if context.exchange.challenges == nil, context.exchange.way.relay == nil {
+            return pass(context, note: nil)
+        }
+        guard let verdict = context.exchange.judgeAtOnce() else { return wait(for: .verdict) }
+        self.verdict = verdict
+        stage = .judged
+        return nil
+    }
+
+    private mutating func carryOut(_ context: ForwardingContext, _ verdict: ResponseVerdict?) throws(ExchangeFailure)
+        -> Progress?
+    {
+        switch verdict {
+        case nil: return pass(context, note: nil)
+        case .pass(let note): return pass(context, note: note)
+        case .cancel(let refusal): throw .refused(refusal)
+        case .again:
+            guard context.exchange.body.canBeSent else {
+                if isRelayed { return pass(context, note: Self.bodyTooLarge) }
+                throw .refused(Refusal(.badGateway, .httpRequestError, Self.bodyTooLarge))
+            }
+            if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
+            upload = nil
+            disposeOfResponse(context)
+        }
+        return nil
+    }
+
+    private mutating func pass(_ context: ForwardingContext, note: String?) -> Progress? {
+        guard isRelayed else {
+            stage = .over
+            return .ended(keeps: false)
+        }
+        upload = upload ?? beginUpload(context)
+        upload?.settle()
+        relay.begin(note: note, upload: upload)
+        stage = .relaying
+        return nil
+    }
+
+    /// Connects by the first way that works. Nothing was sent yet, or may be sent again.
+    private mutating func connect(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        var ways = context.destination.hopsWorthTrying[...]
+        let isRelayed = context.mayBeRelayed
+        while true {
+            if let hop = ways.popFirst(), context.take(hop.way(isRelayed: isRelayed)),
+                let parent = context.answerableParent
+            {
+                await context.beginAnswering(at: parent)
+                sending.prepareForParent(context)
+            }
+            do throws(Refusal) { return try await context.connect() } catch {
+                guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
+            }
+        }
+    }
+
+    /// Frees the connection of the challenge's body, or gives the connection up.
+    private mutating func disposeOfResponse(_ context: ForwardingContext) {
+        let upstream = context.exchange.upstream
+        guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {
+            upstream.reset()
+            return beginAgain()
+        }
+        disposal = upstream.beginDisposal(
+            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardMilliseconds)
+        stage = .disposing
+    }
+
+    private mutating func dispose(_ context: ForwardingContext) -> Progress? {
+        let upstream = context.exchange.upstream
+        switch disposal?.advance(on: upstream) ?? .ended {
+        case .awaitsUpstream: return .awaitsEvent
+        case .awaitsCopy: return wait(for: .disposal)
+        case .ended:
+            beginAgain()
+            return nil
+        }
+    }
+
+    private mutating func beginAgain() {
+        disposal = nil
+        verdict = nil
+        mayReuse = true
+        stage = .prepared
+    }
+
+    /// Gives away the connection on which another protocol is spoken now.
+    private func upgraded(_ context: ForwardingContext) -> Progress {
+        let inbound = context.exchange.upstream.inbound
+        let early = ByteBuffer(capacity: max(1, inbound.count))
+        early.append(inbound.readable)
+        guard let connection = context.exchange.upstream.detach() else { return .ended(keeps: false) }
+        return .upgraded(OpenedTunnel(stream: connection.stream, early: early))
+    }
+
+    private static let bodyTooLarge =
+        "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
+        + "(limits replay-memory, replay-disk and replay-disk-total)"
+
+    // MARK: - Upload beside the response
+
+    /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
+    /// challenge is not read.
+    private func mayReadAhead(_ context: ForwardingContext) -> Bool {
+        let status = context.exchange.upstream.head.status
+        return status != .unauthorized && status != .proxyAuthenticationRequired
+    }
+
+    /// Has the rest of the body go on beside the response, if there is any.
+    @inline(__always)
+    private func beginUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
+        context.exchange.body.mayGoOn ? makeUpload(context) : nil
+    }
+
+    private func makeUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
+        guard context.exchange.upstream.head.status != .switchingProtocols,
+            let stream = context.exchange.upstream.stream
+        else { return nil }
+        return ConcurrentUpload(of: context, to: stream)
+    }
+}

@@ -1,0 +1,88 @@
+import Gateway
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Making a connection by the way that the request takes: to its origin, through a parent or not, or to the parent that
+/// makes the request itself; with TLS wherever it is spoken.
+extension ForwardingContext {
+    /// The terms on which this exchange's connection is made, and on which a kept one may serve it.
+    public var terms: ConnectionTerms {
+        destination.terms(
+            by: exchange.way,
+            for: requester.identity(in: exchange),
+            identities: requester.shared.identities.number)
+    }
+
+    /// - Throws: the refusal that the client is to be told; the record says then what was found.
+    public func openConnection() async throws(Refusal) -> OriginConnection {
+        let started = requester.loop.now
+        defer { exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started) }
+        if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
+            let connection = try await GatewayConnector(
+                requester: requester, policy: policy, client: requester.identity(in: exchange),
+                destination: destination, parent: exchange.way.parent
+            ).connect()
+            exchange.record.upstream = .opened
+            return connection
+        }
+        var connection = try await openConnection(resuming: true)
+        // What a session carries on may have come to an end since it began.
+        if !connection.isStillTrusted {
+            connection.stream.close()
+            connection = try await openConnection(resuming: false)
+        }
+        exchange.record.upstream = .opened
+        exchange.record.isResumed = connection.security?.isResumed ?? false
+        return connection
+    }
+
+    private func openConnection(resuming: Bool) async throws(Refusal) -> OriginConnection {
+        switch exchange.way {
+        case .direct:
+            let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
+            let stream = try await requester.dialer(for: policy).connect(
+                host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
+            stream.wakeup = requester.wakeup
+            if isForPractice, let peer = stream.peerAddress,
+                requester.shared.ownListeners.kind(at: peer.address, port: peer.port) != nil
+            {
+                // The next request could ask for another page there.
+                return OriginConnection(stream: stream, to: origin, under: terms, kind: .forOneRequest)
+            }
+            return try await secure(stream, resuming: resuming)
+        case .relayed(let parent):
+            return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+                .connect(under: terms, resuming: resuming)
+        case .tunnelled(let parent):
+            let tunnel = try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
+                .openTunnel(to: origin, resuming: resuming)
+            guard tunnel.early == nil else {
+                tunnel.connection.stream.close()
+                throw Refusal(
+                    .badGateway, .httpProtocolError,
+                    "\(origin.hostText) port \(origin.port) said something before it was asked")
+            }
+            return try await secure(
+                tunnel.connection.stream, resuming: resuming, parentSecurity: tunnel.connection.parentSecurity)
+        }
+    }
+
+    private func secure(
+        _ stream: ByteStream, resuming: Bool, parentSecurity: ConnectionSecurity? = nil
+    ) async throws(Refusal) -> OriginConnection {
+        let terms = terms
+        guard origin.isSecure else {
+            return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
+        }
+        let security = try await OriginHandshake(
+            requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
+            origin: origin, terms: terms
+        ).secure(stream, resuming: resuming)
+        return OriginConnection(
+            stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity)
+    }
+}

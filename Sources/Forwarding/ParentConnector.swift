@@ -1,0 +1,78 @@
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Makes connections to a parent, and through it.
+public struct ParentConnector {
+    /// What a parent passes through to an origin.
+    public struct Tunnel {
+        /// To the parent: only what is sent from now on is for the origin.
+        public let connection: OriginConnection
+        /// What the origin said at once; nil: nothing.
+        public let early: ByteBuffer?
+    }
+
+    public let requester: Requester
+    public let exchange: Exchange
+    public let parent: Parent
+
+    public init(requester: Requester, exchange: Exchange, parent: Parent) {
+        self.requester = requester
+        self.exchange = exchange
+        self.parent = parent
+    }
+
+    /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
+    public func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
+        do throws(Refusal) {
+            let stream = try await requester.dialer(for: exchange.policy)
+                .connect(host: parent.origin.hostText, port: parent.origin.port)
+            stream.wakeup = requester.wakeup
+            guard parent.origin.isSecure else {
+                parent.worked()
+                return OriginConnection(stream: stream, to: parent.origin, under: terms)
+            }
+            let security = try await OriginHandshake(
+                requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
+                origin: parent.origin, terms: terms
+            ).secure(stream, resuming: resuming)
+            parent.worked()
+            return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)
+        } catch {
+            var refusal = error.of(parent)
+            // It had no time to fail.
+            if requester.presence.isOver { throw refusal }
+            switch error.error {
+            // What the rules forbid, or this machine lacks, no other parent changes.
+            case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
+            // A PAC file that was written for clients may name this proxy, and behind it where to go without.
+            case .proxyLoopDetected: refusal.mayGoAnotherWay = true
+            default:
+                requester.upstreams.failed(parent)
+                refusal.mayGoAnotherWay = true
+            }
+            throw refusal
+        }
+    }
+
+    /// Opens a tunnel to an origin.
+    public func openTunnel(to origin: UpstreamServer, resuming: Bool) async throws(Refusal) -> Tunnel {
+        exchange.record.parent = parent.label
+        guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
+        return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
+    }
+
+    /// The terms of a connection to the parent that carries tunnels.
+    var tunnelTerms: ConnectionTerms {
+        let (origin, rules) = (parent.origin, exchange.policy.rules)
+        guard origin.isSecure else { return .plain }
+        return ConnectionTerms(
+            client: origin.dependsOnClient(by: rules)
+                ? requester.identity(in: exchange) : nil,
+            identities: origin.maySeeIdentity(by: rules) ? requester.shared.identities.number : 0)
+    }
+}

@@ -1,0 +1,390 @@
+import Bytes
+import Compression
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Passes a response on to the client: its head rewritten, its body as it comes or decoded, and then decides what
+/// becomes of both connections. A machine that goes on at each event of the two channels.
+public struct ResponseRelay: ~Copyable {
+    /// How far one step came.
+    public enum Step {
+        /// There is nothing to do until an event of either channel.
+        case awaitsEvent
+        /// A part of the body that was read ahead has to be read back from its file: `readBack`.
+        case awaitsCopy
+        /// The copy of the request's body has to be put in order first: `ConcurrentUpload.end`.
+        case awaitsUpload
+        /// From here on the bytes are another protocol's (RFC 9110 section 7.8). The client has been told.
+        case upgraded
+        /// - Parameter keeps: whether the client's connection can carry another request.
+        case ended(keeps: Bool)
+    }
+
+    private enum Stage {
+        /// Becomes `.passing`, `.reframing` or `.flushing`.
+        case head
+        /// Becomes `.splicing`, `.finishingUpload` or `.flushing`.
+        case passing
+        /// Becomes `.finishingUpload` or `.flushing`.
+        case reframing
+        /// Becomes `.finishingUpload` or `.flushing`.
+        case splicing
+        /// The client has the response; the upstream still takes the request's body. Becomes `.endingUpload`.
+        case finishingUpload
+        /// Becomes `.flushing`.
+        case endingUpload
+        /// The upstream is done with. Awaiting the client to take what `outbound` holds.
+        case flushing
+        /// The same before another protocol is spoken.
+        case upgrading
+    }
+
+    /// A word about an unanswered challenge or an unchecked proof, for `Proxy-Status`.
+    private var note: String?
+    /// The rest of the request's body, where the response came before its end.
+    private var upload: ConcurrentUpload?
+    private var stage = Stage.head
+    private var progress = BodyProgress(.none, of: .upstream, limits: .response)
+    private var reframed: ReframedBody?
+    /// The bytes that move through the kernel, and their number.
+    private var splicing: (BodyRelay, Int)?
+    private var keeps = false
+    /// Whether the client may have seen a byte of the response.
+    private var isHeadSent = false
+
+    /// Milliseconds an unused connection is kept: a little under the shortest that servers commonly keep theirs.
+    public static let keptFor = 30_000
+
+    /// From now on it is about the response whose head is there.
+    mutating func begin(note: String?, upload: ConcurrentUpload?) {
+        if let note { self.note = note }
+        if let upload { self.upload = upload }
+        stage = .head
+        isHeadSent = false
+    }
+
+    /// Forgets the response.
+    public mutating func reset() {
+        note.forget()
+        upload.forget()
+        reframed.forget()
+        splicing.forget()
+    }
+
+    /// Relays what has come, without waiting.
+    public mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
+        upload?.advance()
+        do throws(ExchangeFailure) {
+            while true {
+                if let step = try go(context) { return step }
+            }
+        } catch {
+            let failure = isHeadSent ? error : error.beforeHead
+            throw upload.map { Self.cause(of: failure, beside: $0) } ?? failure
+        }
+    }
+
+    /// - Returns: nil where another step follows at once.
+    private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        switch stage {
+        case .head: return try writeHead(context)
+        case .passing: return try pass(context)
+        case .reframing: return try reframe(context)
+        case .splicing: return try splice(context)
+        case .finishingUpload:
+            guard upload?.isFinished ?? true else { return .awaitsEvent }
+            stage = .endingUpload
+        case .endingUpload:
+            guard upload?.endAtOnce() ?? true else { return .awaitsUpload }
+            if upload != nil { context.exchange.record.bytesIn = context.exchange.body.count }
+            // One that refuses early may say that it reads on, and does not.
+            if upload != nil, hasRefused(context) { context.exchange.upstream.reset() } else { leaveUpstream(context) }
+            if upload != nil { keeps = keeps && context.exchange.body.isRead }
+            stage = .flushing
+        case .upgrading:
+            guard try flush(context) else { return .awaitsEvent }
+            return .upgraded
+        case .flushing:
+            isHeadSent = true
+            guard try context.requester.flush(context.exchange.outbound) else { return .awaitsEvent }
+            return .ended(keeps: keeps)
+        }
+        return nil
+    }
+
+    /// The response is complete, as far as the upstream goes.
+    private mutating func endResponse(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        guard upload != nil else {
+            leaveUpstream(context)
+            stage = .flushing
+            return nil
+        }
+        guard try flush(context) else { return .awaitsEvent }
+        if finishesUpload(context) {
+            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
+            stage = .finishingUpload
+        } else {
+            stage = .endingUpload
+        }
+        return nil
+    }
+
+    /// - Returns: whether the client has taken all. If not, the upstream's time does not run out meanwhile.
+    private mutating func flush(_ context: ForwardingContext) throws(ExchangeFailure) -> Bool {
+        isHeadSent = true
+        if try context.requester.flush(context.exchange.outbound) { return true }
+        context.exchange.upstream.stream?.setDeadline(after: nil)
+        return false
+    }
+
+    /// Whether the request's body is sent to its end though the response has ended: an origin that is content would miss
+    /// the rest, and one that refuses may have a login on the connection.
+    private func finishesUpload(_ context: ForwardingContext) -> Bool {
+        context.exchange.body.announcement == .made && context.exchange.body.isOwed && !hasRefused(context)
+    }
+
+    /// Whether the origin does not want the request, and nobody's login would be lost with the connection.
+    private func hasRefused(_ context: ForwardingContext) -> Bool {
+        let upstream = context.exchange.upstream
+        guard upstream.head.status.rawValue >= 400 else { return false }
+        return !upstream.head.keepAlive || upstream.login == nil && upstream.parentLogin == nil
+    }
+
+    /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
+    private static func cause(of failure: ExchangeFailure, beside upload: ConcurrentUpload) -> ExchangeFailure {
+        switch upload.failure {
+        case nil:
+            guard upload.awaitsClient, case .cutShort(.httpResponseTimeout, _) = failure else { return failure }
+            return .cutShort(
+                .httpRequestError, "the client stopped in the middle of its request, for whose rest the origin waited")
+        case .upstream?, .tooLarge?, .crowdedOut?: return failure
+        case .client(.endOfStream)?:
+            return .cutShort(.httpRequestError, "the client ended in the middle of its request")
+        case .client?: return .clientLost
+        case .invalid(let error)?: return .cutShort(error.proxyError, "\(error)")
+        case .copyLost?:
+            return .cutShort(.proxyInternalError, "the part of the request that was kept cannot be read back")
+        }
+    }
+
+    private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        let upstream = context.exchange.upstream
+        context.exchange.record.status = Int(upstream.head.status.rawValue)
+        if let security = upstream.security { context.exchange.record.security = security.record }
+        if upstream.head.status == .switchingProtocols {
+            guard context.exchange.request.upgrade == .webSocket, upstream.stream != nil else {
+                throw .refused(
+                    Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
+            }
+            var rewrite = freshRewrite(context)
+            rewrite.connection = .upgrade
+            writeHead(context, rewrite)
+            context.requester.leaves(by: .none, in: context.exchange)
+            stage = .upgrading
+            return nil
+        }
+        let coding = decodedCoding(context)
+        var rewrite = freshRewrite(context)
+        if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note }
+        let clientFraming = framing(context, decodes: coding != nil)
+        rewrite.body = clientFraming
+        // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
+        if clientFraming != .asReceived { rewrite.dropping = FieldSet(.trailer) }
+        if coding != nil { rewrite.dropping.formUnion(FieldSet(.contentEncoding).union(FieldSet(.etag))) }
+        keeps = keepsClient(context, clientFraming)
+        if !keeps {
+            rewrite.connection = .close
+        } else if context.exchange.request.version < .http11 {
+            rewrite.connection = .keepAlive
+        }
+        writeHead(context, rewrite)
+        if coding != nil || clientFraming != .asReceived && upstream.head.framing != .none {
+            upstream.stream?.setDeadline(after: nil)
+            reframed = try ReframedBody(context.exchange, coding: coding, isChunked: clientFraming == .chunked)
+            stage = .reframing
+        } else {
+            progress = BodyProgress(upstream.head.framing, of: .upstream, limits: context.policy.limits.response)
+            stage = .passing
+        }
+        return nil
+    }
+
+    /// Keeps the upstream's connection for other requests. Not one that is owed a part of the body, nor one that a
+    /// reload may have forbidden meanwhile.
+    private func leaveUpstream(_ context: ForwardingContext) {
+        guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
+            return context.exchange.upstream.reset()
+        }
+        context.exchange.upstream.release(keptFor: Self.keptFor)
+    }
+
+    // MARK: - Head
+
+    private func freshRewrite(_ context: ForwardingContext) -> ResponseRewrite {
+        var rewrite = ResponseRewrite()
+        rewrite.upgrade = context.destination.upgrade
+        return rewrite
+    }
+
+    private func writeHead(_ context: ForwardingContext, _ rewrite: ResponseRewrite) {
+        let upstream = context.exchange.upstream
+        let out = context.exchange.outbound
+        out.clear()
+        let relaysLogin = context.exchange.asksForOwnLogin && context.requester.isProxy
+        upstream.withHeadBytes { bytes in
+            let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
+            if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
+            if let answer = context.exchange.loginAnswer { writer.field(answer.name, answer.value) }
+            if let note {
+                writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
+            }
+            writer.end()
+        }
+        upstream.consumeHead()
+    }
+
+    /// How the client is told where the body ends. An HTTP/1.0 client knows no chunks.
+    private func framing(_ context: ForwardingContext, decodes: Bool) -> ResponseRewrite.Body {
+        let isOld = context.exchange.request.version < .http11
+        switch context.exchange.upstream.head.framing {
+        case .none, .length: return decodes ? (isOld ? .untilClose : .chunked) : .asReceived
+        case .chunked: return isOld ? .untilClose : decodes ? .chunked : .asReceived
+        case .untilClose: return isOld ? .untilClose : .chunked
+        }
+    }
+
+    private func keepsClient(_ context: ForwardingContext, _ framing: ResponseRewrite.Body) -> Bool {
+        guard context.exchange.request.keepAlive, framing != .untilClose, !context.requester.upstreams.isDraining else {
+            return false
+        }
+        return context.exchange.body.isRead || finishesUpload(context) && context.exchange.upstream.head.keepAlive
+    }
+
+    /// The coding to undo: the route wants it, the client did not ask for any, and the response may be changed.
+    private func decodedCoding(_ context: ForwardingContext) -> ContentCoding? {
+        let head = context.exchange.upstream.head
+        guard context.destination.route.decodesContent, head.framing != .none, head.status.rawValue != 206,
+            !context.exchange.request.fields.present.contains(.acceptEncoding),
+            let field = head.fields.first(.contentEncoding), !head.fields.repeated.contains(.contentEncoding)
+        else { return nil }
+        return context.exchange.upstream.withHeadBytes { bytes in
+            head.forbidsTransformation(bytes) ? nil : ContentCoding(name: bytes.extracting(field.value))
+        }
+    }
+
+    // MARK: - Body
+
+    /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
+    private mutating func pass(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        // What the client has not taken goes first.
+        if isHeadSent, try !flush(context) { return .awaitsEvent }
+        let upstream = context.exchange.upstream
+        try take(context)
+        if progress.isIrregular { upstream.condemn() }
+        if progress.isEnded { return try endResponse(context) }
+        // The time that the head had may be over by now.
+        if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
+        guard try flush(context) else { return .awaitsEvent }
+        if let rest = progress.remainingLength, rest > upstream.inbound.capacity, !upstream.holdsBody {
+            guard let stream = upstream.stream else { throw Self.incomplete }
+            splicing = (BodyRelay(rest, from: stream, to: context.requester.stream, on: context.requester.loop), rest)
+            stage = .splicing
+            return nil
+        }
+        return try readMore(context)
+    }
+
+    /// Takes what belongs to this response.
+    private mutating func take(_ context: ForwardingContext) throws(ExchangeFailure) {
+        let (inbound, out) = (context.exchange.upstream.inbound, context.exchange.outbound)
+        let before = out.count
+        do throws(HTTPError) {
+            inbound.consume(try progress.pass(inbound.readable, to: out))
+        } catch {
+            // Behind a head that has gone out, the only way to say that the body is bad is to break off.
+            throw .cutShort(error.proxyError, "\(error)")
+        }
+        context.exchange.record.bytesOut += out.count - before
+    }
+
+    /// - Returns: nil where more of the body is there, or its end.
+    private mutating func readMore(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        switch try context.exchange.upstream.advanceBody() {
+        case .moved: return nil
+        case .ended:
+            guard reframed?.endsWithConnection() == true else { throw Self.incomplete }
+            return nil
+        case .awaitsCopy: return .awaitsCopy
+        case .awaitsUpstream:
+            context.requester.stream.setDeadline(after: nil)
+            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
+            return .awaitsEvent
+        }
+    }
+
+    /// Reads a part of the body back that was read ahead.
+    func readBack(_ context: ForwardingContext) async throws(ExchangeFailure) {
+        if try await context.exchange.upstream.readBody(within: context.policy.timeouts.idle) == 0 {
+            throw Self.incomplete
+        }
+    }
+
+    private static var incomplete: ExchangeFailure {
+        .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+    }
+
+    /// Passes a body on that changes on its way.
+    private mutating func reframe(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        if isHeadSent, try !flush(context) { return .awaitsEvent }
+        switch try reframed?.fill() {
+        case .isFull: return try flush(context) ? nil : .awaitsEvent
+        case .needsMore: return try flush(context) ? try readMore(context) : .awaitsEvent
+        case .ended, nil: return try endResponse(context)
+        }
+    }
+
+    private mutating func splice(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
+        guard let stream = context.exchange.upstream.stream, let (relay, count) = splicing else {
+            throw Self.incomplete
+        }
+        do throws(RelayError) {
+            if let step = try advance(context, relay, from: stream) { return step }
+        } catch {
+            context.exchange.record.bytesOut += count - relay.unwritten
+            switch error {
+            case .target: throw .clientLost
+            case .source(.timedOut):
+                throw .cutShort(.httpResponseTimeout, "the origin stopped in the middle of its response")
+            case .source: throw Self.incomplete
+            }
+        }
+        context.exchange.record.bytesOut += count
+        return try endResponse(context)
+    }
+
+    /// - Returns: nil once all bytes have moved.
+    private func advance(_ context: ForwardingContext, _ relay: BodyRelay, from stream: ByteStream) throws(RelayError)
+        -> Step?
+    {
+        while true {
+            switch try relay.advance() {
+            case .moved: continue
+            case .finished: return nil
+            case .awaitsSource:
+                do throws(IOError) { try stream.check() } catch { throw .source(error) }
+                context.requester.stream.setDeadline(after: nil)
+                stream.setDeadline(after: context.policy.timeouts.idle)
+                return .awaitsEvent
+            case .awaitsTarget:
+                do throws(IOError) { try context.requester.stream.check() } catch { throw .target(error) }
+                stream.setDeadline(after: nil)
+                context.requester.stream.setDeadline(after: context.policy.timeouts.idle)
+                return .awaitsEvent
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Upstream
+
+/// The credential of one connection to a SOCKS server: which one, whether it may be sent, and what came of it. The server's
+/// protection space has no realm; its method is `basic`, since RFC 1929 sends the password as it is.
+struct SOCKSLogin: ~Copyable {
+    private let requester: Requester
+    private let exchange: Exchange
+    private let parent: Parent
+    private let delegate: RuleDelegate
+    private let space: ProtectionSpace
+    /// Nil: none is offered.
+    public private(set) var credential: Credential?
+    /// Why none is offered, where there is one.
+    private var reason: String?
+    /// Whether the server asked for the password, and so has judged it.
+    private var isSent = false
+    /// The right to be the one that is judged for all.
+    private var lease: Lease?
+
+    private var state: ChallengeState { requester.shared.challenges }
+
+    public init(requester: Requester, exchange: Exchange, parent: Parent) {
+        self.requester = requester
+        self.exchange = exchange
+        self.parent = parent
+        delegate = requester.delegate(in: exchange)
+        space = ProtectionSpace(origin: parent.origin.authority, realm: nil, authenticationMethod: .basic)
+    }
+
+    /// Asks the rules, and waits for the verdict on the same credential where another request is being judged.
+    public mutating func prepare() async {
+        guard parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else { return }
+        let stored = state.storage.defaultCredential(for: space)
+        let answer = await delegate.decide(
+            AuthenticationChallenge(
+                protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil))
+        exchange.record.rule = answer.rule.rule?.label
+        exchange.record.ruleLine = answer.rule.rule?.line ?? 0
+        if let trouble = answer.trouble {
+            exchange.record.details = "\(trouble)"
+            state.report("\(trouble)")
+        }
+        switch answer.decision.disposition {
+        case .useCredential(let credential): self.credential = credential
+        case .performDefaultHandling: credential = stored
+        case .rejectProtectionSpace: break
+        case .cancelAuthenticationChallenge: reason = answer.decision.reason
+        }
+        guard let credential else { return }
+        guard credential.user != nil, credential.password != nil else {
+            reason = "credential \(credential.version.name) has no user and password"
+            self.credential = nil
+            return
+        }
+        if parent.accepted != credential.version, await !awaitTurn(for: credential) {
+            reason = PassReason.undecided(credential: credential.version.name).description
+            self.credential = nil
+            return
+        }
+        // Another loop may have found out what has become of it since.
+        let parked = state.spaces.parked
+        if parked.contains(credential.version, for: space)
+            || parked.contains(credential.version, at: parent.challenger.sharesAccountsWith)
+        {
+            requester.metrics.add(to: .credentialsParked)
+            reason = PassReason.parked(credential: credential.version.name).description
+            self.credential = nil
+        }
+    }
+
+    /// Becomes the one request that is judged for all, or waits for it.
+    /// - Returns: false when there was no verdict in time.
+    private mutating func awaitTurn(for credential: Credential) async -> Bool {
+        switch state.spaces.admit(to: space, version: credential.version) {
+        case .proceed, .overtake: break
+        case .lead(let lease): self.lease = lease
+        case .wait(let waiter):
+            switch await waiter.verdict(within: exchange.policy.timeouts.connect, on: requester.loop) {
+            case .lead(let lease): self.lease = lease
+            case .settled: break
+            case .expired: return false
+            }
+        }
+        return true
+    }
+
+    public mutating func append(to buffer: ByteBuffer) throws(SOCKSError) {
+        guard let credential, let user = credential.user, let password = credential.password else {
+            throw .unusableCredential
+        }
+        try SOCKS5Handshake.append(user: user, password: password, to: buffer)
+        isSent = true
+        if let lease { requester.presence.beginTrial(lease) }
+        exchange.record.parentScheme = .basic
+        exchange.record.parentCredential = credential.version.name
+    }
+
+    /// The server has nothing against the login, or wanted none.
+    public mutating func accepted() {
+        lease?.settle(isSent ? .accepted : .open)
+        lease = nil
+        if isSent { parent.accepted = credential?.version }
+    }
+
+    /// The server has judged, and nobody sends this version again.
+    public mutating func refused() -> Refusal {
+        guard let credential else { return unanswered }
+        parent.accepted = nil
+        state.refuse(credential, for: space, of: delegate.client, countedBy: requester.metrics)
+        lease?.settle(.unanswered)
+        lease = nil
+        return .unanswered(
+            by: parent, challenges: [HeaderChallenge(scheme: "password")],
+            note: PassReason.alreadyRefused(credential: credential.version.name).description)
+    }
+
+    /// The server wants a password that it does not get.
+    public var unanswered: Refusal {
+        .unanswered(by: parent, challenges: [HeaderChallenge(scheme: "password")], note: reason)
+    }
+}

@@ -1,0 +1,131 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Transport
+import Upstream
+
+/// Has a parent open a tunnel by CONNECT (RFC 9110 section 9.3.6), through as many challenges as it takes. What the parent
+/// answers is never the origin's: the client does not get it.
+struct TunnelRequest {
+    public let connector: ParentConnector
+    public let origin: UpstreamServer
+
+    private var requester: Requester { connector.requester }
+    private var exchange: Exchange { connector.exchange }
+    private var parent: Parent { connector.parent }
+    private var policy: Policy { exchange.policy }
+
+    /// How often a connection that a parent gave up between two requests is made anew.
+    private static let redials = 3
+
+    /// - Throws: the refusal that the client is to be told.
+    public func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
+        let loop = requester.loop
+        let upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
+        defer {
+            upstream.reset()
+            loop.buffers.give(upstream.inbound)
+        }
+        let target = ByteBuffer(capacity: 128)
+        target.append(origin.isIPv6 ? "[\(origin.hostText)]" : origin.hostText)
+        target.append(.colon)
+        target.append(decimal: Int(origin.port))
+        var challenges: ChallengeLoop?
+        if parent.mayBeAnswered(by: policy, in: requester.shared) {
+            let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, by: policy)
+            challenges = ChallengeLoop(
+                ChallengeContext(of: parent.challenger, on: connection, for: exchange, target: target, hasBody: false))
+            await challenges?.prepare()
+        }
+        var redials = Self.redials
+        while true {
+            if upstream.stream == nil {
+                upstream.attach(
+                    try await connector.connect(under: connector.tunnelTerms, resuming: resuming), isReused: false)
+            }
+            await challenges?.prepareLogin()
+            do throws(UpstreamConnection.Failure) {
+                try await ask(upstream, for: target, challenges)
+            } catch {
+                guard case .died = error, upstream.isReused, redials > 0 else {
+                    // Nothing has happened yet that another parent would repeat. This one may have nothing against
+                    // other origins.
+                    var refusal = Refusal(error, of: parent.origin.title)
+                    if case .invalid = error { refusal = refusal.of(parent) }
+                    refusal.mayGoAnotherWay = true
+                    throw refusal
+                }
+                redials -= 1
+                upstream.reset()
+                continue
+            }
+            if let tunnel = try await judge(upstream, challenges) { return tunnel }
+        }
+    }
+
+    private func ask(
+        _ upstream: UpstreamConnection, for target: ByteBuffer, _ challenges: ChallengeLoop?
+    ) async throws(UpstreamConnection.Failure) {
+        guard let stream = upstream.stream else { throw .died }
+        let (out, value) = (exchange.outbound, exchange.fieldValue)
+        out.clear()
+        value.clear()
+        let method = Array("CONNECT".utf8)
+        let writer = HeadWriter(method: .connect, target: target.readable, host: target.readable.text, into: out)
+        // Proxies that are each other's parents open no tunnels in a circle.
+        let head = exchange.headBytes
+        writer.via(.ours, behind: exchange.request.fields, of: head.readable, received: exchange.request.version)
+        if challenges?.authorize(method: method.span, target: target.readable, bodyDigest: nil, into: value) == true {
+            writer.field("Proxy-Authorization", value.readable)
+        }
+        writer.end()
+        stream.setDeadline(after: policy.timeouts.response)
+        do throws(IOError) { try await stream.write(from: out) } catch {
+            // Whatever it said before it closed is still to be read.
+            if error == .timedOut { throw .timedOut }
+        }
+        out.clear()
+        // Interim responses give nobody more time.
+        let loop = requester.loop
+        let end = loop.now &+ UInt64(clamping: policy.timeouts.response)
+        repeat {
+            upstream.forgetHead()
+            guard loop.now < end else { throw .timedOut }
+            try await upstream.receiveHead(answering: .connect, within: Int(clamping: end &- loop.now))
+        } while upstream.head.status.isInterim
+    }
+
+    /// - Returns: nil when the parent is to be asked again.
+    private func judge(
+        _ upstream: UpstreamConnection, _ challenges: ChallengeLoop?
+    ) async throws(Refusal) -> ParentConnector.Tunnel? {
+        let status = upstream.head.status
+        let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
+        switch ResponseVerdict(await challenges?.judge() ?? .pass(note: nil)) {
+        case .cancel(let refusal): throw refusal
+        case .again:
+            guard upstream.head.keepAlive else {
+                upstream.reset()
+                return nil
+            }
+            await upstream.discardBody(
+                upTo: Forwarding.discardLimit, limits: policy.limits.response, within: Forwarding.discardMilliseconds)
+            return nil
+        case .pass(let note):
+            if status == .proxyAuthenticationRequired { throw .unanswered(by: parent, challenges: wants, note: note) }
+            guard status.isSuccessful else { throw .tunnelRefused(by: parent, to: origin, status: status) }
+        }
+        upstream.consumeHead()
+        let inbound = upstream.inbound
+        var early: ByteBuffer?
+        if !inbound.isEmpty {
+            let copy = ByteBuffer(capacity: inbound.count)
+            copy.append(inbound.readable)
+            early = copy
+        }
+        guard let connection = upstream.detach() else { throw Refusal(.died, of: parent.origin.title) }
+        return ParentConnector.Tunnel(connection: connection, early: early)
+    }
+}

@@ -1,0 +1,72 @@
+import Bytes
+import Challenges
+import Crypto
+import HTTP
+import IO
+import Upstream
+
+extension UpstreamConnection {
+    /// Reads the body before any of it is passed on, for the digest of its content, without the framing (RFC 7616
+    /// section 3.4.3).
+    ///
+    /// - Parameters:
+    ///   - room: how much of the body may be kept.
+    ///   - idle: milliseconds in which a byte must come.
+    public func digestBody(
+        _ algorithm: DigestAlgorithm, in room: ReplayRoom, limits: Limits, within idle: Int
+    ) async -> BodyDigest {
+        let copy = ReplayCopy(in: room)
+        if case .length(let count) = head.framing, !copy.makeRoom(for: count) { return .tooLarge }
+        var digest = MessageDigest(algorithm)
+        var content = BodyContent(head.framing, limits: limits)
+        let (arrived, unread) = (ByteBuffer(capacity: BufferPool.regular), ByteBuffer(capacity: BufferPool.regular))
+        let inbound = inbound
+        unread.append(inbound.readable.extracting(headLength..<inbound.count))
+        do throws(ExchangeFailure) {
+            while try !Self.digestContent(of: unread, by: &content, into: &digest) {
+                if !copy.makeRoom(for: arrived.capacity) {
+                    keep(copy)
+                    return .tooLarge
+                }
+                if try await readBody(into: arrived, within: idle) == 0 {
+                    if content.endsWithConnection { break }
+                    throw .cutShort(.httpResponseIncomplete, "the origin ended its response too early")
+                }
+                unread.append(arrived.readable)
+                await copy.add(arrived, count: arrived.count)
+                arrived.clear()
+                if !copy.isWhole { return .failed(Self.copyLost) }
+            }
+        } catch {
+            guard case .cutShort(let error, let sentence) = error else { return .failed(Self.copyLost) }
+            return .failed(ChallengeFailure(.badGateway, error, sentence))
+        }
+        keep(copy)
+        return .whole(digest.finish().array)
+    }
+
+    /// - Returns: whether the body is over.
+    private static func digestContent(
+        of bytes: ByteBuffer, by content: inout BodyContent, into digest: inout MessageDigest
+    ) throws(ExchangeFailure) -> Bool {
+        var offset = 0
+        do throws(HTTPError) {
+            while true {
+                switch try content.next(bytes.readable, from: offset) {
+                case .data(let range):
+                    digest.update(bytes.readable.extracting(range))
+                    offset = range.upperBound
+                case .trailer(let line): offset = line.upperBound
+                case .needsMore(let consumed):
+                    bytes.consume(consumed)
+                    return false
+                case .end: return true
+                }
+            }
+        } catch { throw .cutShort(error.proxyError, "\(error)") }
+    }
+
+    private static let copyLost = ChallengeFailure(
+        .serviceUnavailable, .proxyInternalError,
+        "the response could not be kept while its proof was checked; try again")
+}

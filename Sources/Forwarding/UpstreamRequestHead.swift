@@ -1,0 +1,108 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import Telemetry
+import Upstream
+
+/// The head of a request as its upstream gets it, with what answers challenges in it.
+struct UpstreamRequestHead {
+    public var rewrite = RequestRewrite()
+
+    /// From now on it is that of another request.
+    public mutating func begin(upgrade: UpgradedOrigin?) {
+        rewrite.connection = .none
+        rewrite.dropping = []
+        rewrite.upgrade.forget()
+        if let upgrade { rewrite.upgrade = upgrade }
+    }
+
+    /// Writes it to the exchange's `outbound`.
+    public mutating func write(_ exchange: Exchange, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
+        if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
+        rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
+        exchange.outbound.clear()
+        let field = prepareAnswer(of: exchange)
+        let writer = exchange.beginHead(as: rewrite)
+        if exchange.challenges != nil {
+            Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)
+        }
+        if rewrite.dropping.contains(.acceptEncoding) {
+            writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
+        }
+        if let signing = exchange.signing {
+            let out = exchange.outbound
+            signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
+            exchange.record.attempts += 1
+        }
+        writer.end()
+    }
+
+    /// Answers those who challenge.
+    /// - Parameter field: as `prepareAnswer` says.
+    private static func authorize(
+        _ exchange: Exchange, _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
+        with writer: borrowing HeadWriter
+    ) {
+        let (head, value) = (exchange.headBytes, exchange.fieldValue)
+        value.clear()
+        if exchange.challenges?.parent.isOurs == true, authorizeAtParent(exchange, parentDigest, with: writer) {
+            return
+        }
+        guard exchange.challenges?.origin.isOurs == true else { return }
+        let (method, target) = (exchange.request.methodName, exchange.target)
+        if exchange.challenges?.origin.authorize(
+            method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
+            countedBy: exchange.record) == true
+        {
+            writer.field(field, value.readable)
+        }
+    }
+
+    /// Makes room for what is answered, and for what has to be read.
+    /// - Returns: the field that the answer stands in.
+    private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
+        rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
+        guard let loop = exchange.challenges?.origin.loop else { return "Authorization" }
+        if loop.answersByCookies { rewrite.dropping.insert(.cookie) }
+        if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
+            rewrite.dropping.insert(.acceptEncoding)
+        }
+        return loop.answerField
+    }
+
+    /// Whether the client takes the one coding that pages are read in and that every server has.
+    private static func acceptsGzip(_ exchange: Exchange) -> Bool {
+        let head = exchange.headBytes
+        return exchange.request.fields.contains { field in
+            guard field.known == .acceptEncoding else { return false }
+            let value = head.readable.extracting(field.value)
+            var start = 0
+            while start < value.count {
+                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
+                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
+                start = end + 1
+            }
+            return false
+        }
+    }
+
+    /// Answers the parent, before anybody behind it reads the request.
+    /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
+    private static func authorizeAtParent(
+        _ exchange: Exchange, _ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter
+    ) -> Bool {
+        let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
+        let isLoggingIn = exchange.isLoggingInAtParent
+        let method = head.readable.extracting(exchange.request.methodName)
+        if exchange.challenges?.parent.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil) == true
+        {
+            writer.field("Proxy-Authorization", value.readable)
+        }
+        value.clear()
+        return isLoggingIn
+    }
+}

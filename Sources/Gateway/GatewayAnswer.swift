@@ -1,0 +1,106 @@
+import Bytes
+import FTP
+import HTTP
+import IO
+
+/// The response of a gateway's thread.
+final class GatewayAnswer {
+    /// What stands in a head of success, beside the length.
+    struct Description {
+        public var status = Status.ok
+        public var type: String?
+        /// Bytes; nil when nobody knows it before.
+        public var length: Int?
+        /// In the words of HTTP.
+        public var modified: String?
+        public var range: String?
+        var acceptsRanges = false
+    }
+
+    private let client: BlockingSocket
+    private let isHead: Bool
+    private let out = ByteBuffer(capacity: BufferPool.regular)
+    private var isChunked = false
+    /// Bytes that are still owed, where their number was said.
+    private var owed: Int?
+    private(set) var hasBegun = false
+
+    public init(to client: BlockingSocket, isHead: Bool) {
+        self.client = client
+        self.isHead = isHead
+    }
+
+    /// Writes a head; `write` and `finish` follow.
+    /// - Returns: whether somebody still listens.
+    public func begin(_ description: Description) -> Bool {
+        hasBegun = true
+        let writer = HeadWriter(status: description.status, into: out)
+        writer.date(SystemClock.epochMilliseconds / 1000)
+        if let type = description.type { writer.field("Content-Type", type) }
+        if let modified = description.modified { writer.field("Last-Modified", modified) }
+        if let range = description.range { writer.field("Content-Range", range) }
+        if description.acceptsRanges { writer.field("Accept-Ranges", "bytes") }
+        if let length = description.length {
+            writer.field("Content-Length", decimal: length)
+        } else if !isHead, description.status != .noContent, description.status != .notModified {
+            writer.field("Transfer-Encoding", "chunked")
+            isChunked = true
+        }
+        owed = description.length
+        writer.field("Connection", "close")
+        writer.end()
+        return flush()
+    }
+
+    /// - Returns: whether somebody still listens, and the bytes are no more than were announced.
+    public func write(_ bytes: Span<UInt8>) -> Bool {
+        if let owed {
+            guard bytes.count <= owed else { return false }
+            self.owed = owed - bytes.count
+        }
+        guard isChunked else { return client.write(bytes) }
+        ChunkedEncoder.append(bytes, to: out)
+        return flush()
+    }
+
+    /// All of the body was written.
+    public func finish() {
+        if isChunked {
+            ChunkedEncoder.appendEnd(to: out)
+            _ = flush()
+        }
+    }
+
+    /// A short answer of its own.
+    public func say(_ status: Status, _ sentence: String, field: (name: StaticString, value: String)? = nil) {
+        hasBegun = true
+        let text = "\(sentence)\n"
+        let writer = HeadWriter(status: status, into: out)
+        writer.date(SystemClock.epochMilliseconds / 1000)
+        if let field { writer.field(field.name, field.value) }
+        writer.field("Content-Type", "text/plain; charset=utf-8")
+        writer.field("Content-Length", decimal: text.utf8.count)
+        writer.field("Connection", "close")
+        writer.end()
+        if !isHead { out.append(text) }
+        _ = flush()
+    }
+
+    /// As an origin asks by Basic, so that whoever answers challenges answers this one.
+    public func challenge(_ sentence: String) {
+        say(
+            .unauthorized, sentence,
+            field: ("WWW-Authenticate", "Basic realm=\"\(GatewayVisit.realm)\", charset=\"UTF-8\""))
+    }
+
+    /// The server said no.
+    public func refuse(_ reply: FTPReply, isUpload: Bool) {
+        say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")
+    }
+
+    private func flush() -> Bool {
+        let out = out
+        defer { out.clear() }
+        return client.write(out.readable)
+    }
+}

@@ -1,0 +1,75 @@
+import FTP
+import HTTP
+import IO
+import Model
+import Rules
+import Telemetry
+import Transport
+import Upstream
+
+/// Leads an exchange with an ftp origin to a thread that speaks FTP: what it gets is a connection over which HTTP is
+/// spoken as with any origin, so that challenges, bodies and time limits are nothing of their own.
+public struct GatewayConnector {
+    public let requester: Requester
+    public let policy: Policy
+    /// The client as rules see it.
+    public let client: ClientIdentity
+    public let destination: Destination
+    /// The parent on the way there; nil: directly.
+    public let parent: Parent?
+
+    public init(
+        requester: Requester, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?
+    ) {
+        self.requester = requester
+        self.policy = policy
+        self.client = client
+        self.destination = destination
+        self.parent = parent
+    }
+
+    /// FTP's transfers block, for as long as they take: threads of their own, which start when they are needed.
+    private static let threads = GatewayThreads(limit: 64)
+
+    /// - Throws: the refusal that the client is to be told.
+    public func connect() async throws(Refusal) -> OriginConnection {
+        let origin = destination.origin
+        if let parent {
+            throw Refusal(
+                .notImplemented, .httpRequestDenied,
+                "ftp cannot be spoken through the parent \(parent.label)"
+                    + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
+        }
+        let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
+        let trust = try GatewayTrust(policy: policy, origin: origin, client: client, tls: destination.route.tls)
+        guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
+            throw Refusal(
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+        }
+        let outcome = GatewayOutcome()
+        let visit = GatewayVisit(
+            client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
+            trust: trust, outcome: outcome, policy: policy, minimum: destination.route.tls?.minimum ?? .v12,
+            requiresTLS: destination.route.upgrade != nil)
+        do throws(GatewayThreads.Shortage) {
+            try Self.threads.run(for: requester.address) { visit.run() }
+        } catch {
+            near.close()
+            throw Self.refusal(for: error)
+        }
+        let stream = ByteStream(near)
+        stream.wakeup = requester.wakeup
+        return OriginConnection(stream: stream, to: origin, under: .plain, kind: .gateway(outcome))
+    }
+
+    private static func refusal(for shortage: GatewayThreads.Shortage) -> Refusal {
+        let share =
+            switch shortage {
+            case .all: "that many are under way"
+            case .address: "your address has its share of them under way"
+            }
+        return Refusal(
+            .serviceUnavailable, .connectionLimitReached,
+            "this proxy carries \(threads.limit) ftp transfers at once, and \(share); try again")
+    }
+}

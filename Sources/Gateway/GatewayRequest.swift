@@ -1,0 +1,102 @@
+import Bytes
+import Crypto
+import FTP
+import HTTP
+import IO
+import Upstream
+
+/// A request that came to a gateway's thread, and its body.
+final class GatewayRequest {
+    public let head: RequestHead
+    private let client: BlockingSocket
+    private let bytes = ByteBuffer(capacity: BufferPool.regular)
+    private let inbound = ByteBuffer(capacity: BufferPool.large)
+    private var content = BodyContent.length(0)
+    private var isWaitedFor = false
+
+    public init(from client: BlockingSocket, limits: Limits) {
+        self.client = client
+        head = RequestHead(limits: limits)
+    }
+
+    /// - Returns: whether it came whole.
+    public func readHead() -> Bool {
+        let (bytes, inbound) = (bytes, inbound)
+        while true {
+            if bytes.writableCount == 0 { bytes.reserve(1) }
+            guard client.read(into: bytes) > 0, let progress = try? head.parse(bytes.readable) else { return false }
+            guard case .complete(let length) = progress else { continue }
+            inbound.append(bytes.readable.extracting(length..<bytes.count))
+            bytes.truncate(to: length)
+            content = BodyContent(head.framing, limits: head.limits)
+            isWaitedFor = head.expectsContinue
+            return true
+        }
+    }
+
+    /// What Basic says; nil without it.
+    public var login: FTPLogin? {
+        guard let value = value(of: .authorization), value.count > 6,
+            value.span.extracting(first: 6).equalsIgnoringCase("basic ")
+        else { return nil }
+        let pair = ByteBuffer(capacity: 256)
+        let text = value.span
+        guard Base64.decode(text.extracting(text.trimmingBlanks(6..<text.count)), into: pair),
+            let colon = pair.readable.firstIndex(of: .colon)
+        else { return nil }
+        let readable = pair.readable
+        return FTPLogin(
+            user: readable.extracting(0..<colon).array, password: Secret(readable.extracting(colon + 1..<pair.count)))
+    }
+
+    public var path: FTPPath {
+        let bytes = bytes
+        return FTPPath(target: bytes.readable.extracting(head.target.path))
+    }
+
+    /// The bytes of the body, where that is known before.
+    var bodyLength: Int? {
+        switch head.framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked, .untilClose: nil
+        }
+    }
+
+    private func value(of field: KnownField) -> [UInt8]? {
+        let bytes = bytes
+        return head.fields.first(field).map { bytes.readable.extracting($0.value).array }
+    }
+
+    /// Nil when there is no such field.
+    public func value(named name: StaticString) -> String? {
+        let bytes = bytes
+        return head.fields.first(named: name, in: bytes.readable).map { bytes.readable.extracting($0.value).text }
+    }
+
+    /// Adds the next bytes of the body, none at its end; false when the client stopped in the middle. One that waits to
+    /// be asked for it is asked.
+    public func readBody(into buffer: ByteBuffer) -> Bool {
+        if isWaitedFor {
+            isWaitedFor = false
+            let interim = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+            guard client.write(interim.span) else { return false }
+        }
+        let inbound = inbound
+        while true {
+            guard let step = try? content.next(inbound.readable, from: 0) else { return false }
+            switch step {
+            case .data(let range):
+                buffer.append(inbound.readable.extracting(range))
+                inbound.consume(range.upperBound)
+                return true
+            case .trailer(let line): inbound.consume(line.upperBound)
+            case .end: return true
+            case .needsMore(let consumed):
+                inbound.consume(consumed)
+                if inbound.writableCount == 0 { inbound.reserve(1) }
+                guard client.read(into: inbound) > 0 else { return false }
+            }
+        }
+    }
+}

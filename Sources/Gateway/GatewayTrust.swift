@@ -1,0 +1,58 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Model
+import Rules
+import TLS
+import Upstream
+
+/// Decides about the certificate of a server behind a gateway, by the same anchors and rules as about an origin's.
+struct GatewayTrust: Sendable {
+    private let policy: Policy
+    private let host: String
+    private let port: UInt16
+    private let client: ClientIdentity
+    private let tls: TLSTerms?
+    private let lists: RevocationLists?
+
+    /// - Parameter tls: as the route says.
+    public init(policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
+        self.policy = policy
+        host = origin.hostText
+        port = origin.port
+        self.client = client
+        self.tls = tls
+        switch policy.trust.revocation(for: tls) {
+        case .unasked: lists = nil
+        case .lists(let lists): self.lists = lists
+        case .unknown:
+            throw Refusal(
+                .internalServerError, .proxyConfigurationError,
+                "the revocation lists that a route names for \(host) could not be read")
+        }
+    }
+
+    /// Why the chain is not trusted; nil: it is. May read files: never on a loop.
+    public func refusal(of chain: PresentedChain) -> Refusal? {
+        policy.trust.readSystem()
+        let now = SystemClock.epochMilliseconds / 1000
+        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+            TrustEvaluation.of(
+                chain, for: ServerName(terms?.name ?? host), anchors: policy.trust.anchors(for: terms),
+                revocation: lists, at: now)
+        }
+        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
+            policy.rules.decide(
+                .serverTrust(
+                    host: host, port: port, protocol: .ftp, client: client, findings: findings,
+                    today: Day(epochSeconds: now)))
+        }
+        switch decision {
+        case .trusted(let verified, _):
+            policy.trust.note(unlisted: verified.unlisted, by: tls)
+            return nil
+        case .refused(let refused): return refused.refusal(host: host, port: port, evaluation: evaluate(nil))
+        }
+    }
+}

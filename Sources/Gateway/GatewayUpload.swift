@@ -1,0 +1,45 @@
+import FTP
+import HTTP
+import Upstream
+
+/// PUT as STOR.
+struct GatewayUpload {
+    public let request: GatewayRequest
+    public let answer: GatewayAnswer
+    public let session: FTPSession
+
+    /// Why the server is not even asked; nil: it is.
+    public static func refusal(of request: GatewayRequest) -> Refusal? {
+        if request.path.isDirectory {
+            var refusal = Refusal(.methodNotAllowed, .httpRequestError, "a directory cannot be stored by ftp")
+            refusal.fields = [(name: "Allow", value: "GET, HEAD")]
+            return refusal
+        }
+        if request.head.fields.present.contains(.contentRange) {
+            return Refusal(
+                .badRequest, .httpRequestError, "a part of a file cannot be stored by ftp: send all of it")
+        }
+        return nil
+    }
+
+    public func run() throws(FTPError) {
+        let path = request.path
+        let isNew = try !exists(path)
+        let request = request
+        try session.store(path, length: request.bodyLength) { request.readBody(into: $0) }
+        _ = answer.begin(
+            isNew
+                ? GatewayAnswer.Description(status: .created, length: 0)
+                : GatewayAnswer.Description(status: .noContent))
+    }
+
+    private func exists(_ path: FTPPath) throws(FTPError) -> Bool {
+        do throws(FTPError) {
+            _ = try session.inspect(path)
+            return true
+        } catch {
+            guard case .refused(let reply) = error, reply.code >= 500 else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import FTP
+import HTTP
+import Upstream
+
+extension Refusal {
+    /// What the client is told when an FTP server gave no answer of its own; nil when nobody is there to be told.
+    public init?(_ error: FTPError, of server: FTPServer) {
+        let place = "\(server.host) port \(server.port)"
+        switch error {
+        case .unavailable(let sentence):
+            self.init(.notImplemented, .proxyConfigurationError, "ftp URLs are not served here: \(sentence)")
+        case .unspeakable:
+            self.init(.badRequest, .httpRequestError, "no FTP server can be asked for such a path")
+        case .unreachable: self.init(.badGateway, .connectionRefused, "\(place) did not accept a connection for ftp")
+        case .timedOut: self.init(.gatewayTimeout, .connectionTimeout, "\(place) did not answer by ftp in time")
+        case .notSecured:
+            self.init(
+                .badGateway, .tlsProtocolError, "\(place) offers no TLS, and its route says that it has to (upgrade)")
+        case .insecure(let text):
+            self.init(.badGateway, .tlsProtocolError, "\(place) offers TLS, which came to nothing (\(text))")
+        case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(place) failed (\(text))")
+        case .loginRefused, .refused, .cancelled: return nil
+        }
+    }
+}

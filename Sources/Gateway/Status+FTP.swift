@@ -1,0 +1,17 @@
+import FTP
+import HTTP
+
+extension Status {
+    /// What an FTP server's "no" is in HTTP (RFC 959 section 4.2.2).
+    public init(_ reply: FTPReply, isUpload: Bool) {
+        let text = reply.text.lowercased()
+        let isForbidden = isUpload || text.contains("permission") || text.contains("denied")
+        switch reply.code {
+        case 550: self = isForbidden ? .forbidden : .notFound
+        case 532, 551, 553: self = .forbidden
+        case 452, 552: self = .insufficientStorage
+        case 421, 450: self = .serviceUnavailable
+        default: self = .badGateway
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Bytes
+import HTTP
+import Rules
+
+/// What the rules forbid: a refusal names the address, and the line of the rule file that would allow it.
+extension Refusal {
+    /// `egress` lets nobody connect to any address of the host.
+    ///
+    /// - Parameter addresses: those of the host, as far as they were refused.
+    public static func prohibited(
+        _ addresses: [IPAddress], of host: String, port: UInt16, by egress: EgressPolicy
+    ) -> Refusal {
+        let shown = Array(addresses.prefix(shownLimit))
+        let names = shown.map { "\($0.unmapped)" }
+        let place = names == [host] ? "\(host) port \(port)" : "\(host) port \(port) (\(names.joined(separator: ", ")))"
+        var refusal = Refusal(
+            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(place)")
+        let entries = shown.compactMap { egress.entry(allowing: $0, port: port) }
+        if let address = shown.first, entries.isEmpty {
+            refusal.explanation =
+                "The rule file denies this very address: \(egress.permits(address, port: port).reason)."
+        } else if !entries.isEmpty {
+            refusal.explanation = line("allow \(entries.joined(separator: " "))", in: "egress")
+        }
+        return refusal
+    }
+
+    /// `connect-ports` does not have the port of a tunnel.
+    public static func tunnelPort(_ port: UInt16, of host: String, by egress: EgressPolicy) -> Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied,
+            "the rules of this proxy do not let tunnels go to \(host) port \(port)")
+        refusal.explanation = line("connect-ports \(egress.connectPorts(with: port))", in: "egress")
+        return refusal
+    }
+
+    /// `clients` does not let in whoever is at that address.
+    public static func client(at address: IPAddress, by clients: ClientPolicy) -> Refusal {
+        var refusal = Refusal(
+            .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)")
+        refusal.explanation = line("allow \(clients.entries(with: address))", in: "clients")
+        return refusal
+    }
+
+    /// A name may have any number of addresses.
+    private static var shownLimit: Int { 4 }
+
+    private static func line(_ line: String, in block: String) -> String {
+        "This line in '\(block)' of the rule file would allow it:\n\n    \(line)"
+    }
+}

@@ -1,0 +1,51 @@
+import HTTP
+import Model
+import Rules
+import TLS
+
+extension TrustRefusal {
+    /// What the client is told: which server, what was found, and the lines that would trust it all the same.
+    public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {
+        let rule = rule.map { "rule \($0)" }
+        let cause: String
+        switch reason {
+        case .findings(let left):
+            cause = left.findings.map(\.rawValue).joined(separator: ", ")
+        case .otherKey: cause = "its key is none of those that \(rule ?? "the rule") names"
+        case .rule: cause = "\(rule ?? "a rule") refuses it"
+        }
+        var refusal = Refusal(
+            .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
+        // A host may be called by a word that is no finding of it.
+        refusal.details = "the server's certificate is not trusted: \(cause)"
+        refusal.trust = self
+        refusal.explanation = explanation(host: host, port: port, evaluation: evaluation)
+        return refusal
+    }
+
+    private func explanation(host: String, port: UInt16, evaluation: TrustEvaluation) -> String? {
+        var lines: [String] = []
+        if !evaluation.findings.isEmpty {
+            lines.append("What was found:")
+            lines += evaluation.findings.map { "  \($0)" }
+            lines.append("")
+        }
+        if reason == .rule { return lines.isEmpty ? nil : lines.dropLast().joined(separator: "\n") }
+        if reason == .otherKey {
+            lines.append("The server was given another key, or another server answers in its place.")
+        }
+        let forgivable = evaluation.provenKinds
+        if let doubt = SuggestedTrustRule.sentence(onDoubtsOf: evaluation) {
+            lines.append(doubt)
+            if case .findings(let left) = reason, left.isDisjoint(with: forgivable) {
+                return lines.joined(separator: "\n")
+            }
+        }
+        let suggestion = SuggestedTrustRule(
+            host: host, port: port, findings: forgivable, pin: evaluation.leaf.publicKeyPin, today: .today)
+        let place = rule.map { ", in front of rule \($0)" } ?? ""
+        lines.append("To trust this server with this key in spite of that, put these lines into the rule file\(place):")
+        lines.append("")
+        return lines.joined(separator: "\n") + "\n" + suggestion.text
+    }
+}

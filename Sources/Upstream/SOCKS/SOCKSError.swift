@@ -1,0 +1,14 @@
+/// Why a SOCKS server opens no way to an origin.
+public enum SOCKSError: Error, Equatable {
+    /// It takes none of the ways to log in that it was offered.
+    case noAcceptableMethod
+    case passwordRefused
+    /// What it answered to the request: a code of RFC 1928 section 6, or of SOCKS 4.
+    case refused(code: UInt8)
+    /// It does not speak this version of SOCKS.
+    case malformed
+    /// RFC 1929 has room for 255 bytes each.
+    case unusableCredential
+    /// So has RFC 1928 for a host.
+    case hostTooLong
+}

@@ -1,0 +1,43 @@
+import Rules
+
+/// What is settled about a connection to an origin before it is made. A kept connection, and a TLS session, serves only
+/// requests that would have begun under the same terms. Immutable; a class, since each request compares some.
+public final class ConnectionTerms: Sendable {
+    /// How TLS is spoken, as the route says; nil: nothing is said.
+    public let tls: TLSTerms?
+    /// The client, where rules about the origin's trust, about certificates to show to it or about the parent's challenges
+    /// speak of clients; else nil, and all clients share.
+    public let client: ClientIdentity?
+    /// The state of the certificates that could be shown: another number for each change. 0 where none could be.
+    public let identities: Int
+    /// The parent that passes the connection through to the origin; nil: none does.
+    public let parent: Configuration.Parent.Server?
+
+    public init(
+        tls: TLSTerms? = nil, client: ClientIdentity? = nil, identities: Int = 0,
+        parent: Configuration.Parent.Server? = nil
+    ) {
+        self.tls = tls
+        self.client = client
+        self.identities = identities
+        self.parent = parent
+    }
+
+    /// What a connection without TLS is made under.
+    public static let plain = ConnectionTerms()
+}
+
+extension ConnectionTerms: Hashable {
+    public static func == (left: ConnectionTerms, right: ConnectionTerms) -> Bool {
+        left === right
+            || left.identities == right.identities && left.tls == right.tls && left.client == right.client
+                && left.parent == right.parent
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(tls)
+        hasher.combine(client)
+        hasher.combine(identities)
+        hasher.combine(parent)
+    }
+}

@@ -1,0 +1,38 @@
+import HTTP
+
+/// Why an exchange ended without its response.
+public enum ExchangeFailure: Error {
+    /// Nothing was sent to the client yet: it gets this answer.
+    case refused(Refusal)
+    /// The upstream gave no response that could be passed on; nothing was sent to the client yet.
+    case upstreamFailed(UpstreamConnection.Failure)
+    /// There is no TLS with the client. It was told by an alert, as far as that was possible; this is for the operator.
+    case handshakeFailed(ProxyError, String)
+    /// The client is gone, or no longer takes what we send.
+    case clientLost
+    /// The response had begun and cannot be finished: the client's connection is cut, so that it sees the fault.
+    case cutShort(ProxyError, String)
+}
+
+extension ExchangeFailure {
+    /// The same where nothing was sent to the client yet, which can still be told.
+    public var beforeHead: ExchangeFailure {
+        guard case .cutShort(let error, let sentence) = self else { return self }
+        return .refused(Refusal(.badGateway, error, sentence))
+    }
+}
+
+extension Refusal {
+    /// What the client is told when its upstream gave no usable response.
+    /// - Parameter peer: what it is called.
+    public init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
+        switch failure {
+        case .died:
+            self.init(.badGateway, .connectionTerminated, "\(peer) closed the connection without an answer")
+        case .timedOut:
+            self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
+        case .invalid(let error): self.init(error)
+        case .insecure(let error): self.init(error, place: peer)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import Authentication
+import Credentials
+
+extension SharedState {
+    /// Keeps up with the storage as long as the process lives: which of its credentials changed.
+    public func followStorage() async {
+        var count = 0
+        for await change in storage.changes() {
+            count += 1
+            // A whole store may be replaced at once, and the loop has requests to serve.
+            if count % 64 == 0 { await Task.yield() }
+            if let version = storage.version(of: change.user, for: change.space) {
+                unpark(other: version)
+                retire(.logins(version.name, but: version))
+            } else if change.kind == .removed {
+                retire(.logins(change.space.credentialName(of: change.user), but: nil))
+            }
+        }
+    }
+
+    /// Forgets the refusals of values that nobody has any more; the journal is asked only if there are any.
+    private func unpark(other version: CredentialVersion) {
+        let isParked = spaces.parked.entries.contains {
+            $0.version.name == version.name && $0.version != version
+        }
+        if isParked { spaces.replace(with: version) }
+    }
+}

@@ -1,0 +1,62 @@
+import Authentication
+import Challenges
+import Credentials
+import Synchronization
+import TLS
+import Telemetry
+
+/// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
+public final class SharedState: Sendable {
+    /// What they know of challenges.
+    public let challenges: ChallengeState
+    /// TLS sessions with origins that may be resumed.
+    let sessions = SessionCache<SessionKey>()
+    /// The state of the certificates that could be shown.
+    public let identities = IdentityGeneration()
+    /// Where the process listens. Whoever opens a listener adds it.
+    public let ownListeners = OwnListeners()
+    private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
+    /// What copies of bodies take up.
+    public let spool = ReplaySpool()
+
+    /// - Parameters:
+    ///   - spaces: what others may have learned as well.
+    ///   - tokens: likewise.
+    ///   - report: where operators read of trouble; a line at a time.
+    public init(
+        storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
+        tokens: TokenStore = TokenStore(),
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        challenges = ChallengeState(storage: storage, spaces: spaces, tokens: tokens, report: report)
+        challenges.onRefresh { [weak self] in self?.retire(after: $0) }
+    }
+
+    /// What copies of bodies take up on disk.
+    public var replayDisk: ReplayDiskUse { spool.use }
+
+    public var spaces: ProtectionSpaces { challenges.spaces }
+    public var storage: any CredentialStorage { challenges.storage }
+    public var report: @Sendable (String) -> Void { challenges.report }
+
+    /// Takes note of what a refresh of the configured credentials found.
+    public func adopt(_ refresh: ConfiguredCredentials.Refresh) { challenges.adopt(refresh) }
+
+    private func retire(after refresh: ConfiguredCredentials.Refresh) {
+        if refresh.changed.contains(where: { $0.identity != nil }) {
+            identities.advance()
+            retire(.identities)
+        }
+        for credential in refresh.changed { retire(.logins(credential.version.name, but: credential.version)) }
+    }
+
+    /// From now on tells `observer` which connections have had their time, in place of whoever was told before.
+    public func onRetirement(_ observer: @escaping @Sendable (Retirement) -> Void) {
+        retirements.withLock { $0 = observer }
+    }
+
+    public func retire(_ retirement: Retirement) {
+        if case .logins = retirement, !ConnectionLogin.areThere { return }
+        retirements.withLock { $0 }(retirement)
+    }
+}

@@ -1,0 +1,167 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Model
+import Rules
+import Transport
+
+/// A server this loop forwards to by one scheme, with the connections to it that wait for their next request. A parent
+/// proxy is one too: for what it is asked itself, and for who asks there.
+///
+/// Belongs to its loop. An idle connection on which anything happens is closed at once: whatever a server says between
+/// responses, it is not the answer to our next request.
+public final class UpstreamServer: ChannelObserver {
+    /// `http`, `https` or `ftp`.
+    public let scheme: Scheme
+    /// Lower case, without a trailing dot.
+    public let host: [UInt8]
+    public let hostText: String
+    public let port: UInt16
+    /// The same server as authentication knows it.
+    public let authority: Origin
+    /// What answers to the client call it.
+    public let title: String
+    private let mayHaveCredentials: Bool
+    private var idle: [OriginConnection] = []
+    /// What these rules say of this origin.
+    private var judge: RuleSet?
+    private var dependsOnClient = false
+    private var maySeeIdentity = false
+    /// Until when, on the loop's clock, nobody waits for its `100 Continue`.
+    private var ignoresExpectationUntil: UInt64 = 0
+
+    private static let idleLimit = 128
+    /// Milliseconds.
+    private static let expectationMemory: UInt64 = 600_000
+    let pool: IdlePool
+
+    convenience init(scheme: Scheme, host: Span<UInt8>, port: UInt16, pool: IdlePool) {
+        let spoken: NetworkProtocol =
+            switch scheme {
+            case .https: .https
+            case .ftp: .ftp
+            case .http, .other: .http
+            }
+        self.init(Origin(host: host.text, port: port, protocol: spoken), pool: pool)
+    }
+
+    /// - Parameters:
+    ///   - title: what the client is told that it is.
+    ///   - mayHaveCredentials: false for one that nobody vouches for.
+    init(
+        _ authority: Origin, title: String = "the origin", mayHaveCredentials: Bool = true,
+        pool: IdlePool
+    ) {
+        self.mayHaveCredentials = mayHaveCredentials
+        self.pool = pool
+        self.title = title
+        self.authority = authority
+        scheme =
+            switch authority.protocol {
+            case .https: .https
+            case .ftp: .ftp
+            case .http, .socks: .http
+            }
+        hostText = authority.host
+        host = Array(hostText.utf8)
+        port = authority.port
+    }
+
+    public var isSecure: Bool { scheme == .https }
+    public var isIPv6: Bool { hostText.utf8.contains(.colon) }
+    /// Whether it is a parent proxy.
+    public var isProxy: Bool { authority.isProxy }
+
+    /// Whether a rule about this origin's trust, or about a certificate to show to it, speaks of clients.
+    public func dependsOnClient(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return dependsOnClient
+    }
+
+    /// Whether any rule could show this origin a certificate.
+    public func maySeeIdentity(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return maySeeIdentity
+    }
+
+    private func bring(before rules: RuleSet) {
+        let (host, isProxy) = (host, isProxy)
+        dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
+        maySeeIdentity =
+            mayHaveCredentials && isSecure
+            && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
+        judge = rules
+    }
+
+    /// Whether it is known to say nothing to `Expect: 100-continue`.
+    public func ignoresExpectation(at now: UInt64) -> Bool { now < ignoresExpectationUntil }
+
+    /// It let a request wait for `100 Continue` in vain. For a while none does; then it may be another program.
+    public func ignoredExpectation(at now: UInt64) { ignoresExpectationUntil = now &+ Self.expectationMemory }
+
+    /// It said `100 Continue`.
+    public func heardExpectation() { ignoresExpectationUntil = 0 }
+
+    /// Whether that is the server: its host in any case, with or without the dot of the root.
+    func isServer(_ scheme: Scheme, host name: Span<UInt8>, port: UInt16) -> Bool {
+        guard port == self.port, scheme == self.scheme else { return false }
+        let host = host
+        return host.span.equalsIgnoringCase(name.extracting(first: name.unrootedCount))
+    }
+
+    /// Whether connections wait here for their next request.
+    var holdsConnections: Bool { !idle.isEmpty }
+
+    /// The connection made under these terms that was used last, since it is the least likely to have been closed
+    /// meanwhile. Nobody hears of its events until the caller sees to it.
+    public func takeIdle(under terms: ConnectionTerms) -> OriginConnection? {
+        while let connection = removeLast(under: terms) {
+            pool.leave(connection)
+            connection.stream.socket.observer = nil
+            guard connection.isStillTrusted else {
+                connection.stream.close()
+                continue
+            }
+            return connection
+        }
+        return nil
+    }
+
+    private func removeLast(under terms: ConnectionTerms) -> OriginConnection? {
+        if !idle.isEmpty, idle[idle.count - 1].terms === terms { return idle.removeLast() }
+        return idle.lastIndex { $0.terms == terms }.map { idle.remove(at: $0) }
+    }
+
+    /// Keeps a connection whose response was read to its end, in place of an older one where there are too many.
+    /// - Parameter limit: milliseconds until it is closed unused.
+    public func keep(_ connection: consuming OriginConnection, for limit: Int) {
+        let stream = connection.stream
+        stream.socket.rest(telling: self)
+        guard !stream.isClosed, !stream.hasInput(), connection.peer === self, connection.mayBeKept,
+            pool.isCurrent(connection.terms)
+        else {
+            return stream.close()
+        }
+        if idle.count >= Self.idleLimit { close(at: 0) }
+        pool.enter(connection)
+        stream.setDeadline(after: limit)
+        idle.append(connection)
+    }
+
+    public func channelChanged(_ channel: Channel) {
+        // A new send window is no reason to part.
+        guard channel.isReadable || !channel.isOpen else { return }
+        guard let place = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        // New session tickets are no sign of anything.
+        if channel.isOpen, !idle[place].stream.isReadable { return }
+        close(at: place)
+    }
+
+    private func close(at place: Int) {
+        let connection = idle.remove(at: place)
+        pool.leave(connection)
+        connection.stream.socket.observer = nil
+        connection.stream.close()
+    }
+}

@@ -1,0 +1,75 @@
+import Authentication
+import Credentials
+import IO
+import Model
+import Rules
+import TLS
+import Telemetry
+
+/// Which certificate an origin is shown that asks for one: at the first handshake, or at any later moment of its
+/// connection.
+///
+/// The first rule that fits decides. One that names its hosts shows its certificate whatever issuers the origin accepts,
+/// as its author knows the origin; one for any host shows it only where the origin accepts its issuer, since a certificate
+/// tells a stranger who we are.
+final class IdentityChoice {
+    /// What the origin has seen.
+    public let shown = ShownIdentity()
+    /// The rule that wants no connection to an origin that asks.
+    private(set) var cancelling: RuleReference?
+    private let rules: RuleSet
+    private let credentials: ConfiguredCredentials
+    private let origin: Origin
+    private let client: Rules.ClientIdentity
+    private let metrics: Metrics
+
+    public init(
+        rules: RuleSet, credentials: ConfiguredCredentials, origin: Origin,
+        client: Rules.ClientIdentity, metrics: Metrics
+    ) {
+        self.rules = rules
+        self.credentials = credentials
+        self.origin = origin
+        self.client = client
+        self.metrics = metrics
+    }
+
+    /// - Parameter issuers: those that the origin accepts; none: any.
+    public func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
+        var query = ChallengeQuery(
+            host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, client: client)
+        query.isSecure = true
+        query.issuers = issuers.map(\.description)
+        query.today = .today
+        let decision = rules.decide(query)
+        if case .cancel = decision.answer { cancelling = decision.rule }
+        guard case .use(let name) = decision.answer, let identity = credentials.identity(named: name) else {
+            return nil
+        }
+        guard issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers) else { return nil }
+        shown.name = name
+        metrics.add(to: .answeredClientCertificate)
+        return identity
+    }
+
+    private func namesHosts(_ rule: RuleReference?) -> Bool {
+        rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+    }
+}
+
+extension ConfiguredCredentials {
+    /// The certificate of a credential, with its key, as it is at this moment.
+    public func identity(named name: String) -> Identity? { (try? credential(named: name))?.identity as? Identity }
+}
+
+extension Identity {
+    fileprivate func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
+        ([leaf] + intermediates).contains { certificate in
+            certificate.issuer.map { issuers.contains($0) } ?? false
+        }
+    }
+}
+
+extension Day {
+    public static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+}

@@ -1,0 +1,42 @@
+import Model
+import Rules
+
+/// The answer to a server-trust challenge: the chain is evaluated, the rules are asked about what was found, and on the
+/// terms of the rule that answers, if it has any of its own, the chain is evaluated again.
+public enum ServerTrustDecision<Verified> {
+    case trusted(Verified, TrustGrant)
+    case refused(TrustRefusal)
+
+    /// - Parameters:
+    ///   - evaluate: with the anchors and for the name of these terms; nil: the system's, and the host's own.
+    ///   - ask: the rules, about findings of the first evaluation.
+    public init<Evaluation: ChainEvaluation>(
+        evaluate: (TrustTerms?) -> Evaluation, ask: (TrustFindings) -> Rules.Decision
+    ) where Evaluation.Verified == Verified {
+        let standard = evaluate(nil)
+        let decision = ask(standard.kindsFound)
+        switch decision.answer {
+        case .trust(let terms):
+            let isStandard = terms.anchors.isEmpty && terms.name == nil
+            self.init(
+                isStandard ? standard : evaluate(terms), on: terms, by: decision.rule, foundAtFirst: standard.kindsFound
+            )
+        case .performDefault, .use:
+            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound)
+        case .reject, .cancel:
+            self = .refused(TrustRefusal(reason: .rule, rule: decision.rule, findings: standard.kindsFound))
+        }
+    }
+
+    private init<Evaluation: ChainEvaluation>(
+        _ evaluation: Evaluation, on terms: TrustTerms?, by rule: RuleReference?, foundAtFirst findings: TrustFindings
+    ) where Evaluation.Verified == Verified {
+        switch evaluation.forgiving(terms?.allow ?? [], pins: terms?.pins ?? []) {
+        case .trusted(let chain):
+            self = .trusted(chain, TrustGrant(rule: rule, forgiven: evaluation.kindsFound, until: terms?.until))
+        case .refused(let left, let isOtherKey):
+            let reason = left.isEmpty && isOtherKey ? TrustRefusal.Reason.otherKey : .findings(left)
+            self = .refused(TrustRefusal(reason: reason, rule: rule, findings: findings))
+        }
+    }
+}

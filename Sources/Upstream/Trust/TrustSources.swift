@@ -1,0 +1,198 @@
+import IO
+import Rules
+import Synchronization
+import TLS
+
+/// The files that trust depends on: the system's anchors, those of rules, and the revocation lists of routes. Read again
+/// when they change; what can no longer be read keeps its last content. The system's anchors are many, and read when somebody
+/// first needs them.
+public final class TrustSources: Sendable {
+    /// What a route says of revocation, at this moment.
+    public enum Revocation {
+        /// Nothing.
+        case unasked
+        case lists(RevocationLists)
+        /// Its lists were never read: nothing is known of any certificate.
+        case unknown
+    }
+
+    /// In the place of anchors that were never read.
+    private let none: TrustAnchors
+    private let terms: [TrustTerms]
+    private let listPaths: [[String]]
+    private let state = Mutex(State())
+
+    private struct State {
+        var system: TrustAnchors?
+        /// Why the system's anchors could not be read when they were needed last.
+        var systemError: TrustSourceError?
+        var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
+        var lists: [[String]: Read<FoundLists>] = [:]
+        /// The first certificate of each issuer that has no list where one was looked for.
+        var unlisted: [Unlisted: String] = [:]
+    }
+
+    private struct FoundLists {
+        let lists: RevocationLists
+        /// The files with delta lists.
+        let deltas: [String]
+    }
+
+    private struct Unlisted: Hashable {
+        let issuer: String
+        let paths: [String]
+    }
+
+    /// What was made of files, and of which; nothing where they could not be used.
+    private struct Read<Content: Sendable> {
+        var stamps: [FileStamp?] = []
+        var content: Content?
+        var error: TrustSourceError?
+    }
+
+    /// Issuers without a list that are told of.
+    private static let unlistedLimit = 64
+
+    /// Bytes of one file.
+    public static let limit = 64 * 1024 * 1024
+
+    /// Nothing is read yet: call `refresh` first, and `prepare` before each chain that is judged.
+    public init(_ rules: RuleSet) throws(TrustAnchorsError) {
+        none = try TrustAnchors(only: [])
+        terms = rules.configuration.challenges.compactMap { challenge in
+            if case .trust(let terms) = challenge.answer, !terms.anchors.isEmpty { terms } else { nil }
+        }
+        listPaths = rules.configuration.routes.compactMap(\.tls?.revocation).filter { !$0.isEmpty }
+    }
+
+    /// Reads the system's anchors, if that was not done.
+    public func prepare() async {
+        if hasSystem { return }
+        await BlockingPool.shared.run { self.readSystem() }
+    }
+
+    /// The same, for a thread that may wait. Blocks: never on a loop.
+    public func readSystem() {
+        if hasSystem { return }
+        do throws(TrustAnchorsError) {
+            let system = try TrustAnchors.system()
+            state.withLock { state in
+                state.system = state.system ?? system
+                state.systemError = nil
+            }
+        } catch { state.withLock { $0.systemError = .anchors("\(error)") } }
+    }
+
+    /// Whether the system's anchors were read.
+    var hasSystem: Bool { state.withLock { $0.system != nil } }
+
+    /// Reads what is new. Blocks: never on a loop.
+    public func refresh() -> [TrustSourceError] {
+        var errors: [TrustSourceError] = []
+        // Rules may add to the system's; and what was needed before, and could not be read, is tried again.
+        let isTriedAgain = state.withLock { $0.systemError != nil }
+        if isTriedAgain || terms.contains(where: { !$0.hasOnlyItsAnchors }) { readSystem() }
+        if let error = state.withLock({ $0.systemError }) { errors.append(error) }
+        for terms in terms {
+            let last = state.withLock { $0.anchors[terms] }
+            let read = Self.renewed(last, of: terms.anchors) { paths throws(TrustSourceError) in
+                try anchors(terms, from: paths)
+            }
+            if let error = read.error { errors.append(error) }
+            state.withLock { $0.anchors[terms] = read }
+        }
+        for paths in listPaths {
+            let last = state.withLock { $0.lists[paths] }
+            let read = Self.renewed(last, of: paths, Self.lists)
+            if let error = read.error { errors.append(error) }
+            errors += read.content?.deltas.map { .deltaList(path: $0) } ?? []
+            state.withLock { $0.lists[paths] = read }
+        }
+        return errors
+            + state.withLock { state in
+                state.unlisted.map { .unlisted(certificate: $1, issuer: $0.issuer, paths: $0.paths) }
+            }
+    }
+
+    /// A chain is trusted although lists that were asked for say nothing of some of it. The next `refresh` tells, once for
+    /// each issuer.
+    public func note(unlisted certificates: [Certificate], by terms: TLSTerms?) {
+        guard !certificates.isEmpty, let paths = terms?.revocation else { return }
+        state.withLock { state in
+            for certificate in certificates where state.unlisted.count < Self.unlistedLimit {
+                let issuer = certificate.issuer.map { String("\($0)".prefix(200)) } ?? "nobody"
+                let key = Unlisted(issuer: issuer, paths: paths)
+                if state.unlisted[key] == nil { state.unlisted[key] = "\(certificate)" }
+            }
+        }
+    }
+
+    /// The anchors of a rule's terms, or the system's. What was never read is missing.
+    public func anchors(for terms: TrustTerms?) -> TrustAnchors {
+        state.withLock { state in
+            guard let terms, !terms.anchors.isEmpty else { return state.system }
+            return state.anchors[terms]?.content ?? (terms.hasOnlyItsAnchors ? nil : state.system)
+        } ?? none
+    }
+
+    public func revocation(for terms: TLSTerms?) -> Revocation {
+        guard let paths = terms?.revocation, !paths.isEmpty else { return .unasked }
+        return state.withLock { $0.lists[paths]?.content?.lists }.map { .lists($0) } ?? .unknown
+    }
+
+    // MARK: - Files
+
+    private static func renewed<Content>(
+        _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(TrustSourceError) -> Content
+    ) -> Read<Content> {
+        // Before they are read: what is written meanwhile is read the next time.
+        let stamps = paths.map { FileStamp(path: $0) }
+        var renewed = last ?? Read()
+        if renewed.stamps == stamps, renewed.error == nil { return renewed }
+        renewed.stamps = stamps
+        do throws(TrustSourceError) {
+            renewed.content = try read(paths)
+            renewed.error = nil
+        } catch { renewed.error = error }
+        return renewed
+    }
+
+    private func anchors(_ terms: TrustTerms, from paths: [String]) throws(TrustSourceError) -> TrustAnchors {
+        var certificates: [Certificate] = []
+        for path in paths {
+            let bytes = try Self.content(of: path)
+            do throws(CertificateError) {
+                certificates += try Certificate.all(inPEM: bytes.span)
+            } catch { throw .damaged(path: path, error) }
+        }
+        let system = state.withLock { $0.system }
+        do throws(TrustAnchorsError) {
+            guard !terms.hasOnlyItsAnchors, let system else { return try TrustAnchors(only: certificates) }
+            return try system.adding(certificates)
+        } catch { throw .anchors("\(error)") }
+    }
+
+    private static func lists(from paths: [String]) throws(TrustSourceError) -> FoundLists {
+        var files: [[UInt8]] = []
+        var deltas: [String] = []
+        for path in paths {
+            let bytes = try content(of: path)
+            // Each alone, to name the one that is damaged.
+            do throws(CertificateError) {
+                if try RevocationLists(files: [bytes]).deltaCount > 0 { deltas.append(path) }
+            } catch { throw .damaged(path: path, error) }
+            files.append(bytes)
+        }
+        do throws(CertificateError) {
+            return FoundLists(lists: try RevocationLists(files: files), deltas: deltas)
+        } catch {
+            throw .damaged(path: paths.joined(separator: " "), error)
+        }
+    }
+
+    private static func content(of path: String) throws(TrustSourceError) -> [UInt8] {
+        do throws(FileError) { return try SmallFile.read(path, limit: limit) } catch {
+            throw .unreadable(path: path, error)
+        }
+    }
+}

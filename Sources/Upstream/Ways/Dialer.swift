@@ -1,0 +1,117 @@
+import Bytes
+import DNS
+import Glibc
+import HTTP
+import IO
+import Rules
+import Transport
+
+/// Opens a connection to a host: its name is resolved once, each address is judged, and only what was judged is
+/// dialled, so that a name which changes its mind in between reaches nothing.
+public struct Dialer {
+    public let network: any Network
+    public let policy: Policy
+    /// What is never dialled, whatever the policy says.
+    let own: OwnListeners
+    public let loop: EventLoop
+    public let wakeup: Wakeup
+
+    /// - Parameters:
+    ///   - host: lower case.
+    ///   - isJudged: false where `egress` has no say.
+    ///   - isForPractice: whether it is for a practice page, so that the admin listener may be dialled.
+    /// - Throws: the refusal that the client is to be told.
+    public func connect(
+        host: String, port: UInt16, isJudged: Bool = true, isForPractice: Bool = false
+    ) async throws(Refusal) -> ByteStream {
+        let isPermitted = { (address: IPAddress) in
+            permits(address, port, isJudged: isJudged, isForPractice: isForPractice)
+        }
+        let resolution = try await resolve(host, port, isPermitted)
+        do throws(IOError) {
+            return try await network.connect(
+                to: resolution, port: port, within: policy.timeouts.connect, waking: wakeup
+            ) { isPermitted($0.address) }
+        } catch {
+            throw Self.refusal(for: error, host: host, port: port)
+        }
+    }
+
+    /// The addresses of a host that may be connected to at that port; not empty.
+    public func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
+        let isPermitted = { (address: IPAddress) in permits(address, port) }
+        return try await resolve(host, port, isPermitted).addresses.filter(isPermitted)
+    }
+
+    private func permits(
+        _ address: IPAddress, _ port: UInt16, isJudged: Bool = true, isForPractice: Bool = false
+    ) -> Bool {
+        switch own.kind(at: address, port: port) {
+        case .proxy: return false
+        case .admin where !isForPractice: return false
+        case .admin, nil: return !isJudged || policy.rules.egress.permits(address, port: port).isPermitted
+        }
+    }
+
+    /// The addresses of a host, of which one at least may be connected to at that port.
+    private func resolve(
+        _ host: String, _ port: UInt16, _ isPermitted: (IPAddress) -> Bool
+    ) async throws(Refusal) -> Resolution {
+        let resolution = try await resolve(host)
+        // The other family's addresses may be others.
+        if !resolution.addresses.contains(where: isPermitted) { await resolution.complete(waking: wakeup) }
+        guard resolution.addresses.contains(where: isPermitted) else {
+            for address in resolution.addresses {
+                if let kind = own.kind(at: address, port: port) { throw Refusal(kind, host: host, port: port) }
+            }
+            throw .prohibited(resolution.addresses, of: host, port: port, by: policy.rules.egress)
+        }
+        return resolution
+    }
+
+    private func resolve(_ host: String) async throws(Refusal) -> Resolution {
+        do throws(ResolutionError) {
+            if IPAddress(host) != nil { return try await network.addresses(of: host) }
+            return try await lookUp(host)
+        } catch {
+            switch error {
+            case .noSuchName: throw Refusal(.badGateway, .dnsError, "\(error)")
+            case .noAnswer: throw Refusal(.gatewayTimeout, .dnsTimeout, "\(error)")
+            case .failed: throw Refusal(.badGateway, .dnsError, "\(error)")
+            }
+        }
+    }
+
+    /// Others may ask for the same name: a client that leaves ends its own wait, and not the query.
+    private func lookUp(_ host: String) async throws(ResolutionError) -> Resolution {
+        let answer = Expectation<Result<LoopBound<Resolution>, ResolutionError>>()
+        let network = LoopBound(network, to: loop)
+        loop.spawn {
+            do throws(ResolutionError) {
+                let resolution = try await network.value.addresses(of: host)
+                answer.fulfil(.success(LoopBound(resolution, to: network.loop)))
+            } catch { answer.fulfil(.failure(error)) }
+        }
+        guard let known = await answer.value(within: nil) else {
+            throw .failed(host, reason: "nobody waits for it any more")
+        }
+        return try known.get().value
+    }
+
+    private static func refusal(for error: IOError, host: String, port: UInt16) -> Refusal {
+        let place = "\(host) port \(port)"
+        switch error {
+        case .timedOut:
+            return Refusal(.gatewayTimeout, .connectionTimeout, "\(place) did not accept a connection in time")
+        case .system(let errno, _) where errno == ECONNREFUSED:
+            return Refusal(.badGateway, .connectionRefused, "\(place) refused the connection")
+        case .system(let errno, _) where [EHOSTUNREACH, ENETUNREACH, EACCES].contains(errno):
+            return Refusal(.badGateway, .destinationIPUnroutable, "there is no route to \(place)")
+        case _ where error.isLocalResource:
+            return Refusal(
+                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
+        default:
+            return Refusal(.badGateway, .destinationUnavailable, "no connection to \(place) could be made")
+        }
+    }
+}

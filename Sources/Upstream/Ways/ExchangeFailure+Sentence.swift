@@ -1,0 +1,11 @@
+extension ExchangeFailure {
+    /// What went wrong with a request of our own that took this way, for whoever waits for what comes of it.
+    public func sentence(by way: Way) -> String {
+        switch self {
+        case .refused(let refusal): refusal.sentence
+        case .upstreamFailed(let failure): Refusal(failure, of: way.relay?.origin.title ?? "the origin").sentence
+        case .handshakeFailed(_, let sentence), .cutShort(_, let sentence): sentence
+        case .clientLost: "the client is gone"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// One of the ways that a route names.
+public enum Hop {
+    case direct
+    case parent(Parent)
+
+    public var parent: Parent? {
+        if case .parent(let parent) = self { parent } else { nil }
+    }
+
+    var isWorthTrying: Bool {
+        switch self {
+        case .direct: true
+        case .parent(let parent): parent.health == .working
+        }
+    }
+
+    /// - Parameter isRelayed: whether a parent that speaks HTTP is to make the request itself.
+    public func way(isRelayed: Bool) -> Way {
+        switch self {
+        case .direct: .direct
+        case .parent(let parent): isRelayed && parent.speaksHTTP ? .relayed(parent) : .tunnelled(parent)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Bytes
+import HTTP
+
+/// A tunnel that is looked into: whom its client asked for when it opened it, which holds for all requests in it.
+public final class InterceptedTunnel {
+    /// `https`, or `http` where the client speaks plain HTTP in its tunnel.
+    public let scheme: Scheme
+    /// Lower case, without a trailing dot; an IPv6 address without brackets.
+    public let host: [UInt8]
+    public let port: UInt16
+    /// The host as a URL has it.
+    public let bracketedHost: [UInt8]
+    /// Why no request of this tunnel is served, where TLS asked for another server than CONNECT.
+    public let misdirection: Refusal?
+    /// Why the origin could not be reached when the tunnel was opened. The first request is told, later ones try again.
+    private var failure: Refusal?
+
+    public init(scheme: Scheme, host: [UInt8], port: UInt16, misdirection: Refusal? = nil, failure: Refusal? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        bracketedHost = host.contains(.colon) ? Array("[".utf8) + host + Array("]".utf8) : host
+        self.misdirection = misdirection
+        self.failure = failure
+    }
+
+    /// What the first request is told; nil for all others.
+    public func takeFailure() -> Refusal? {
+        defer { failure = nil }
+        return failure
+    }
+
+    /// Whether that is the server the tunnel was opened to.
+    /// - Parameter usualPort: stands for a port that is not written.
+    public func leads(to authority: Authority, in bytes: Span<UInt8>, usualPort: UInt16?) -> Bool {
+        guard authority.explicitPort ?? usualPort == port else { return false }
+        let named = authority.host
+        let isRooted = named.count > 1 && bytes[named.upperBound - 1] == UInt8(ascii: ".")
+        let host = host
+        return host.span.equalsIgnoringCase(bytes.extracting(named.lowerBound..<named.upperBound - (isRooted ? 1 : 0)))
+    }
+}

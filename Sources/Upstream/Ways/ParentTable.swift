@@ -1,0 +1,87 @@
+import Challenges
+import IO
+import PAC
+import Rules
+
+/// The parents of one loop. They outlive a reload, with what is known of their health.
+struct ParentTable {
+    private struct Key: Hashable {
+        let name: String
+        let server: Configuration.Parent.Server
+        let mayHaveCredentials: Bool
+    }
+
+    /// Those of the rule file.
+    private var configured: [Key: Parent] = [:]
+    /// Those that PAC files name, which may be another one for every host.
+    private var found = RecencyMap<Key, Parent>()
+    private let pool: IdlePool
+    private let limit: Int
+
+    /// - Parameter limit: parents of PAC files; beyond it the one that was named longest ago is forgotten.
+    public init(pool: IdlePool, limit: Int = 1024) {
+        self.pool = pool
+        self.limit = limit
+    }
+
+    /// The ways to a host that a route names, the first that works first. Empty: directly. Those that a PAC file says are
+    /// missing.
+    public mutating func hops(of detour: Detour?, to host: Span<UInt8>) -> [Hop] {
+        guard let detour else { return [] }
+        let hops: [Hop] = detour.legs(to: host).map { leg in
+            switch leg {
+            case .direct: .direct
+            case .server(let server, let name): .parent(parent(server, named: name))
+            }
+        }
+        Self.acquaint(hops)
+        return hops
+    }
+
+    /// Parents of one name stand in for each other, and know the same accounts.
+    private static func acquaint(_ hops: [Hop]) {
+        let parents = hops.compactMap(\.parent)
+        for parent in parents {
+            parent.challenger.sharesAccountsWith =
+                parents.filter { $0.name == parent.name && $0 !== parent }.map(\.origin.authority)
+        }
+    }
+
+    /// All of them.
+    ///
+    /// - Parameter found: what PAC files say, by their parent's name.
+    public mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+        var hops: [Hop] = []
+        defer { Self.acquaint(hops) }
+        for hop in detour.hops {
+            guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }
+            for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }
+            for way in found[group.name] ?? [] {
+                guard let server = Configuration.Parent.server(of: way) else {
+                    hops.append(.direct)
+                    continue
+                }
+                let isTrusted = group.trusted.contains(server.address)
+                hops.append(.parent(parent(server, named: group.name, mayHaveCredentials: isTrusted, isFound: true)))
+            }
+        }
+        return hops
+    }
+
+    private mutating func parent(
+        _ server: Configuration.Parent.Server, named name: String, mayHaveCredentials: Bool = true,
+        isFound: Bool = false
+    ) -> Parent {
+        let key = Key(name: name, server: server, mayHaveCredentials: mayHaveCredentials)
+        if let known = configured[key] ?? found.use(key) { return known }
+        let parent = Parent(
+            server, named: name, mayHaveCredentials: mayHaveCredentials, isFound: isFound, pool: pool)
+        if isFound {
+            found.makeRoom(below: limit)
+            found.put(parent, for: key)
+        } else {
+            configured[key] = parent
+        }
+        return parent
+    }
+}

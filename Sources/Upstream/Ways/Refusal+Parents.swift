@@ -1,0 +1,88 @@
+import Authentication
+import HTTP
+import Rules
+import Telemetry
+
+extension Refusal {
+    /// The same, said of the connection to a parent.
+    public func of(_ parent: Parent) -> Refusal {
+        var refusal = self
+        refusal.sentence = "\(parent.origin.title) cannot be used: \(sentence)"
+        refusal.details = "\(parent.origin.title) cannot be used: \(details)"
+        return refusal
+    }
+
+    /// A parent's challenge that is ours to answer, and was not. The client must not see it: it would answer for itself,
+    /// and we could not pass that on.
+    ///
+    /// - Parameter note: why not, where a rule has a credential for it.
+    public static func unanswered(by parent: Parent, challenges: [HeaderChallenge], note: String?) -> Refusal {
+        let title = parent.origin.title
+        let schemes = challenges.map { challenge in
+            challenge.realm.map { "\(challenge.scheme) realm \"\($0)\"" } ?? challenge.scheme
+        }
+        var refusal: Refusal
+        if let note {
+            refusal = Refusal(.badGateway, .httpRequestDenied, "\(title) wants a credential: \(note)")
+        } else if schemes.isEmpty {
+            refusal = Refusal(
+                .badGateway, .httpProtocolError,
+                "\(title) wants a credential and does not say which (407 without challenge)")
+        } else {
+            refusal = Refusal(
+                .badGateway, .proxyConfigurationError,
+                "\(title) wants a credential (\(schemes.joined(separator: ", "))), and no rule gives it one")
+            refusal.explanation = linesToAnswer(parent)
+        }
+        refusal.receivedStatus = .proxyAuthenticationRequired
+        return refusal
+    }
+
+    /// What a parent said instead of opening a tunnel.
+    public static func tunnelRefused(by parent: Parent, to origin: UpstreamServer, status: Status) -> Refusal {
+        let sentence =
+            "\(parent.origin.title) opened no tunnel to \(origin.hostText) port \(origin.port): "
+            + "it answered \(status.rawValue)"
+        var refusal: Refusal
+        switch status.rawValue {
+        case 504: refusal = Refusal(.gatewayTimeout, .connectionTimeout, sentence)
+        case 401, 403, 405: refusal = Refusal(.badGateway, .httpRequestDenied, sentence)
+        default: refusal = Refusal(.badGateway, .destinationUnavailable, sentence)
+        }
+        refusal.receivedStatus = status
+        return refusal
+    }
+
+    /// What a SOCKS server said.
+    public static func refused(_ error: SOCKSError, by parent: Parent, to origin: UpstreamServer) -> Refusal {
+        let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
+        let words = "\(title) opened no way to \(place)"
+        switch error {
+        case .refused(2): return Refusal(.badGateway, .httpRequestDenied, "\(words): its rules do not allow it")
+        case .refused(3), .refused(4):
+            return Refusal(.badGateway, .destinationIPUnroutable, "\(words): there is no route to it, or no such host")
+        case .refused(5): return Refusal(.badGateway, .connectionRefused, "\(words): the connection was refused")
+        case .refused(6): return Refusal(.gatewayTimeout, .connectionTimeout, "\(words) in time")
+        case .refused(let code):
+            return Refusal(.badGateway, .destinationUnavailable, "\(words): it answered \(code)")
+        case .malformed, .noAcceptableMethod, .passwordRefused:
+            return Refusal(
+                .badGateway, .httpProtocolError, "\(title) does not speak \(parent.server.scheme.rawValue)")
+        case .unusableCredential:
+            return Refusal(
+                .badGateway, .proxyConfigurationError,
+                "\(title) takes a user and a password of 1 to 255 bytes each, and the credential is none such")
+        case .hostTooLong: return Refusal(.badGateway, .httpRequestError, "\(words): its name is too long")
+        }
+    }
+
+    private static func linesToAnswer(_ parent: Parent) -> String {
+        let (host, port) = (parent.origin.hostText, parent.origin.port)
+        return """
+            To give it one, put lines like these into the rule file:
+
+            credential parent { user NAME; password file /path/to/password }
+            challenge "\(host)" { proxy yes; host \(host); port \(port); use parent }
+            """
+    }
+}

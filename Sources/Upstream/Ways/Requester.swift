@@ -1,0 +1,94 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import Rules
+import Telemetry
+import Transport
+
+/// Whoever asks, as far as it matters to those who carry a request out: a client on its connection, or the proxy itself.
+///
+/// Belongs to its loop.
+public final class Requester {
+    public let upstreams: Upstreams
+    public let address: IPAddress
+    /// Request bodies come from it, and responses go to it.
+    public let stream: ByteStream
+    public let presence = ClientPresence()
+    /// The connections that this client is logged in on.
+    public let logins = HeldConnections()
+    /// The tunnel that the requests come through, which says whom they are for. Nil where each says so itself.
+    public var tunnel: InterceptedTunnel?
+    /// How the client shows that it has left.
+    public var sign = Departure.reset
+    /// Whoever carries requests on by the events of their channels; nil while a task does. It lets go when it ends.
+    public var carrier: (any ChannelObserver)?
+    /// The user who asked last, where each request says so itself.
+    private var lastUser: String?
+
+    public init(_ stream: ByteStream, at address: IPAddress, over upstreams: Upstreams) {
+        self.upstreams = upstreams
+        self.address = address
+        self.stream = stream
+    }
+
+    /// The proxy itself, for a request of its own: rules that speak of clients see one at 127.0.0.1. Its maker ends it by
+    /// `closeOwn`.
+    public convenience init(ofOwn upstreams: Upstreams) throws(IOError) {
+        let stream = ByteStream(try BlockingSocket.pair(on: upstreams.loop).loop)
+        self.init(stream, at: IPAddress(v4: 0x7F00_0001), over: upstreams)
+    }
+
+    public func closeOwn() {
+        stream.close()
+        logins.closeAll()
+    }
+
+    public var loop: EventLoop { upstreams.loop }
+    public var shared: SharedState { upstreams.shared }
+    public var metrics: Metrics { upstreams.metrics }
+    /// What the tasks wait on that carry the requests out.
+    public var wakeup: Wakeup { presence.wakeup }
+
+    /// From now on the events of that connection carry the request on, or wake the task that does.
+    public func hear(_ upstream: ByteStream) {
+        if let carrier { return upstream.socket.rest(telling: carrier) }
+        upstream.socket.observer = nil
+        upstream.wakeup = wakeup
+    }
+
+    /// Whether the client knows that it speaks to a proxy.
+    public var isProxy: Bool { tunnel == nil }
+
+    /// The request in hand is that user's. A connection may bring those of several, as when another proxy stands before
+    /// this one, and none of them is to go out where another has logged in without a rule.
+    public func isUsed(by user: String) {
+        if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
+        lastUser = user
+    }
+
+    public func dialer(for policy: Policy) -> Dialer {
+        Dialer(
+            network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup)
+    }
+
+    /// Writes all of `buffer` to the client.
+    public func write(_ buffer: ByteBuffer) async throws(ExchangeFailure) {
+        if stream.writeAtOnce(buffer) { return }
+        stream.setDeadline(after: upstreams.policy.timeouts.idle)
+        do throws(IOError) { try await stream.write(from: buffer) } catch { throw .clientLost }
+    }
+
+    // MARK: - A client that leaves
+
+    /// What shows that the client has left.
+    public enum Departure {
+        /// Nothing: its bytes are a tunnel's, or its answer is complete.
+        case none
+        /// That its connection is gone. What it ends in order is found by reading.
+        case reset
+        /// Also that it ends its side, since its request is there. Some tools do so and read on: those that speak HTTP/1.0, or
+        /// say that this is their last request.
+        case end
+    }
+}

@@ -1,0 +1,45 @@
+import IO
+import Rules
+import Transport
+
+/// A parent that failed is tried again without a request that waits for it.
+extension Upstreams {
+    /// No connection to the parent could be made. That others fail which were under way says nothing new.
+    public func failed(_ parent: Parent) {
+        guard parent.health == .working else { return }
+        parent.failed()
+        probe(parent)
+    }
+
+    /// Looks at the parent after a pause, and again and again until it works.
+    private func probe(_ parent: Parent) {
+        guard case .failing(let pause) = parent.health else { return }
+        let alarm =
+            parent.probe
+            ?? Alarm(on: loop) { [unowned self, unowned parent] in
+                let bound = LoopBound((upstreams: self, parent: parent), to: loop)
+                loop.spawn { await bound.value.upstreams.look(at: bound.value.parent) }
+            }
+        parent.probe = alarm
+        alarm.set(after: pause)
+    }
+
+    private func look(at parent: Parent) async {
+        guard case .failing = parent.health else { return }
+        let isWanted =
+            parent.isFound
+            ? policy.automaticParents[parent.name] != nil
+            : policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
+        // A parent of rules that are gone is forgotten; should they come back, it is tried.
+        guard isWanted, !isDraining else { return parent.worked() }
+        let dialer = Dialer(
+            network: network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: Wakeup())
+        do throws(Refusal) {
+            try await dialer.connect(host: parent.origin.hostText, port: parent.origin.port).close()
+            parent.worked()
+        } catch {
+            parent.failed()
+            probe(parent)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Authentication
+import Bytes
+import HTTP
+import IO
+import PAC
+import Rules
+import Telemetry
+
+/// The upstream side of one loop: the servers that requests ask for, the connections to them, and what it takes to make
+/// more. Everything here belongs to the loop, so nothing is locked.
+public final class Upstreams {
+    public let loop: EventLoop
+    public let shared: SharedState
+    public let network: any Network
+    public let metrics: Metrics
+    /// What requests follow that begin now.
+    public private(set) var policy: Policy
+    /// Whether no request is begun any more on connections that rest.
+    public private(set) var isDraining = false
+    private var origins: OriginTable
+
+    /// - Parameters:
+    ///   - network: where other hosts are.
+    ///   - idleLimit: connections that this loop keeps for later.
+    public init(policy: Policy, shared: SharedState, on loop: EventLoop, in network: any Network, idleLimit: Int) {
+        self.loop = loop
+        self.shared = shared
+        self.policy = policy
+        metrics = Metrics()
+        origins = OriginTable(idleLimit: idleLimit, identities: shared.identities)
+        self.network = network
+    }
+
+    /// Where requests for that scheme, host, in any case, and port go by these rules.
+    public func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by rules: RuleSet) -> Destination {
+        origins.destination(scheme, host: host, port: port, by: rules)
+    }
+
+    /// As `ParentTable`.
+    public func hops(of detour: Detour, to origin: UpstreamServer, found: [String: [PACWay]]) -> [Hop] {
+        let host = origin.host
+        return origins.hops(of: detour, to: host.span, found: found)
+    }
+
+    /// From now on new requests follow this policy, and none goes on a connection that another one allowed.
+    public func adopt(_ policy: Policy) {
+        self.policy = policy
+        origins.closeIdle()
+    }
+
+    /// Connections that rest are closed, and none rests from now on for another client.
+    public func drain() {
+        isDraining = true
+        origins.closeIdle()
+    }
+
+    /// Closes the connections that have rested longest.
+    /// - Returns: how many there were.
+    public func closeOldest(_ count: Int) -> Int { origins.closeOldest(count) }
+
+    /// Closes the connections that nobody can use any more since a certificate has changed.
+    public func closeOutdated() { origins.closeOutdated() }
+}

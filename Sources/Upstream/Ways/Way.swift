@@ -1,0 +1,23 @@
+/// How one request reaches its origin.
+public enum Way {
+    case direct
+    /// A parent that speaks HTTP makes the request itself: it gets it in absolute-form (RFC 9112 section 3.2.2).
+    case relayed(Parent)
+    /// A parent passes a connection through.
+    case tunnelled(Parent)
+
+    public var parent: Parent? {
+        switch self {
+        case .direct: nil
+        case .relayed(let parent), .tunnelled(let parent): parent
+        }
+    }
+
+    /// The parent that reads the request, and may challenge.
+    public var relay: Parent? {
+        if case .relayed(let parent) = self { parent } else { nil }
+    }
+
+    /// Whom the connection is made to, as far as its bytes tell.
+    public func peer(of origin: UpstreamServer) -> UpstreamServer { relay?.origin ?? origin }
+}

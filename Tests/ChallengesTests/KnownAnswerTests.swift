@@ -1,0 +1,147 @@
+import Authentication
+import Bytes
+import Credentials
+import HTTP
+import IO
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import Challenges
+
+struct KnownAnswerTests {
+    private static let rules = "challenge \"r\" { host h; use a }"
+
+    /// The state after a request that was accepted with an answer to that challenge.
+    private static func state(after challenge: String, on loop: EventLoop) async throws -> ChallengeState {
+        let request = try PlayedRequest(rules, on: loop)
+        #expect(await request.send() == nil)
+        #expect(await request.receive(.unauthorized, challenges: [challenge]) == "again")
+        #expect(await request.send() != nil)
+        #expect(await request.receive(.ok) == "pass")
+        return request.state
+    }
+
+    private static func known(_ request: PlayedRequest) -> KnownAnswer? {
+        KnownAnswer(request.context.source, to: request.context.request.target, noting: request.record) { _ in false }
+    }
+
+    @Test func `nothing is known of a space before its first answer was accepted`() async throws {
+        let isKnown = try await onLoop { loop in
+            let request = try PlayedRequest(Self.rules, on: loop)
+            return Self.known(request) != nil
+        }
+        #expect(!isKnown)
+    }
+
+    @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\""])
+    func `a known answer is given unasked, is noted, and passes what is no challenge`(_ challenge: String) async throws
+    {
+        try await onLoop { loop in
+            let state = try await Self.state(after: challenge, on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop)
+            var known = try #require(Self.known(request))
+            #expect(request.record.credential == "a" && request.record.rule != nil)
+            let value = ByteBuffer(capacity: 256)
+            let target = request.context.request.target
+            let isAnswered = known.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
+            #expect(isAnswered)
+            #expect(
+                value.readable.text.hasPrefix(challenge.hasPrefix("Basic") ? "Basic dTpw" : "Digest username=\"u\""))
+            let statuses = [Status.ok, .notFound, .forbidden, .badGateway, .unauthorized]
+            let passing = statuses.filter {
+                known.passes($0, information: nil, target: target.readable, from: .origin)
+            }
+            #expect(passing == statuses.dropLast())
+            let isOfParent = known.passes(.unauthorized, information: nil, target: target.readable, from: .proxy)
+            #expect(isOfParent)
+        }
+    }
+
+    @Test func `a wrong proof of the server is left to the loop, which cancels`() async throws {
+        let verdict = try await onLoop { loop in
+            let state = try await Self.state(after: "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"", on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
+                let target = ByteBuffer(capacity: 8)
+                target.append("/a" as StaticString)
+                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false)) { _ in false }
+                let value = ByteBuffer(capacity: 256)
+                _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
+                let wrong = "rspauth=\"00\", qop=auth, nc=00000002, cnonce=\"c\""
+                let passes = known?.passes(
+                    .ok, information: wrong.utf8Span.span, target: target.readable, from: .origin)
+                #expect(passes == false)
+                return known
+            }
+            return await request.receive(.ok, information: "rspauth=\"00\", qop=auth, nc=00000002, cnonce=\"c\"")
+        }
+        #expect(verdict.hasPrefix("cancel: the origin could not prove that it knows the password"))
+    }
+
+    @Test func `a loop that goes on after a known answer treats its challenge as unasked`() async throws {
+        let verdicts = try await onLoop { loop in
+            let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
+                let target = ByteBuffer(capacity: 8)
+                target.append("/a" as StaticString)
+                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false)) { _ in false }
+                _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: .init(capacity: 64))
+                return known
+            }
+            // Another realm: the answer was never judged, and is given to it.
+            return [
+                await request.receive(.unauthorized, challenges: ["Basic realm=\"other\""]),
+                await request.send() ?? "", await request.receive(.ok),
+            ]
+        }
+        #expect(verdicts == ["again", "Basic dTpw", "pass"])
+    }
+
+    @Test func `a target that was seen to need no answer gets none, without a loop`() async throws {
+        let isAnswered = try await onLoop { loop -> Bool? in
+            let first = try PlayedRequest(Self.rules, on: loop)
+            await first.loop.prepare()
+            _ = await first.receive(.ok)
+            let second = try PlayedRequest(Self.rules, state: first.state, on: loop)
+            var known = Self.known(second)
+            let target = second.context.request.target
+            return known?.authorize(
+                method: "GET".utf8Span.span, target: target.readable, into: ByteBuffer(capacity: 64))
+        }
+        #expect(isAnswered == false)
+    }
+
+    @Test func `a known answer is looked for anew when it is parked, has another value, or other rules hold`()
+        async throws
+    {
+        try await onLoop { loop in
+            let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop)
+            let answer = try #require(Self.known(request)?.answer)
+            #expect(Self.known(request)?.answer === answer)
+            #expect(request.context.challenger.latestAnswer != nil)
+            let others = request.context.policy.credentials.generation
+            request.context.policy.credentials.refresh()
+            #expect(request.context.policy.credentials.generation == others)
+            state.spaces.parked.park(answer.credential.version, for: answer.space)
+            #expect(Self.known(request)?.answer == nil)
+            state.spaces.parked.removeAll()
+            #expect(Self.known(request) != nil)
+            state.spaces.forget(answer.credential.version, for: answer.space)
+            #expect(Self.known(request)?.answer == nil)
+            let refused = try PlayedRequest("challenge \"r\" { host h; reject }", state: state, on: loop)
+            refused.context.challenger.latestAnswer = request.context.challenger.latestAnswer
+            #expect(Self.known(refused) == nil)
+        }
+    }
+
+    @Test func `answers that depend on the client are looked for each time`() async throws {
+        let isKept = try await onLoop { loop in
+            let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
+            let request = try PlayedRequest("challenge { host h; client 127.0.0.1; use a }", state: state, on: loop)
+            #expect(Self.known(request) != nil)
+            return request.context.challenger.latestAnswer != nil
+        }
+        #expect(!isKept)
+    }
+}

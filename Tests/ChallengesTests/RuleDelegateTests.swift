@@ -1,0 +1,130 @@
+import Authentication
+import Bytes
+import Credentials
+import Crypto
+import Foundation
+import Model
+import Rules
+import TestPolicies
+import Testing
+
+@testable import Challenges
+@testable import Upstream
+
+struct RuleDelegateTests {
+    private static let rules = """
+        credential used { user u; password "p" }
+        credential unreadable { user u; password file "/nonexistent/secret" }
+        challenge "a" { host use.example; use used; attempts 3; persistence none }
+        challenge "b" { host reject.example; reject }
+        challenge "c" { host cancel.example; cancel }
+        challenge "d" { host default.example; default }
+        challenge "e" { host unreadable.example; use unreadable }
+        challenge "f" { host tickets.example; method negotiate; default }
+        """
+
+    private static func challenge(_ host: String) -> AuthenticationChallenge {
+        let space = ProtectionSpace(
+            origin: Origin(host: host, port: 80, protocol: .http), realm: "r",
+            authenticationMethod: .basic)
+        return AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0,
+            failureResponse: .init(status: 401, challenges: []))
+    }
+
+    private static func negotiate(
+        _ host: String, proposing credential: Credential? = nil
+    ) -> AuthenticationChallenge {
+        let space = ProtectionSpace(
+            origin: Origin(host: host, port: 80, protocol: .http), realm: nil,
+            authenticationMethod: .negotiate)
+        return AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: credential, previousFailureCount: 0,
+            failureResponse: .init(status: 401, challenges: []))
+    }
+
+    private static func delegate(
+        _ password: ValueSource = .literal(RedactedText("p")), _ state: ChallengeState = sharedState().challenges
+    ) throws -> RuleDelegate {
+        let credentials: [String: (user: String, password: ValueSource)] = [
+            "used": ("u", password), "unreadable": ("u", .file("/nonexistent/secret")),
+        ]
+        return RuleDelegate(
+            policy: try policy(rules, credentials: credentials).challenges, state: state,
+            client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
+    }
+
+    @Test func `each answer of a rule is its disposition`() async throws {
+        let delegate = try Self.delegate()
+        let found = await [
+            delegate.decide(Self.challenge("reject.example")), delegate.decide(Self.challenge("cancel.example")),
+            delegate.decide(Self.challenge("default.example")), delegate.decide(Self.challenge("other.example")),
+        ].map { "\($0.decision.disposition)" }
+        #expect(
+            found == [
+                "rejectProtectionSpace", "cancelAuthenticationChallenge", "performDefaultHandling",
+                "rejectProtectionSpace",
+            ])
+    }
+
+    @Test func `a password goes to a KDC only where a rule names negotiate, else the next challenge has its turn`()
+        async throws
+    {
+        let storage = MemoryCredentialStorage()
+        let space = Self.negotiate("any.example").protectionSpace
+        try await storage.set(Credential(name: "", user: "u", password: Secret("p")), for: space)
+        let stored = try #require(try await storage.credentials(for: space)["u"])
+        let ofURL = Credential(name: "url:u", user: "u", password: Secret("p"))
+        #expect(stored.canAnswer(space) && !ofURL.canAnswer(space))
+        let delegate = try Self.delegate()
+        for (host, disposition) in [
+            ("tickets.example", "performDefaultHandling"), ("default.example", "rejectProtectionSpace"),
+            ("other.example", "rejectProtectionSpace"),
+        ] {
+            for credential in [stored, ofURL] {
+                let answer = await delegate.decide(Self.negotiate(host, proposing: credential))
+                #expect("\(answer.decision.disposition)" == disposition, "\(host) \(credential)")
+            }
+        }
+    }
+
+    @Test func `the credential of a rule is kept as the rule says`() async throws {
+        let answer = try await Self.delegate().decide(Self.challenge("use.example"))
+        guard case .useCredential(let credential) = answer.decision.disposition else {
+            Issue.record("\(answer.decision)")
+            return
+        }
+        #expect(credential.version.name == "used")
+        #expect(credential.persistence == .none)
+        #expect(answer.decision.attempts == 3)
+        #expect(answer.decision.reason.contains("\"a\""))
+    }
+
+    @Test func `a secret that cannot be read cancels, and only the operator is told where it is`() async throws {
+        let answer = try await Self.delegate().decide(Self.challenge("unreadable.example"))
+        #expect("\(answer.decision.disposition)" == "cancelAuthenticationChallenge")
+        #expect(answer.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
+        #expect(!answer.decision.reason.contains("/nonexistent"))
+        #expect(answer.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
+    }
+
+    @Test func `a parked credential is read again`() async throws {
+        let path = NSTemporaryDirectory() + "attache-parked-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try "old\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let state = sharedState().challenges
+        let delegate = try Self.delegate(.file(path), state)
+        let challenge = Self.challenge("use.example")
+        let old = try delegate.policy.credentials.credential(named: "used")
+        state.spaces.parked.park(old.version, for: challenge.protectionSpace)
+        try "new\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let answer = await delegate.decide(challenge)
+        guard case .useCredential(let credential) = answer.decision.disposition else {
+            Issue.record("\(answer.decision)")
+            return
+        }
+        #expect(credential.version != old.version)
+        #expect(credential.password?.withBytes { $0.text } == "new")
+        #expect(!state.spaces.parked.contains(old.version, for: challenge.protectionSpace))
+    }
+}

@@ -42,6 +42,11 @@ ssize_t linux_send(int descriptor, const void *bytes, size_t count) {
     return sent < 0 ? -errno : sent;
 }
 
+int linux_wait(int epoll, struct epoll_event *events, int count, int limit) {
+    long ready = syscall(SYS_epoll_pwait, epoll, events, count, limit, NULL, 0);
+    return ready < 0 ? -errno : (int)ready;
+}
+
 ssize_t linux_splice(int from, int to, size_t count, bool more) {
     ssize_t moved = splice(from, NULL, to, NULL, count,
                            SPLICE_F_MOVE | SPLICE_F_NONBLOCK | (more ? SPLICE_F_MORE : 0));

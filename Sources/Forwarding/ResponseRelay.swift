@@ -174,7 +174,9 @@ public struct ResponseRelay: ~Copyable {
     private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         let upstream = context.exchange.upstream
         context.exchange.record.status = Int(upstream.head.status.rawValue)
-        if let security = upstream.security { context.exchange.record.security = security.record }
+        if context.origin.isSecure, let security = upstream.security {
+            context.exchange.record.security = security.record
+        }
         if upstream.head.status == .switchingProtocols {
             guard context.exchange.request.upgrade == .webSocket, upstream.stream != nil else {
                 throw .refused(

@@ -132,13 +132,6 @@ extension Authority {
 }
 
 extension Authority {
-    /// The same in bytes that begin so many earlier.
-    func moved(by offset: Int) -> Authority {
-        Authority(
-            form: form, text: text.lowerBound &+ offset..<text.upperBound &+ offset,
-            host: host.lowerBound &+ offset..<host.upperBound &+ offset, explicitPort: explicitPort)
-    }
-
     /// The host; an IPv6 address with its brackets.
     public var bracketedHost: Range<Int> {
         form == .ipv6 ? host.lowerBound - 1..<host.upperBound + 1 : host

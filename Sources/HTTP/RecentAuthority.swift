@@ -4,24 +4,28 @@ import Bytes
 /// then need not be found again.
 struct RecentAuthority {
     private let text = ByteBuffer(capacity: 64)
-    /// With offsets from the start of `text`.
-    private var authority: Authority?
+    private var form = Authority.HostForm.name
+    /// The host stands at the front of `text`.
+    private var hostCount = 0
+    private var port: UInt16?
 
     /// The authority that begins at `start` and ends where the path, the query or `end` begins, if it is that one.
     func read(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Authority? {
         let text = text
         let next = start &+ text.count
-        guard let authority, next <= end, bytes.beginsPath(at: next, or: end),
-            bytes.extracting(start..<next).equalsIgnoringCase(text.readable)
+        guard hostCount > 0, next <= end, bytes.beginsPath(at: next, or: end),
+            bytes.extracting(start..<next).equals(text.readable)
         else { return nil }
-        return authority.moved(by: start)
+        return Authority(form: form, text: start..<next, host: start..<start &+ hostCount, explicitPort: port)
     }
 
-    /// The authority was read.
+    /// That authority was read, a host name or dotted quad with or without a port.
     mutating func remember(_ authority: Authority, of bytes: Span<UInt8>) {
         text.clear()
         text.append(bytes.extracting(authority.text))
-        self.authority = authority.moved(by: 0 &- authority.text.lowerBound)
+        form = authority.form
+        hostCount = authority.host.count
+        port = authority.explicitPort
     }
 }
 

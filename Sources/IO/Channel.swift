@@ -64,15 +64,9 @@ open class Channel: Timed {
 
     /// From now on no task waits for the channel: its news is for the observer alone. Most are told already, and a look is
     /// cheaper than counting references.
-    @inline(__always)
     public final func rest(telling observer: any ChannelObserver) {
-        if wakeup != nil || self.observer !== observer { settle(telling: observer) }
-    }
-
-    @inline(never)
-    private final func settle(telling observer: any ChannelObserver) {
-        wakeup = nil
-        self.observer = observer
+        if wakeup != nil { wakeup = nil }
+        if self.observer !== observer { self.observer = observer }
     }
 
     /// A deadline that passed stays passed until this is called: the owner decides that the channel may go on.

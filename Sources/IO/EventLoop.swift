@@ -154,7 +154,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// - Returns: how many events there were.
     @inline(__always) @discardableResult
     private func serveEvents(within limit: Int32) -> Int {
-        let ready = Int(epoll_wait(epoll, events, Self.batch, limit))
+        let ready = Int(linux_wait(epoll, events, Self.batch, limit))
         now = clock?.uptime ?? Self.systemTime()
         turn &+= 1
         for place in 0..<max(0, ready) { dispatch(events[place]) }

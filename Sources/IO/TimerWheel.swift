@@ -6,7 +6,7 @@ struct TimerWheel: ~Copyable {
 
     private let heads: UnsafeMutablePointer<Unmanaged<Timed>?>
     /// A bit for each slot that holds anything.
-    private var occupied = InlineArray<8, UInt64>(repeating: 0)
+    private let occupied: UnsafeMutablePointer<UInt64>
     /// A bit for each of these words that is not zero, twice over, so that the words behind one follow it in one shift.
     private var words: UInt32 = 0
     private var current: UInt64
@@ -14,10 +14,15 @@ struct TimerWheel: ~Copyable {
     init(now: UInt64) {
         heads = .allocate(capacity: Self.slots)
         heads.initialize(repeating: nil, count: Self.slots)
+        occupied = .allocate(capacity: Self.slots / 64)
+        occupied.initialize(repeating: 0, count: Self.slots / 64)
         current = now / Self.tick
     }
 
-    deinit { heads.deallocate() }
+    deinit {
+        heads.deallocate()
+        occupied.deallocate()
+    }
 
     private func slot(of tick: UInt64) -> Int { Int(truncatingIfNeeded: tick % UInt64(Self.slots)) }
 

@@ -26,6 +26,8 @@ int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length);
 /// as much again as the rest of the call; no thread here is ever cancelled.
 ssize_t linux_receive(int descriptor, void *bytes, size_t count);
 ssize_t linux_send(int descriptor, const void *bytes, size_t count);
+/// As `epoll_wait`, likewise. `limit` in milliseconds, -1 for none.
+int linux_wait(int epoll, struct epoll_event *events, int count, int limit);
 ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);

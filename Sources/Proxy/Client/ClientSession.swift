@@ -189,7 +189,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// Only a client that has made a request may be silent for the longer time.
     func awaitRequest() {
         phase = .idle
-        stream.socket.rest(telling: self)
+        hear(stream.socket)
         if isSilent { return stream.setDeadline(after: host.policy.exchanges.timeouts.head) }
         restNumber = host.takeRestNumber()
         stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
@@ -296,8 +296,14 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// From now on the events of both channels carry the exchange on.
     func watch(_ exchange: Exchange) {
         phase = .exchanging(exchange)
-        stream.socket.rest(telling: self)
-        exchange.upstream.stream?.socket.rest(telling: self)
+        hear(stream.socket)
+        if let upstream = exchange.upstream.stream { hear(upstream.socket) }
+    }
+
+    /// From now on no task waits for the channel: its news is for the session. Mostly that is so already.
+    @inline(__always)
+    private func hear(_ channel: Channel) {
+        if channel.observer !== self || channel.wakeup != nil { channel.rest(telling: self) }
     }
 
     /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.

@@ -108,7 +108,7 @@ let fuzzers: [Target] =
         ("FuzzTrust", ["Model", "TLS", "Bytes"]), ("FuzzRules", ["Model", "Rules", "Bytes"]),
         ("FuzzDigestAuthorization", ["Authentication", "Bytes", "Crypto"]),
         ("FuzzForm", ["Authentication", "Bytes", "Crypto", "Model"]),
-        ("FuzzJSON", ["Authentication", "Bytes", "Crypto"]),
+        ("FuzzJSON", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]), ("FuzzFTP", ["FTP", "Bytes"]),
         ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
         ("FuzzURL", ["Authentication", "Bytes", "Challenges", "Crypto", "FTP", "HTTP", "Model", "PAC"]),

@@ -1,4 +1,5 @@
 import Crypto
+import Model
 import Testing
 
 @testable import Authentication

@@ -26,8 +26,12 @@ private struct Pair {
     private func credentials(
         _ certificate: TemporaryFile, _ key: TemporaryFile?, passphrase: ValueSource? = nil
     ) -> ConfiguredCredentials {
-        let identity = ConfiguredIdentity(
-            .files(certificate: certificate.path, key: key?.path), passphrase: passphrase)
+        let identity: IdentitySource =
+            if let key {
+                .pem(certificate: certificate.path, key: key.path, passphrase: passphrase)
+            } else {
+                .pkcs12(certificate.path, passphrase: passphrase)
+            }
         return ConfiguredCredentials(
             [ConfiguredCredential(name: "device", content: .identity(identity))], environment: [:])
     }
@@ -95,7 +99,7 @@ private struct Pair {
             refresh.errors.map(\.description) == [
                 "credential device: \(certificate.path): there is no certificate in it that can be read"
             ])
-        let token = ConfiguredIdentity(.token(uri: "pkcs11:object=device"), passphrase: .literal(RedactedText("1234")))
+        let token = IdentitySource.pkcs11("pkcs11:object=device", passphrase: .literal(RedactedText("1234")))
         let tokens = ConfiguredCredentials(
             [ConfiguredCredential(name: "device", content: .identity(token))], environment: [:])
         #expect(

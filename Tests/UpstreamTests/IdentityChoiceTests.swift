@@ -28,8 +28,7 @@ struct IdentityChoiceTests {
         files = ConfiguredCredential(
             name: "device",
             content: .identity(
-                ConfiguredIdentity(
-                    .files(certificate: folder + "/device.pem", key: folder + "/device.key"), passphrase: nil)))
+                .pem(certificate: folder + "/device.pem", key: folder + "/device.key", passphrase: nil)))
     }
 
     private enum Accepted: CaseIterable {

@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// The grant of a token (RFC 6749): a credential that answers nothing itself, but is exchanged for one that does.
 public struct TokenGrant: Sendable {
@@ -66,46 +67,6 @@ public struct TokenGrant: Sendable {
         }
         return CredentialFingerprint.of(words, secrets: secrets)
     }
-}
-
-/// Where tokens are fetched (RFC 6749 section 3.2): an `http` or `https` URL, taken apart.
-public struct TokenEndpoint: Sendable, Hashable, CustomStringConvertible {
-    public let isSecure: Bool
-    /// Lower case, without brackets.
-    public let host: String
-    public let port: UInt16
-    /// Path and query.
-    public let target: String
-
-    /// Nil for what is no such URL, or has a user, a fragment or a port that is none.
-    public init?(_ url: String) {
-        let lowercased = url.lowercased()
-        guard lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://") else { return nil }
-        isSecure = lowercased.hasPrefix("https://")
-        let rest = url.dropFirst(isSecure ? 8 : 7)
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        let target = rest.dropFirst(authority.count)
-        guard !authority.contains("@"), !url.contains("#"), url.utf8.allSatisfy({ $0 > .space && $0 < .delete }) else {
-            return nil
-        }
-        self.target = target.hasPrefix("/") ? String(target) : "/" + target
-        let isBracketed = authority.hasPrefix("[")
-        guard
-            let end = isBracketed ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":") ?? authority.endIndex
-        else { return nil }
-        host = authority[..<end].drop { $0 == "[" }.lowercased()
-        let port = authority[end...].drop { $0 == "]" }
-        guard !host.isEmpty, port.isEmpty || port.hasPrefix(":") && UInt16(port.dropFirst()) != nil else { return nil }
-        self.port = UInt16(port.dropFirst()) ?? (isSecure ? 443 : 80)
-    }
-
-    /// The value of `Host`.
-    public var authority: String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
-    }
-
-    public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
 }
 
 /// A private key that signs assertions (RFC 7515). The owner of keys knows its type.

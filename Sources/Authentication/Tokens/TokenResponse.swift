@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Model
 
 /// A token as its endpoint gives it (RFC 6749 section 5).
 public struct TokenResponse: Sendable {

@@ -1,6 +1,8 @@
 import Authentication
 import Crypto
+import GSSAPI
 import IO
+import Model
 import Synchronization
 import TLS
 
@@ -28,6 +30,9 @@ public final class ConfiguredCredentials: Sendable {
         public let errors: [CredentialError]
         public let warnings: [CredentialWarning]
     }
+
+    /// Whether the library is installed that Kerberos principals need.
+    public static var supportsKerberos: Bool { GSSAPILibrary.isInstalled }
 
     /// Nothing is read yet: call `refresh` first.
     ///
@@ -92,16 +97,16 @@ public final class ConfiguredCredentials: Sendable {
             return Credential(name: entry.name, identity: try identities.identity(identity, for: entry.name))
         case .token(let token):
             return Credential(name: entry.name, token: try reader.secret(of: token, for: entry.name))
-        case .grant(let grant):
+        case .oauth(let grant):
             return Credential(name: entry.name, grant: try grants.grant(grant, for: entry.name))
         case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
-        case .signingKey(let key):
+        case .signature(let key):
             return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
         }
     }
 
     private func signingKey(
-        _ key: ConfiguredSigningKey, for name: String
+        _ key: SignatureSource, for name: String
     ) throws(CredentialError) -> SigningKey {
         var token: Secret?
         if let source = key.sessionToken { token = try reader.secret(of: source, for: name) }
@@ -111,7 +116,7 @@ public final class ConfiguredCredentials: Sendable {
             signsPayload: key.signsPayload)
     }
 
-    private func principal(_ kerberos: ConfiguredKerberos, for name: String) throws(CredentialError) -> Credential {
+    private func principal(_ kerberos: KerberosSource, for name: String) throws(CredentialError) -> Credential {
         let proof: TicketProof
         let fingerprint: UInt128
         switch kerberos.proof {

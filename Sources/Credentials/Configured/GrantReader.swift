@@ -15,27 +15,30 @@ final class GrantReader: Sendable {
         self.identities = identities
     }
 
-    func grant(_ configured: ConfiguredGrant, for credential: String) throws(CredentialError) -> TokenGrant {
+    func grant(_ source: OAuthSource, for credential: String) throws(CredentialError) -> TokenGrant {
         let kind: TokenGrant.Kind =
-            switch configured.kind {
+            switch source.grant {
             case .clientCredentials: .clientCredentials
-            case .refreshToken(let source): .refreshToken(try values.secret(of: source, for: credential))
-            case .assertion(let source): .assertion(try values.secret(of: source, for: credential))
+            case .refreshToken(let token): .refreshToken(try values.secret(of: token, for: credential))
+            case .assertion(let token): .assertion(try values.secret(of: token, for: credential))
             }
         return TokenGrant(
-            endpoint: configured.endpoint, clientID: configured.clientID,
-            proof: try proof(configured.proof, for: credential), kind: kind, scopes: configured.scopes,
-            audience: configured.audience)
+            endpoint: source.endpoint, clientID: source.clientID,
+            proof: try proof(source.proof, for: credential), kind: kind, scopes: source.scopes,
+            audience: source.audience)
     }
 
     private func proof(
-        _ proof: ConfiguredGrant.Proof, for credential: String
+        _ proof: OAuthSource.Proof, for credential: String
     ) throws(CredentialError) -> TokenGrant.Proof {
         switch proof {
         case .none: .none
         case .secret(let source, let inBody):
             .secret(try values.secret(of: source, for: credential), inBody: inBody)
-        case .certificate(let identity): .certificate(try identities.identity(identity, for: credential))
+        case .certificate(let path, let key, let passphrase):
+            .certificate(
+                try identities.identity(
+                    .pem(certificate: path, key: key, passphrase: passphrase), for: credential))
         case .key(let path, let passphrase, let id):
             .key(try key(path, passphrase: passphrase, for: credential), id: id)
         }

@@ -1,5 +1,6 @@
 import Authentication
 import Crypto
+import Model
 import Synchronization
 import TLS
 
@@ -18,21 +19,25 @@ final class IdentityReader: Sendable {
 
     init(_ values: ValueReader) { self.values = values }
 
-    func identity(_ configured: ConfiguredIdentity, for credential: String) throws(CredentialError) -> Identity {
-        let passphrase = try configured.passphrase.map { source throws(CredentialError) in
-            try values.secret(of: source, for: credential)
-        }
+    func identity(_ source: IdentitySource, for credential: String) throws(CredentialError) -> Identity {
+        var passphrase: Secret?
+        if let opener = source.passphrase { passphrase = try values.secret(of: opener, for: credential) }
         let certificate: IdentityMaterial
         var key: IdentityMaterial?
-        switch configured.place {
-        case .token(let uri): certificate = .token(uri: uri)
-        case .files(let path, let keyPath):
-            certificate = .content(try values.file(path, limit: IdentityMaterial.limit, for: credential))
-            if let keyPath { key = .content(try values.file(keyPath, limit: IdentityMaterial.limit, for: credential)) }
+        switch source {
+        case .pem(let path, let keyPath, _):
+            certificate = try content(of: path, for: credential)
+            key = try content(of: keyPath, for: credential)
+        case .pkcs12(let path, _): certificate = try content(of: path, for: credential)
+        case .pkcs11(let uri, _): certificate = .token(uri: uri)
         }
         do throws(IdentityError) {
             return try reading(of: certificate, key, passphrase, for: credential).outcome.get()
-        } catch { throw .identity(credential: credential, source: configured.description, error) }
+        } catch { throw .identity(credential: credential, source: source.words, error) }
+    }
+
+    private func content(of path: String, for credential: String) throws(CredentialError) -> IdentityMaterial {
+        .content(try values.file(path, limit: IdentityMaterial.limit, for: credential))
     }
 
     private func reading(
@@ -65,6 +70,24 @@ final class IdentityReader: Sendable {
         }
         passphrase?.withBytes { message.update($0) }
         return message.finish().prefix128
+    }
+}
+
+extension IdentitySource {
+    /// The secret that opens the key or the file, or the token's PIN.
+    fileprivate var passphrase: ValueSource? {
+        switch self {
+        case .pem(_, _, let passphrase), .pkcs12(_, let passphrase), .pkcs11(_, let passphrase): passphrase
+        }
+    }
+
+    /// Where it is, in a sentence.
+    fileprivate var words: String {
+        switch self {
+        case .pem(let certificate, let key, _): "\(certificate) with \(key)"
+        case .pkcs12(let path, _): path
+        case .pkcs11(let uri, _): uri
+        }
     }
 }
 

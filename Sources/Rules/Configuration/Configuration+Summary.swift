@@ -229,7 +229,7 @@ extension Configuration.Listener {
     }
 }
 
-extension Configuration.Credential.Content {
+extension CredentialSource {
     var summary: String {
         switch self {
         case .password(let user, let password): "user \(user) password \(password)"

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// `credential`.
 struct CredentialReader: BlockReader {
@@ -55,7 +56,7 @@ struct CredentialReader: BlockReader {
     /// Nil when a value is missing or wrong, which was reported.
     private func content(
         _ kind: CredentialKind, _ block: CredentialBlock, of name: Value
-    ) -> Configuration.Credential.Content? {
+    ) -> CredentialSource? {
         let tokens = TokenReader(context: context)
         let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
         switch kind {

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// The parts of a `credential` that is no password: a ticket, a token or a signature.
 struct TokenReader: BlockReader {
@@ -81,27 +82,19 @@ struct TokenReader: BlockReader {
     }
 
     /// RFC 6749 section 3.2: a URL without a fragment, by TLS.
-    private func tokenEndpoint(_ value: Value) -> String? {
-        let text = value.text
-        let isSecure = text.hasPrefix("https://")
-        let rest = text.drop(while: { $0 != ":" }).dropFirst(3)
-        let host = rest.prefix { $0 != "/" && $0 != "?" }
-        let isWhole =
-            (isSecure || text.hasPrefix("http://")) && !host.isEmpty && !host.contains("@") && !text.contains("#")
-            && text.utf8.allSatisfy { $0 > .space && $0 < .delete }
-        guard isWhole else {
+    private func tokenEndpoint(_ value: Value) -> TokenEndpoint? {
+        guard let endpoint = TokenEndpoint(value.text) else {
             refuse(value, "\(value.shown) is no URL of a token endpoint such as https://id.example.com/token")
             return nil
         }
-        let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
         let isLocal =
-            name == "localhost"
-            || AddressClass.loopback.prefixes.contains { IPAddress(name).map($0.contains) ?? false }
-        if !isSecure, !isLocal {
-            refuse(value, "a token endpoint is asked by https", suggestion: "https" + text.dropFirst(4))
+            endpoint.host == "localhost"
+            || AddressClass.loopback.prefixes.contains { IPAddress(endpoint.host).map($0.contains) ?? false }
+        if !endpoint.isSecure, !isLocal {
+            refuse(value, "a token endpoint is asked by https", suggestion: "https" + value.text.dropFirst(4))
             return nil
         }
-        return text
+        return endpoint
     }
 
     func signature(_ block: CredentialBlock) -> SignatureSource? {

@@ -1,9 +1,8 @@
-import Authentication
 import Bytes
 import Credentials
-import Crypto
 import Glibc
 import IO
+import Model
 import PAC
 import Proxy
 import Rules
@@ -45,8 +44,8 @@ struct Setup {
             let file = try RuleFile(path, from: FileSource())
             if !file.report.isEmpty { Console.write(file.report) }
             guard let configuration = file.configuration else { return nil }
-            if let name = configuration.credentials.first(where: { $0.content.isKerberos })?.name,
-                !ConfiguredKerberos.isSupported
+            if let name = configuration.credentials.first(where: \.isKerberos)?.name,
+                !ConfiguredCredentials.supportsKerberos
             {
                 Console.error(
                     "credential \(name) needs MIT Kerberos, which is not installed here (libgssapi_krb5.so.2, Debian's "
@@ -62,11 +61,8 @@ struct Setup {
 
     private static func make(_ configuration: Configuration, since running: Setup?) -> Setup? {
         let credentials = ConfiguredCredentials(
-            configuration.credentials.compactMap { credential in
-                ConfiguredCredential.Content(credential.content).map {
-                    ConfiguredCredential(name: credential.name, content: $0)
-                }
-            }, environment: Environment.all)
+            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) },
+            environment: Environment.all)
         let clients: ClientAccounts
         if let running, running.clients.serves(configuration.clients) {
             clients = running.clients
@@ -153,84 +149,8 @@ struct Setup {
     }
 }
 
-extension ConfiguredCredential.Content {
-    /// Nil for a token endpoint that is no URL, which the rule file is not read with.
-    fileprivate init?(_ content: Configuration.Credential.Content) {
-        switch content {
-        case .password(let user, let password): self = .password(user: user, password: password)
-        case .identity(let source): self = .identity(.init(source))
-        case .token(let token): self = .token(token)
-        case .signature(let source): self = .signingKey(.init(source))
-        case .oauth(let source):
-            guard let grant = ConfiguredGrant(source) else { return nil }
-            self = .grant(grant)
-        case .kerberos(let source): self = .kerberos(.init(source))
-        }
-    }
-}
-
-extension ConfiguredGrant {
-    /// Nil for an endpoint that is none, which no rule file gets past its parser with.
-    fileprivate init?(_ source: OAuthSource) {
-        guard let endpoint = TokenEndpoint(source.endpoint) else { return nil }
-        let proof: Proof =
-            switch source.proof {
-            case .none: .none
-            case .secret(let secret, let inBody): .secret(secret, inBody: inBody)
-            case .key(let path, let passphrase, let id):
-                .key(path: path, passphrase: passphrase, id: id)
-            case .certificate(let path, let key, let passphrase):
-                .certificate(
-                    ConfiguredIdentity(.files(certificate: path, key: key), passphrase: passphrase))
-            }
-        let kind: Kind =
-            switch source.grant {
-            case .clientCredentials: .clientCredentials
-            case .refreshToken(let token): .refreshToken(token)
-            case .assertion(let token): .assertion(token)
-            }
-        self.init(
-            endpoint: endpoint, clientID: source.clientID, proof: proof, kind: kind, scopes: source.scopes,
-            audience: source.audience)
-    }
-}
-
-extension Configuration.Credential.Content {
+extension Configuration.Credential {
     fileprivate var isKerberos: Bool {
-        if case .kerberos = self { true } else { false }
-    }
-}
-
-extension ConfiguredKerberos {
-    fileprivate init(_ source: KerberosSource) {
-        let proof: Proof =
-            switch source.proof {
-            case .keytab(let path): .keytab(path)
-            case .cache(let path): .cache(path)
-            case .password(let password): .password(password)
-            }
-        self.init(principal: source.principal, proof: proof)
-    }
-}
-
-extension ConfiguredSigningKey {
-    fileprivate init(_ source: SignatureSource) {
-        self.init(
-            region: source.region, service: source.service, accessKey: source.accessKey,
-            secretKey: source.secretKey, sessionToken: source.sessionToken,
-            signsPayload: source.signsPayload)
-    }
-}
-
-extension ConfiguredIdentity {
-    fileprivate init(_ source: IdentitySource) {
-        switch source {
-        case .pem(let certificate, let key, let passphrase):
-            self.init(.files(certificate: certificate, key: key), passphrase: passphrase)
-        case .pkcs12(let path, let passphrase):
-            self.init(.files(certificate: path, key: nil), passphrase: passphrase)
-        case .pkcs11(let uri, let pin):
-            self.init(.token(uri: uri), passphrase: pin)
-        }
+        if case .kerberos = content { true } else { false }
     }
 }

@@ -3,6 +3,7 @@
 import Authentication
 import Bytes
 import Crypto
+import Model
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,0 +1,106 @@
+/// A credential as the rule file states it: its kind, and the places of its parts.
+public enum CredentialSource: Sendable, Hashable {
+    case password(user: ValueSource, password: ValueSource)
+    case identity(IdentitySource)
+    case kerberos(KerberosSource)
+    case token(ValueSource)
+    case oauth(OAuthSource)
+    case signature(SignatureSource)
+}
+
+/// Where a certificate with its private key comes from. Files are read again when they change.
+public enum IdentitySource: Sendable, Hashable {
+    /// PEM files: the certificate and its issuers, and the key.
+    case pem(certificate: String, key: String, passphrase: ValueSource?)
+    /// A PKCS#12 file with all of them.
+    case pkcs12(String, passphrase: ValueSource?)
+    /// A PKCS#11 URI (RFC 7512) without a PIN; the PIN is the passphrase.
+    case pkcs11(String, passphrase: ValueSource?)
+}
+
+/// A Kerberos principal, and what proves it to the key distribution centre.
+public struct KerberosSource: Sendable, Hashable {
+    public enum Proof: Sendable, Hashable {
+        /// A keytab file, read again when it changes.
+        case keytab(String)
+        /// A credential cache that somebody else keeps current.
+        case cache(String)
+        case password(ValueSource)
+    }
+
+    /// `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
+    public let principal: String
+    public let proof: Proof
+
+    public init(principal: String, proof: Proof) {
+        self.principal = principal
+        self.proof = proof
+    }
+}
+
+/// Where a bearer token is fetched (RFC 6749 section 3.2), and with what.
+public struct OAuthSource: Sendable, Hashable {
+    /// How the proxy proves at the token endpoint that it is the client.
+    public enum Proof: Sendable, Hashable {
+        /// A public client.
+        case none
+        /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
+        case secret(ValueSource, inBody: Bool)
+        /// `private_key_jwt` (RFC 7523 section 2.2).
+        case key(path: String, passphrase: ValueSource?, id: String?)
+        /// A certificate to which the tokens are bound (RFC 8705).
+        case certificate(path: String, key: String, passphrase: ValueSource?)
+    }
+
+    public enum Grant: Sendable, Hashable {
+        /// RFC 6749 section 4.4.
+        case clientCredentials
+        /// RFC 6749 section 6.
+        case refreshToken(ValueSource)
+        /// A token of another issuer in exchange for one (RFC 7523 section 2.1).
+        case assertion(ValueSource)
+    }
+
+    /// By `https`; by `http` for this machine alone.
+    public let endpoint: TokenEndpoint
+    public let clientID: String
+    public let proof: Proof
+    public let grant: Grant
+    public let scopes: [String]
+    public let audience: String?
+
+    public init(
+        endpoint: TokenEndpoint, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
+    ) {
+        self.endpoint = endpoint
+        self.clientID = clientID
+        self.proof = proof
+        self.grant = grant
+        self.scopes = scopes
+        self.audience = audience
+    }
+}
+
+/// `aws`: an access key that signs requests (AWS Signature Version 4).
+public struct SignatureSource: Sendable, Hashable {
+    public let region: String
+    public let service: String
+    public let accessKey: ValueSource
+    public let secretKey: ValueSource
+    /// Of temporary keys.
+    public let sessionToken: ValueSource?
+    /// Whether a request's content is hashed before it is sent, or `UNSIGNED-PAYLOAD` is said.
+    public let signsPayload: Bool
+
+    public init(
+        region: String, service: String, accessKey: ValueSource, secretKey: ValueSource, sessionToken: ValueSource?,
+        signsPayload: Bool
+    ) {
+        self.region = region
+        self.service = service
+        self.accessKey = accessKey
+        self.secretKey = secretKey
+        self.sessionToken = sessionToken
+        self.signsPayload = signsPayload
+    }
+}

@@ -92,7 +92,8 @@ let tests: [Target] = [
             "TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Model", "Transport",
         ],
         swiftSettings: house),
-    .testTarget(name: "CommandTests", dependencies: ["attache"], exclude: ["Golden"], swiftSettings: house),
+    .testTarget(
+        name: "CommandTests", dependencies: ["TestSupport", "IO", "attache"], exclude: ["Golden"], swiftSettings: house),
     .testTarget(
         name: "EndToEndTests", dependencies: ["TestSupport", "attache", "Credentials", "GSSAPI", "IO"],
         swiftSettings: house),

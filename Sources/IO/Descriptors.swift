@@ -23,19 +23,10 @@ public enum Descriptors {
         return count
     }
 
-    /// Programs that are being started: for a moment each has a copy of every descriptor, and one that is closed meanwhile is
-    /// watched on until then.
-    private static let copies = Atomic(0)
+    static let copies = DescriptorCopies()
 
-    /// Whether a program is being started.
-    static var areCopied: Bool { copies.load(ordering: .sequentiallyConsistent) > 0 }
-
-    /// Starts a program.
-    public static func whileCopied<Result>(_ start: () -> Result) -> Result {
-        copies.add(1, ordering: .sequentiallyConsistent)
-        defer { copies.subtract(1, ordering: .sequentiallyConsistent) }
-        return start()
-    }
+    /// Starts a program, which has a copy of every descriptor for a moment.
+    public static func whileCopied<Result>(_ start: () -> Result) -> Result { copies.whileMade(start) }
 
     /// Whether a new descriptor with that number leaves few: what is only kept for later is to be let go of.
     static func areFew(behind descriptor: Int32) -> Bool {

@@ -160,7 +160,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         for place in 0..<max(0, ready) { dispatch(events[place]) }
         if !postponed.isEmpty { resumePostponed() }
         // An event may name a channel that an earlier event of the same batch closed.
-        if !closedInBatch.isEmpty, !Descriptors.areCopied { closedInBatch.removeAll(keepingCapacity: true) }
+        if !closedInBatch.isEmpty { releaseClosed() }
         return ready
     }
 
@@ -259,7 +259,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         Unmanaged.passUnretained(channel).release()
     }
 
-    private static func systemTime() -> UInt64 {
+    /// Lets go of closed channels, unless a copy of a descriptor may have its events reported still.
+    private func releaseClosed() {
+        if Descriptors.copies.mayExist(at: clock == nil ? now : Self.systemTime()) { return }
+        closedInBatch.removeAll(keepingCapacity: true)
+    }
+
+    static func systemTime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1000 &+ UInt64(time.tv_nsec) / 1_000_000

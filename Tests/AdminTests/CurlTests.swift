@@ -28,7 +28,7 @@ import Testing
             ["-q", "-sS", "-i", "--noproxy", "*", "--max-time", "60"] + arguments + ["http://\(address)\(path)"]
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         let text = String(decoding: data, as: UTF8.self)

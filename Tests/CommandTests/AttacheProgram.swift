@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The program under test: `ATTACHE_BINARY`, else the one that was built beside this test bundle.
 enum AttacheProgram {
@@ -23,7 +24,7 @@ enum AttacheProgram {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try handle(streams.appending(path: "out"))
         process.standardError = try handle(streams.appending(path: "error"))
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return CommandResult(
             status: process.terminationStatus,

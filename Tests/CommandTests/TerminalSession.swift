@@ -1,4 +1,5 @@
 import Foundation
+import IO
 
 /// The program with a terminal of its own, and a person before it.
 final class TerminalSession {
@@ -45,7 +46,10 @@ final class TerminalSession {
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var started: pid_t = 0
-        guard posix_spawn(&started, path, &actions, &attributes, &words, environ) == 0 else { throw Failure() }
+        let error = Descriptors.whileCopied {
+            posix_spawn(&started, path, &actions, &attributes, &words, environ)
+        }
+        guard error == 0 else { throw Failure() }
         process = started
     }
 

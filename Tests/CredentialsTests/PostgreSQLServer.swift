@@ -104,7 +104,7 @@ final class PostgreSQLServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         return process
     }
 

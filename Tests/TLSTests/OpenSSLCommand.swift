@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestSupport
 
 /// Runs the `openssl` program and its like, which judge and make what the tests need.
 struct OpenSSLCommand {
@@ -26,7 +27,7 @@ struct OpenSSLCommand {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         process.standardError = pipe
-        try process.run()
+        try process.start()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failure(line: line, output: output) }

@@ -175,7 +175,7 @@ final class AttacheProcess: Sendable {
     }
 
     /// Without the one that is being written.
-    private var accessLogLines: [Substring] {
+    var accessLogLines: [Substring] {
         accessLog.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     }
 

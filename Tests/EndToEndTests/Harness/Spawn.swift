@@ -65,7 +65,9 @@ enum Spawn {
         var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in argv + envp { free(text) } }
         var process: pid_t = 0
-        let error = lock.withLock { _ in posix_spawn(&process, program, &actions, &attributes, &argv, &envp) }
+        let error = lock.withLock { _ in
+            Descriptors.whileCopied { posix_spawn(&process, program, &actions, &attributes, &argv, &envp) }
+        }
         guard error == 0 else { throw Failure(description: "\(name): \(String(cString: strerror(error)))") }
         return process
     }

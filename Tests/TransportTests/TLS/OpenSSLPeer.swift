@@ -28,7 +28,7 @@ final class OpenSSLPeer {
         process.standardInput = input
         process.standardOutput = file
         process.standardError = file
-        try process.run()
+        try process.start()
     }
 
     deinit {

@@ -58,7 +58,7 @@ extension AttacheProcess {
     func record(marked mark: String) throws -> AccessRecord? {
         var found: AccessRecord?
         _ = try Wait.until {
-            found = try accessLog.split(separator: "\n").map(AccessRecord.init)
+            found = try accessLogLines.map(AccessRecord.init)
                 .last { $0["target"]?.contains(mark) == true && $0["method"] != "CONNECT" }
             return found != nil
         }

@@ -5,7 +5,8 @@ import Rules
 import Synchronization
 import Telemetry
 
-/// What all loops know of challenges, and what outlives a reload: the spaces met, the credentials kept, the tokens fetched.
+/// The knowledge of challenges that all loops share and that outlives a reload: the spaces met, the credentials kept, the
+/// tokens fetched.
 public final class ChallengeState: Sendable {
     public let spaces: ProtectionSpaces
     public let storage: any CredentialStorage
@@ -14,7 +15,7 @@ public final class ChallengeState: Sendable {
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
-    /// What was seen of clients' own answers.
+    /// The evidence of clients' own answers.
     let evidence = LearningEvidence<SessionClient>()
     /// Where operators read of trouble; a line at a time.
     public let report: @Sendable (String) -> Void

@@ -46,7 +46,7 @@ enum ChallengeTrouble {
         return reason.note
     }
 
-    /// Who would not have the credential, for the operator.
+    /// The party that would not have the credential, for the operator.
     public func refusal(of answer: Answer, by challenger: Challenger) -> String {
         if answer.space.authenticationMethod == .negotiate, case .noTicket(_, _, .refused(let sentence))? = counted {
             return "was refused (\(sentence))"

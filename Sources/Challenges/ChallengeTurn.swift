@@ -137,7 +137,7 @@ struct ChallengeTurn {
 
 /// How long one request waits for what another is told.
 extension Waiter {
-    /// What becomes of the first request to an origin.
+    /// The fate of the first request to an origin.
     ///
     /// - Parameter end: on the loop's clock. Then the request goes out itself.
     public func news(until end: UInt64, on loop: EventLoop) async -> Outcome {
@@ -147,7 +147,7 @@ extension Waiter {
         return await outcome()
     }
 
-    /// What becomes of a version of a credential that is not proven yet. For half of the time nobody else sends it; then one
+    /// The fate of a version of a credential that is not proven yet. For half of the time nobody else sends it; then one
     /// of those who wait does, since the server may be slow with that one request, and the others wait for either.
     ///
     /// - Parameter limit: milliseconds.

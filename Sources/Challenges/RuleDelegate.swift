@@ -25,12 +25,13 @@ public struct RuleDelegate {
         public let trouble: CredentialError?
     }
 
-    /// What the rules say of a space, before any credential is looked at. Allocates nothing.
+    /// The rules' word on a space, before any credential is looked at. Allocates nothing.
     public func rule(for space: ProtectionSpace, failures: Int) -> Rules.Decision {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
-    /// What to do about a challenge. A credential that is parked is read again first: its file may have a new value.
+    /// Decides what to do about a challenge. A credential that is parked is read again first: its file may have a new
+    /// value.
     public func decide(_ challenge: AuthenticationChallenge) async -> Answer {
         let rule = rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"

@@ -3,7 +3,7 @@ import Model
 import Rules
 
 extension ChallengeQuery {
-    /// What the rules are asked about a protection space.
+    /// The question to the rules about a protection space.
     public init(_ space: ProtectionSpace, client: ClientIdentity, failures: Int = 0) {
         self.init(
             host: space.host, port: space.port, protocol: space.protocol, realm: space.realm,
@@ -15,7 +15,7 @@ extension ChallengeQuery {
 }
 
 extension RuleSet {
-    /// What can be answered of a response's challenges, in the order in which it is tried: as the strongest one whose
+    /// The challenges of a response that can be answered, in the order in which they are tried: as the strongest one whose
     /// rule has an `order` says, else by strength. What no rule speaks of comes last, since it would end the round.
     ///
     /// - Returns: the offers, and the rule that ordered them.

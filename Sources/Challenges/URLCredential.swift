@@ -20,7 +20,7 @@ public enum URLCredential {
         return Credential(name: "url:\(name)", user: text, password: secret, persistence: .session)
     }
 
-    /// What logs call it says that it came with a request, and for whom. But a user without a password is often a
+    /// Its name in logs says that it came with a request, and for whom. But a user without a password is often a
     /// token, and then the secret itself.
     private static func fingerprint(of user: String, _ password: Secret) -> String {
         let version = Credential(name: "url", user: user, password: password).version

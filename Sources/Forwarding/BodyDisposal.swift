@@ -55,7 +55,7 @@ extension UpstreamConnection {
             case .endOfStream, .failed: return giveUp()
             }
         }
-        // What else there is, an end or a response nobody asked for, makes it useless.
+        // Anything else, an end or a response nobody asked for, makes it useless.
         let isAtEnd = inbound.isEmpty && !disposal.progress.isIrregular && !isCondemned
         if !isAtEnd || stream.hasInput() { return giveUp() }
         head.reset()

@@ -11,15 +11,15 @@ import Upstream
 /// A loop keeps a few and lends them out for as long as a client has something to say, so that an idle connection
 /// holds none and a busy one allocates nothing.
 public final class Exchange {
-    /// What rules it: taken when it was lent out, kept to its end whatever is reloaded meanwhile.
+    /// The policy that rules it: taken when it was lent out, kept to its end whatever is reloaded meanwhile.
     public let policy: Policy
-    /// What came from the client behind the head.
+    /// Bytes that came from the client behind the head.
     public let inbound: ByteBuffer
     /// The head as it came. Apart from `inbound`, because a challenge may make us send it again.
     public let headBytes = ByteBuffer(capacity: 2048)
     public let request: RequestHead
     public let body = RequestBody()
-    /// What is being written, to either side.
+    /// Bytes that are being written, to either side.
     public let outbound: ByteBuffer
     public let upstream: UpstreamConnection
     /// The request target as the origin sees it. Written when somebody first asks for it: nothing of a plain request does.
@@ -42,15 +42,15 @@ public final class Exchange {
     let parentTarget = ByteBuffer(capacity: 16)
     /// The client's own answer, where a rule wants to learn from it.
     var learnableAnswer: LearnableAnswer?
-    /// What signs the request; nil where nothing does.
+    /// The signing of the request; nil where there is none.
     var signing: RequestSigning?
-    /// What the client's own login is answered with, when it has come to its end; goes with the response.
+    /// The answer to the client's own login, when it has come to its end; goes with the response.
     public var loginAnswer: LoginAnswer?
     /// Nil for a client's.
     public var own: OwnRequest?
     /// Where the request goes; nil until that is known.
     public var destination: Destination?
-    /// What takes it there, and the response back.
+    /// The machine that takes it there, and the response back.
     var forwarding = Forwarding()
     public let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.

@@ -4,7 +4,7 @@ import Telemetry
 import Upstream
 
 extension ExchangeFailure {
-    /// What the end of a request's body on its way means for the exchange, while the client has no answer.
+    /// The meaning of a request body's end for the exchange, while the client has no answer.
     init(_ failure: RequestBody.Failure) {
         switch failure {
         case .client(.timedOut): self = .refused(.lateBody)

@@ -49,7 +49,7 @@ public struct Forwarding: ~Copyable {
         case over
     }
 
-    /// What a task has to do.
+    /// The work of a task.
     private enum Work {
         case ways
         case preparation(origin: Bool, parent: Bool)
@@ -169,7 +169,7 @@ public struct Forwarding: ~Copyable {
             try await context.requester.upstreams.renewWays(
                 to: context.destination, by: context.policy, for: context.requester.waiting(on: context.exchange))
         case .preparation(let origin, let parent):
-            // What the origin's answer waits for, a token or a login, may itself go through the parent, and nobody waits
+            // The token or login that the origin's answer waits for may itself go through the parent, and nobody waits
             // for another request while one of his is the first there.
             if origin { await context.exchange.challenges?.origin.loop?.prepare() }
             if parent { await context.exchange.challenges?.parent.loop?.prepare() }
@@ -367,7 +367,7 @@ public struct Forwarding: ~Copyable {
 
     // MARK: - Upload beside the response
 
-    /// What is read of a response before it is passed on must not wait for a body that does not go on. The body of a
+    /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
     private func mayReadAhead(_ context: ForwardingContext) -> Bool {
         let status = context.exchange.upstream.head.status

@@ -7,7 +7,7 @@ import Rules
 import Telemetry
 import Upstream
 
-/// What of a request's challenges is ours to answer, by its rules, its URL and what is stored for its origin.
+/// The challenges of a request that are ours to answer, by its rules, its URL and the storage of its origin.
 extension ForwardingContext {
     private var rules: RuleSet { policy.rules }
 
@@ -28,7 +28,7 @@ extension ForwardingContext {
             isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .replace
     }
 
-    /// What signs the request; nil where no rule has it signed.
+    /// The signing of the request; nil where no rule has it signed.
     func signing() throws(Refusal) -> RequestSigning? {
         try RequestSigning(
             exchange, to: origin, from: requester.identity(in: exchange), requester.shared)

@@ -30,7 +30,7 @@ extension ForwardingContext {
             return connection
         }
         var connection = try await openConnection(resuming: true)
-        // What a session carries on may have come to an end since it began.
+        // The trust that a session carries on may have come to an end since it began.
         if !connection.isStillTrusted {
             connection.stream.close()
             connection = try await openConnection(resuming: false)

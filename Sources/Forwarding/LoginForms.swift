@@ -15,7 +15,7 @@ final class LoginForms: LoginPages {
     private let requester: Requester
     private unowned let exchange: Exchange
     private let destination: Destination
-    /// What was read of the response that is being judged, and what its head says.
+    /// The part that was read of the response that is being judged, and its head.
     private var reader: PageReader?
     private var pageHead: LoginPageHead?
     /// Whether the request went out with the cookies of a session of ours.

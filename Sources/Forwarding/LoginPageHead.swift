@@ -4,7 +4,7 @@ import HTTP
 import Rules
 import Upstream
 
-/// What a response's head says about whether it asks for a login.
+/// The evidence in a response's head that it asks for a login.
 struct LoginPageHead {
     public let status: Int
     public let location: [UInt8]?

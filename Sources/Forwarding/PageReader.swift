@@ -13,13 +13,13 @@ final class PageReader {
     private var inflater: Inflater?
     /// Nil where nobody else will read the body.
     private let copy: ReplayCopy?
-    /// What came and was not looked at.
+    /// Bytes that came and were not looked at.
     private let unread: ByteBuffer
-    /// What was looked at, and is still in its coding.
+    /// Bytes that were looked at, and are still in their coding.
     private let coded = ByteBuffer(capacity: BufferPool.regular)
     private var isFramingEnded = false
     private let arrived = ByteBuffer(capacity: BufferPool.regular)
-    /// What is known of the page.
+    /// The part of the page that is known.
     public let page = ByteBuffer(capacity: BufferPool.regular)
     /// Nothing of it is still to come.
     public private(set) var isEnded = false
@@ -108,7 +108,7 @@ final class PageReader {
         }
     }
 
-    /// What comes behind a fault is no page; that it is one of the response, whoever gets that will see.
+    /// The rest behind a fault is no page; that the response has one, its reader will see.
     private func giveUp() {
         coded.clear()
         isFramingEnded = true

@@ -8,11 +8,11 @@ import Upstream
 
 /// Makes connections to a parent, and through it.
 public struct ParentConnector {
-    /// What a parent passes through to an origin.
+    /// A tunnel that a parent passes through to an origin.
     public struct Tunnel {
         /// To the parent: only what is sent from now on is for the origin.
         public let connection: OriginConnection
-        /// What the origin said at once; nil: nothing.
+        /// Bytes that the origin sent at once; nil: none.
         public let early: ByteBuffer?
     }
 
@@ -47,7 +47,7 @@ public struct ParentConnector {
             // It had no time to fail.
             if requester.presence.isOver { throw refusal }
             switch error.error {
-            // What the rules forbid, or this machine lacks, no other parent changes.
+            // No other parent changes what the rules forbid, or this machine lacks.
             case .destinationIPProhibited, .connectionLimitReached, .proxyConfigurationError: break
             // A PAC file that was written for clients may name this proxy, and behind it where to go without.
             case .proxyLoopDetected: refusal.mayGoAnotherWay = true

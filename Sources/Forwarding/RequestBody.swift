@@ -19,7 +19,7 @@ public final class RequestBody {
         case crowdedOut
     }
 
-    /// What the upstream was told of the body by the head that it has.
+    /// The upstream's knowledge of the body, by the head that it has.
     enum Announcement {
         /// Nothing: there is none, or the head went without it.
         case none
@@ -61,7 +61,7 @@ public final class RequestBody {
     private var held = 0
     /// Bytes at the front of the client's buffer that the copy has no memory for; not counted yet.
     private var unkept = 0
-    /// What was read of the copy for the upstream; nil until some was.
+    /// The part of the copy that was read for the upstream; nil until some was.
     private var again: ByteBuffer?
     /// Moves what no copy is kept of.
     private var relay: BodyRelay?
@@ -336,7 +336,7 @@ public final class RequestBody {
     ) async throws(Failure) -> Bool {
         while !progress.isEnded, isKept {
             if inbound.isEmpty { try await read(from: client, into: inbound, idle: idle) }
-            // What was kept is still there for whoever can go on without the rest.
+            // The part that was kept is still there for those who can go on without the rest.
             let piece = min(inbound.count, progress.remainingLength ?? .max)
             if let copy, !copy.makeRoom(for: piece) {
                 isCrowdedOut = copy.wasCrowdedOut

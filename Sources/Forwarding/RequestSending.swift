@@ -283,7 +283,7 @@ struct RequestSending: ~Copyable {
 
     private mutating func beginBody(_ context: ForwardingContext) {
         alarm = nil
-        // What the deadline was for has passed.
+        // The step that the deadline was for has passed.
         context.exchange.upstream.stream?.setDeadline(after: nil)
         stage = .body
     }

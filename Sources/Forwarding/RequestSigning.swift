@@ -12,7 +12,7 @@ import Upstream
 /// what has none, and do not say how they would like it.
 public struct RequestSigning {
     private let signature: SignatureV4
-    /// What the client says of its content. A digest of its own counts only where the proxy can make none.
+    /// The client's own word on its content. A digest of its own counts only where the proxy can make none.
     private let stated: SignedPayload?
 
     /// Nil when no rule has the request signed, or the client has signed its URL.

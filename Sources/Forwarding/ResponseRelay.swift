@@ -282,7 +282,7 @@ public struct ResponseRelay: ~Copyable {
 
     /// Passes the body's bytes on as they come. Most bodies came with their head, and go out with it in one call.
     private mutating func pass(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
-        // What the client has not taken goes first.
+        // Bytes that the client has not taken go first.
         if isHeadSent, try !flush(context) { return .awaitsEvent }
         let upstream = context.exchange.upstream
         try take(context)

@@ -16,7 +16,7 @@ struct SOCKSOpening {
     private var parent: Parent { connector.parent }
     private var policy: Policy { exchange.policy }
 
-    /// What can go wrong on the way.
+    /// The failures on the way.
     private enum Failure: Error {
         case connection(IOError)
         case protocolSays(SOCKSError)

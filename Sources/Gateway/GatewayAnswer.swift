@@ -5,7 +5,7 @@ import IO
 
 /// The response of a gateway's thread.
 final class GatewayAnswer {
-    /// What stands in a head of success, beside the length.
+    /// The content of a head of success, beside the length.
     struct Description {
         public var status = Status.ok
         public var type: String?

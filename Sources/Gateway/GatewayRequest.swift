@@ -34,7 +34,7 @@ final class GatewayRequest {
         }
     }
 
-    /// What Basic says; nil without it.
+    /// The user and password of Basic; nil without it.
     public var login: FTPLogin? {
         guard let value = value(of: .authorization), value.count > 6,
             value.span.extracting(first: 6).equalsIgnoringCase("basic ")

@@ -3,7 +3,7 @@ import HTTP
 import Upstream
 
 extension Refusal {
-    /// What the client is told when an FTP server gave no answer of its own; nil when nobody is there to be told.
+    /// The client's answer when an FTP server gave none of its own; nil when nobody is there to be told.
     public init?(_ error: FTPError, of server: FTPServer) {
         let place = "\(server.host) port \(server.port)"
         switch error {

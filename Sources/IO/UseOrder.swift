@@ -28,7 +28,7 @@ public struct UseOrder: ~Copyable {
         entry.stand(before: ends)
     }
 
-    /// What can stand in one order at a time. It leaves with its last reference.
+    /// An entry stands in one order at a time. It leaves with its last reference.
     open class Entry {
         /// Pointers, since references would be counted with each step.
         fileprivate struct Place {

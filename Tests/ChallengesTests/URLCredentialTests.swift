@@ -32,7 +32,7 @@ struct URLCredentialTests {
     }
 
     @Test(arguments: ["", "@", "us%zzr:x@", "user:%4@"])
-    func `what is none, or cannot be decoded, is no credential`(userinfo: String) {
+    func `user information that is none, or cannot be decoded, is no credential`(userinfo: String) {
         #expect((try? Self.credential(userinfo)) == nil)
     }
 

@@ -72,7 +72,7 @@ struct RequestBodyTests {
         ReplayRoom(memory: memory, disk: disk, free: memory, total: 1 << 30, in: ReplaySpool())
     }
 
-    @Test func `what stands behind the body stays for the next request`() async throws {
+    @Test func `bytes behind the body stay for the next request`() async throws {
         let (heard, rest, isRead) = try await onLoop { loop in
             let ends = try await Ends(on: loop, .length(4))
             try await ends.say("bodyGET /", on: ends.client)

@@ -201,7 +201,7 @@ import Testing
     }
 
     /// One object reads the heads of many requests, and what it has found about the last authority it need not find again.
-    @Test func `what was read before changes nothing of what is read next`() {
+    @Test func `a head that was read before changes nothing of the next`() {
         let authorities = """
             h h:80 h:8080 h8 H 127.0.0.1 127.0.0.1:80 127.0.0.12 127.0.0.1:8 [::1]:80 u@h h: h.example h.example. 1.2 h:0 h..
             """.split(separator: " ")

@@ -7,7 +7,7 @@ struct RingTests {
     private final class Work {}
 
     @Test(arguments: [1, 255, 256, 257, 1000])
-    func `what is added comes out in its order, however the two alternate`(burst: Int) {
+    func `elements come out in their order, however adding and taking alternate`(burst: Int) {
         var ring = Ring<Int>()
         var (added, taken) = (0, 0)
         for _ in 0..<5 {
@@ -29,7 +29,7 @@ struct RingTests {
         #expect(taken == added && ring.isEmpty)
     }
 
-    @Test func `what was taken is let go of while others wait`() throws {
+    @Test func `an element that was taken is let go of while others wait`() throws {
         var ring = Ring<Work>()
         weak var first: Work?
         do {

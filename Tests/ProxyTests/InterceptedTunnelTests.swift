@@ -71,7 +71,7 @@ struct InterceptedTunnelTests {
         #expect(answers.allSatisfy { $0.contains("error=destination_ip_prohibited;") }, "\(answers)")
     }
 
-    @Test func `who opened the tunnel is asked for nothing in it`() async throws {
+    @Test func `the client that opened the tunnel is asked for nothing in it`() async throws {
         let path = FileManager.default.temporaryDirectory.path + "/users.\(UUID().uuidString)"
         defer { unlink(path) }
         let hash = try PasswordHash.make(Secret("password"), method: .sha256)

@@ -106,7 +106,7 @@ struct OwnListenersTests {
         ("parent p { http 127.0.0.1:1 }\nroute * { via p }", "GET http://127.0.0.1:$/ HTTP/1.1\r\nHost: 127.0.0.1:$"),
     ]
 
-    @Test func `whatever leads to the proxy itself is refused as a loop, and no connection is made`() async throws {
+    @Test func `every way to the proxy itself is refused as a loop, and no connection is made`() async throws {
         let egress = "allow 127.0.0.0/8 unspecified; connect-ports any"
         let proxy = try RunningProxy(try servicePolicy(egress: egress))
         let port = "\(try #require(proxy.server.addresses.first).port)"

@@ -42,7 +42,7 @@ struct TunnelPeekTests {
     ]
 
     @Test(arguments: courses)
-    func `whoever speaks first decides`(name: String, course: [(Event, TunnelPeek)]) {
+    func `the side that speaks first decides`(name: String, course: [(Event, TunnelPeek)]) {
         var peek = TunnelPeek.quiet
         for (event, expected) in course {
             switch event {

@@ -43,7 +43,7 @@ import Testing
                 """)
     }
 
-    @Test func `what the example shows in comments is right too`() throws {
+    @Test func `the directives in the example's comments are right too`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
         // Prose has a blank behind its `#`; so has an alternative that would say a directive twice, before it.

@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         "", "a..b", ".a", "a.", "a b", "a_é", "http://a", "a/b", "10.0.0.1/8", "10.0.0.0/33", "a:80", "[a]:80",
     ])
-    func `what is no host pattern is refused`(text: String) {
+    func `a text that is no host pattern is refused`(text: String) {
         #expect(throws: HostPattern.Fault.self) { try HostPattern(text) }
     }
 

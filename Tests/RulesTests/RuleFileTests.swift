@@ -9,7 +9,7 @@ import Testing
         #expect(throws: SourceError.tooLarge(limit: 1 << 20)) { try RuleFile("big", from: big) }
     }
 
-    @Test func `what is not UTF-8 is an error at its byte`() throws {
+    @Test func `a byte that is not UTF-8 is an error at its place`() throws {
         var reader = PlayedReader()
         reader.files["proxy.conf"] = Array("threads 1\nstate \"a".utf8) + [0xFF] + Array("\"\nadmin x\n".utf8)
         let file = try RuleFile("proxy.conf", from: reader)

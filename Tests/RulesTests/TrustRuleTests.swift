@@ -104,7 +104,7 @@ import Testing
         #expect(rules.decide(query("a.example", .clientCertificate)).answer == .use("b"))
     }
 
-    @Test func `what is asked of a host is known before its first connection`() throws {
+    @Test func `the questions about a host are known before its first connection`() throws {
         let rules = try rules(
             """
             credential device { certificate a; key b }
@@ -168,7 +168,7 @@ import Testing
         "", "2027", "2027-1-1", "2027-13-01", "2027-00-10", "2027-02-29", "2100-02-29", "2027-04-31", "1969-12-31",
         "2027-01-00", "2027-01-01 ", "+027-01-01", "2027-01-0x", "２０２７-01-01", "2027-01-01-01",
     ])
-    func `what is no day is refused`(text: String) {
+    func `a text that is no day is refused`(text: String) {
         #expect(Day(text) == nil)
     }
 

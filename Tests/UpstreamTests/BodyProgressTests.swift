@@ -20,7 +20,7 @@ struct BodyProgressTests {
         }
     }
 
-    @Test func `what is behind the length is not taken`() throws {
+    @Test func `bytes behind the length are not taken`() throws {
         #expect(try Self.taken(.length(5), ["ab"]) == ([2], false))
         #expect(try Self.taken(.length(5), ["ab", "cdefg", "h"]) == ([2, 3, 0], true))
     }
@@ -43,7 +43,7 @@ struct BodyProgressTests {
         #expect(progress.remainingLength == nil)
     }
 
-    @Test func `what is no chunk is the sender's fault`() {
+    @Test func `a body that is no chunk is the sender's fault`() {
         for fault in [HTTPError.Fault.client, .upstream] {
             var progress = BodyProgress(.chunked, of: fault, limits: .request)
             let bytes = Array("zz\r\n".utf8)

@@ -77,7 +77,7 @@ struct IdentityChoiceTests {
         #expect(results == shown)
     }
 
-    @Test func `what was shown is known, and counted`() throws {
+    @Test func `a certificate that was shown is known, and counted`() throws {
         let metrics = Metrics()
         let choice = try choice(
             "challenge { host a.example; method client-certificate; use device }", metrics: metrics)

@@ -36,7 +36,7 @@ struct RefusalTests {
         }
     }
 
-    @Test func `what came too late ends the client's connection`() {
+    @Test func `a head or body that comes too late ends the client's connection`() {
         for refusal in [Refusal.lateHead, .lateBody] {
             #expect(refusal.status == .requestTimeout)
             #expect(!refusal.keepsConnection)

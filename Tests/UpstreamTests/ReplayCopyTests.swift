@@ -37,7 +37,7 @@ struct ReplayCopyTests {
     }
 
     @Test(arguments: [(0, 0), (1, 1), (1000, 0), (1000, 500), (200, 2000)])
-    func `what fits the limits is read back as it came`(memory: Int, disk: Int) async {
+    func `a copy within the limits is read back as it came`(memory: Int, disk: Int) async {
         let count = min(1000, memory + disk)
         let copy = await Self.copy(count, memory: memory, disk: disk)
         #expect(copy.isWhole)

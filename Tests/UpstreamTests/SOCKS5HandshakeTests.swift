@@ -69,7 +69,7 @@ struct SOCKS5HandshakeTests {
         #expect(six == [5, 1, 0, 4, 0x20, 1, 0xD, 0xB8] + Array(repeating: 0, count: 11) + [1, 0, 80])
     }
 
-    @Test func `what has no room is not sent cut off`() {
+    @Test func `a message that has no room is not sent cut off`() {
         let long = String(repeating: "x", count: 256)
         #expect(throws: SOCKSError.hostTooLong) { try SOCKS5Handshake.request(host: long, port: 80) }
         for (user, password) in [("", "p"), ("u", ""), (long, "p"), ("u", long)] {

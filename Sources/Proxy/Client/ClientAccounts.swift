@@ -6,8 +6,8 @@ import Rules
 import Synchronization
 import Upstream
 
-/// What the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody has to
-/// log in again.
+/// The lists that the proxy knows its own clients by. It outlives a reload that changes nothing about it, so that nobody
+/// has to log in again.
 public final class ClientAccounts: Sendable {
     let users: UsersFile?
     let tokens: TokensFile?
@@ -55,7 +55,7 @@ public final class ClientAccounts: Sendable {
     /// Whether rules that say this of clients can go on with these.
     public func serves(_ clients: Configuration.Clients) -> Bool {
         var (mine, theirs) = (self.clients, clients)
-        // Who may connect, and with whose ticket, are other questions.
+        // Which addresses may connect, and with whose ticket, are other questions.
         (mine.allow, theirs.allow) = ([], [])
         (mine.principals, theirs.principals) = ([], [])
         return mine == theirs

@@ -33,7 +33,7 @@ struct ClientAdmission {
 }
 
 extension ClientAccounts {
-    /// What the lists say of somebody.
+    /// The lists' word on somebody.
     struct Mark: Equatable {
         fileprivate let line: UInt128?
         fileprivate let hasToken: Bool

@@ -7,7 +7,7 @@ import Rules
 import Upstream
 
 extension ClientAuthentication {
-    /// What `Bearer` says beside its realm (RFC 6750 section 3).
+    /// The parameters of `Bearer` beside its realm (RFC 6750 section 3).
     enum BearerError: String {
         case invalidRequest = "invalid_request"
         case invalidToken = "invalid_token"

@@ -68,6 +68,6 @@ extension ClientAuthentication {
         return path.isEmpty || path[0] != .slash && uri.extracting(1..<uri.count).equals(path)
     }
 
-    /// What an unknown user's answer is held against, so that it takes as long as a known one's.
+    /// A verifier that an unknown user's answer is held against, so that it takes as long as a known one's.
     private static let nobody = MessageDigest.digest(.sha256, of: [UInt8](repeating: 0, count: 32).span)
 }

@@ -94,7 +94,7 @@ final class ClientAuthentication: Sendable {
         }
     }
 
-    /// What the field holds: the method, if it is offered, and where its credentials stand in the head.
+    /// The field's content: the method, if it is offered, and where its credentials stand in the head.
     private func credentials(in field: Field, of exchange: Exchange) -> (method: Method, credentials: Range<Int>)? {
         let head = exchange.headBytes
         let value = head.readable.extracting(field.value)
@@ -146,7 +146,7 @@ extension Configuration.Clients.Method {
         }
     }
 
-    /// What a person is to do.
+    /// Advice to a person.
     fileprivate var wish: String {
         switch self {
         case .basic, .digest: "give it a user name and a password"

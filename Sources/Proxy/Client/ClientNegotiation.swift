@@ -16,7 +16,7 @@ enum ClientNegotiation {
         return .established(user: user, until: end ?? .max, admittedBy: authentication)
     }
 
-    /// Who is known by it now, and may use the proxy by these rules.
+    /// The user who is known by it now, and may use the proxy by these rules.
     func user(at now: UInt64, by authentication: ClientAuthentication) -> String? {
         guard case .established(let user, let end, let admitter) = self, now < end else { return nil }
         return admitter === authentication || authentication.admits(principal: user) ? user : nil

@@ -161,7 +161,7 @@ extension ClientSession {
 
     // MARK: - For the record
 
-    /// What the log and the metrics will know of the request.
+    /// Notes all that the log and the metrics will know of the request.
     private func record(_ exchange: Exchange) {
         let request = exchange.request
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0

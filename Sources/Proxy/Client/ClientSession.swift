@@ -43,18 +43,18 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     }
 
     let host: any SessionHost
-    /// What the exchange in hand follows beside its own policy.
+    /// The policy of the exchange in hand, beside its own.
     private(set) var policy: ServicePolicy
     let requester: Requester
     let stream: ByteStream
-    /// Who asks in all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
+    /// The user of all requests of this session, as was proved by a certificate, or when its tunnel was opened. Nil where
     /// nobody did, or each request says so itself.
     private(set) var user: String?
     /// Until when that holds, where it was a list that said so.
     private var admission: ClientAdmission?
     /// How far a login by Negotiate has come, which belongs to the connection; nil: it was not begun.
     var negotiation: ClientNegotiation?
-    /// What the client proved itself with last.
+    /// The authorization that the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
     var phase = Phase.idle
     /// Whether an exchange is being carried on at this moment: what it closes tells of that.
@@ -130,7 +130,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         acceptedAuthorization = nil
         let isPrincipal = if case .established(let principal, _, _) = negotiation { principal == user } else { false }
         negotiation = nil
-        // Who has shown a certificate stands in no list.
+        // A user who has shown a certificate stands in no list.
         if let user, self.user == nil, let authentication = host.policy.clientAuthentication {
             admission = ClientAdmission(user, isPrincipal: isPrincipal, by: authentication)
         }

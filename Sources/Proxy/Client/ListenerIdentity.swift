@@ -4,8 +4,8 @@ import IO
 import Rules
 import TLS
 
-/// Who a listener is to clients that connect by TLS, and whose certificates it believes. Files that change are read again;
-/// connections that are there keep what they were made with.
+/// A listener's identity to clients that connect by TLS, and the certificates that it believes. Files that change are
+/// read again; connections that are there keep what they were made with.
 public final class ListenerIdentity: Sendable {
     private let identities: FileBacked<Identity>
     private let contexts: FileBacked<ServerTLSContext>

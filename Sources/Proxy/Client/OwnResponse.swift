@@ -12,7 +12,7 @@ struct OwnResponse {
     let session: ClientSession
     let exchange: Exchange
 
-    /// What is read of a request's body so that the connection can be kept after an answer that did not want it.
+    /// Bytes of a request's body that are read so that the connection can be kept after an answer that did not want it.
     private static let discardLimit = 64 * 1024
 
     /// Tells the client why its request was not carried out: status, `Proxy-Status`, and a sentence.
@@ -56,7 +56,7 @@ struct OwnResponse {
         return keeps ? await readRest() : false
     }
 
-    /// What is to be said about the connection; nil: nothing.
+    /// The connection option to send; nil: none.
     private func connection(_ keeps: Bool) -> StaticString? {
         if !keeps { return "close" }
         return exchange.request.version < .http11 ? "keep-alive" : nil

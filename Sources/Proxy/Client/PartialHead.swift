@@ -21,7 +21,7 @@ final class PartialHead {
 
     private static let leastCapacity = 512
     private static let leastParsed = 64
-    /// What may stand before a line and behind its limit: empty lines, and its own end.
+    /// Bytes that may stand before a line and behind its limit: empty lines, and its own end.
     private static let tolerance = 16
 
     /// - Parameters:

@@ -22,7 +22,7 @@ struct RequestService {
         case answered(keepsConnection: Bool)
         case failed(ExchangeFailure)
 
-        /// What shows that the client has left. A client that leaves in its handshake says why, in an alert that is still
+        /// The sign that the client has left. A client that leaves in its handshake says why, in an alert that is still
         /// to be read.
         var departure: Requester.Departure {
             switch self {

@@ -5,7 +5,7 @@ import Upstream
 /// The side that lends clients' sessions what they need, and is told of them: one for each loop.
 protocol SessionHost: AnyObject {
     var upstreams: Upstreams { get }
-    /// What requests follow that begin now.
+    /// The policy of requests that begin now.
     var policy: ServicePolicy { get }
 
     /// An exchange that follows that policy, to be given back.

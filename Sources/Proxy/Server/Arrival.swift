@@ -24,7 +24,7 @@ final class Arrival: ChannelObserver {
     private unowned let arrivals: Arrivals
     private var phase = Phase.waiting
 
-    /// What is read and thrown away behind an answer, so that a client which is still sending gets to read it.
+    /// Bytes that are read and thrown away behind an answer, so that a client which is still sending gets to read it.
     private static let lingerBytes = 64 * 1024
     private static let lingerMilliseconds = 1000
 

@@ -45,7 +45,7 @@ final class Arrivals {
         guard let socket = try? Socket(takingOwnership: connection.descriptor, on: worker.loop) else { return }
         let arrival = Arrival(socket, on: worker.loop, from: address, as: identity, to: self)
         guard isPermitted else { return refuse(arrival, .foreignAddress) }
-        // Who has waited goes first.
+        // Those that have waited go first.
         admitWaiting()
         guard let shortage = admit(address, isNew: true) else { return begin(arrival) }
         guard waiting.count < room else { return refuse(arrival, Reason(shortage)) }

@@ -110,7 +110,7 @@ final class ClientCount: Sendable {
         return state.waiting
     }
 
-    /// What shares one count; nil for this machine, whose clients have no limit of their own.
+    /// The network that shares one count; nil for this machine, whose clients have no limit of their own.
     static func network(of address: IPAddress) -> IPAddress? {
         let address = address.unmapped
         switch address.family {

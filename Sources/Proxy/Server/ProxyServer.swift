@@ -17,7 +17,7 @@ public final class ProxyServer: Sendable {
     private let policy: Mutex<ServicePolicy>
     private let shared: SharedState
     private let draining = Atomic<Bool>(false)
-    /// What the process may have open.
+    /// The number of descriptors that the process may have open.
     public let descriptors: DescriptorBudget
     private let clients: ClientCount
 

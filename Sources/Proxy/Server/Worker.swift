@@ -8,7 +8,7 @@ import Rules
 import Telemetry
 import Upstream
 
-/// What one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
+/// All that one loop needs to serve its clients. Everything here belongs to the loop, so nothing is locked.
 final class Worker: SessionHost {
     let upstreams: Upstreams
     let loop: EventLoop
@@ -24,7 +24,7 @@ final class Worker: SessionHost {
     private let lines: LineBuffer
     private var encoder: AccessLogEncoder
     let clients: ClientCount
-    /// What requests follow that begin now.
+    /// The policy of requests that begin now.
     private(set) var policy: ServicePolicy
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
@@ -144,7 +144,7 @@ final class Worker: SessionHost {
         upstreams.adopt(policy.exchanges)
         lines.log = policy.log
         encoder = AccessLogEncoder(format: policy.logFormat)
-        // What was allowed to be reached may no longer be.
+        // Servers that were allowed to be reached may no longer be.
         for session in sessions.values { session.requester.logins.closeAll() }
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }
         freeExchanges.removeAll()

@@ -2,7 +2,7 @@ import Credentials
 import IO
 import TLS
 
-/// Who the proxy is to clients in the tunnels that it looks into.
+/// The proxy's identity to clients in the tunnels that it looks into.
 public final class InterceptionIdentity: Sendable {
     /// One for all, so that clients come back by the tickets they were given in an earlier tunnel.
     let context: ServerTLSContext

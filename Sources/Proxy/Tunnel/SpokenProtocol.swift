@@ -1,6 +1,6 @@
 import Bytes
 
-/// What a client speaks on a connection, by its first bytes.
+/// The protocol that a client speaks on a connection, by its first bytes.
 enum SpokenProtocol: Equatable {
     /// A ClientHello of TLS (RFC 8446 section 5.1), or of SSL 3 on.
     case tls
@@ -14,7 +14,7 @@ extension SpokenProtocol {
     /// Bytes; the longest registered method has 17.
     private static let longestMethod = 24
 
-    /// What begins with these bytes; nil while they are too few to tell.
+    /// The protocol that begins with these bytes; nil while they are too few to tell.
     static func told(by bytes: Span<UInt8>) -> SpokenProtocol? {
         guard !bytes.isEmpty else { return nil }
         return bytes[0] == 0x16 ? record(bytes) : requestLine(bytes)

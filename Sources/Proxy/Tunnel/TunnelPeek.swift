@@ -28,7 +28,7 @@ enum TunnelPeek: Equatable {
         }
     }
 
-    /// What the client has said is all that it will say, which is too little for a protocol we know.
+    /// The client has said all that it will say, which is too little for a protocol we know.
     mutating func clientEnded() {
         if case .decided = self { return }
         self = .decided(.other)

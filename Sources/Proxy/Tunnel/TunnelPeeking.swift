@@ -11,7 +11,7 @@ struct TunnelPeeking {
     /// Milliseconds after which a silent client is taken for one that waits for the server.
     private static let patience = 1500
 
-    /// What the client has sent stays in `inbound`.
+    /// The bytes that the client has sent stay in `inbound`.
     /// - Returns: also the connection to the server, if one was made to find out.
     func spokenProtocol() async throws(ExchangeFailure) -> (SpokenProtocol, OpenedTunnel?) {
         let (client, inbound) = (opening.requester.stream, opening.exchange.inbound)

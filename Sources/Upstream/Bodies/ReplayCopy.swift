@@ -39,7 +39,7 @@ public final class ReplayCopy {
         let missing = count + added - room.free - taken
         if missing <= 0 { return true }
         guard room.spool.take(missing, of: room.total) else {
-            // Who asks again in smaller pieces is still one.
+            // One that asks again in smaller pieces is still one.
             if !wasCrowdedOut { room.spool.noteRefusal() }
             wasCrowdedOut = true
             return false

@@ -4,7 +4,7 @@ public struct ReplayRoom {
     public let disk: Int
     /// Bytes that every body may keep; what is beyond them is taken from the total.
     public let free: Int
-    /// What all bodies together may keep beyond them.
+    /// The bytes that all bodies together may keep beyond them.
     public let total: Int
     let spool: ReplaySpool
 

@@ -1,8 +1,8 @@
 import Synchronization
 import Telemetry
 
-/// What all copies of bodies take up together, in the requests of every loop, beyond what each may keep in memory. It
-/// outlives a reload.
+/// The room that all copies of bodies take up together, in the requests of every loop, beyond what each may keep in
+/// memory. It outlives a reload.
 public final class ReplaySpool: Sendable {
     private let used = Atomic(0)
     private let refused = Atomic(0)

@@ -33,7 +33,7 @@ public final class Policy: Sendable {
 
     public let rules: RuleSet
     public let credentials: ConfiguredCredentials
-    /// What certificates are held against.
+    /// The anchors and lists that certificates are held against.
     public let trust: TrustSources
     /// Another for each policy of this process.
     public let number: Int

@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 import Rules
 
-/// What the rules forbid: a refusal names the address, and the line of the rule file that would allow it.
+/// Refusals by the rules: each names the address, and the line of the rule file that would allow it.
 extension Refusal {
     /// `egress` lets nobody connect to any address of the host.
     ///

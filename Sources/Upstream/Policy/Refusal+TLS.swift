@@ -4,7 +4,7 @@ import TLS
 import Transport
 
 extension Refusal {
-    /// What the client is told when an origin and we do not come to speak TLS.
+    /// The client's answer when an origin and we do not come to speak TLS.
     public init(_ error: HandshakeError, host: String, port: UInt16) {
         let place = "\(host) port \(port)"
         switch error {
@@ -19,7 +19,7 @@ extension Refusal {
         }
     }
 
-    /// What the client is told when TLS fails; also after the handshake, for instance when the origin turns out to want a
+    /// The client's answer when TLS fails; also after the handshake, for instance when the origin turns out to want a
     /// certificate.
     public init(_ error: TLSError, place: String) {
         switch error {

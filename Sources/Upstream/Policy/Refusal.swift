@@ -13,11 +13,11 @@ public struct Refusal: Error {
     public var alert: TLSAlert?
     /// Why an origin was not trusted, for the record.
     public var trust: TrustRefusal?
-    /// What else helps that person, in lines of its own.
+    /// Further help for that person, in lines of its own.
     public var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.
     public var fields: [(name: StaticString, value: String)] = []
-    /// What stands in the body: the sentence, and behind an empty line the explanation, if there is one.
+    /// The body: the sentence, and behind an empty line the explanation, if there is one.
     public var text: String { explanation.map { "\(sentence)\n\n\($0)\n" } ?? "\(sentence)\n" }
     /// The status with which a parent refused, where that is not the client's.
     public var receivedStatus: Status?

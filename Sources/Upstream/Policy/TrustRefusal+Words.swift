@@ -4,7 +4,7 @@ import Rules
 import TLS
 
 extension TrustRefusal {
-    /// What the client is told: which server, what was found, and the lines that would trust it all the same.
+    /// The client's answer: which server, what was found, and the lines that would trust it all the same.
     public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {
         let rule = rule.map { "rule \($0)" }
         let cause: String

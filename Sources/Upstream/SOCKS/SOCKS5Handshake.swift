@@ -12,7 +12,7 @@ public enum SOCKS5Handshake: Equatable {
     case awaitingVerdict
     /// The request is out. Becomes `.open`.
     case awaitingReply
-    /// What follows is the origin's. Stays.
+    /// The bytes that follow are the origin's. Stays.
     case open
 
     public enum Step: Equatable {

@@ -3,7 +3,7 @@ public enum SOCKSError: Error, Equatable {
     /// It takes none of the ways to log in that it was offered.
     case noAcceptableMethod
     case passwordRefused
-    /// What it answered to the request: a code of RFC 1928 section 6, or of SOCKS 4.
+    /// Its answer to the request: a code of RFC 1928 section 6, or of SOCKS 4.
     case refused(code: UInt8)
     /// It does not speak this version of SOCKS.
     case malformed

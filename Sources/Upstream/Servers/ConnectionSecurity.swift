@@ -4,7 +4,7 @@ import Rules
 import TLS
 import Telemetry
 
-/// What TLS is about one connection to an origin: why the origin is trusted, and whom it takes us for.
+/// The TLS of one connection to an origin: why the origin is trusted, and whom it takes us for.
 public final class ConnectionSecurity {
     /// The origin's chain, as it was judged.
     public let chain: VerifiedChain
@@ -30,7 +30,8 @@ public final class ConnectionSecurity {
         last = SecurityRecord(version: version, grant, identity: identity.name)
     }
 
-    /// What the records of exchanges on this connection say of it. The origin may ask for a certificate at any time.
+    /// The part of the records of exchanges that is about this connection. The origin may ask for a certificate at any
+    /// time.
     public var record: SecurityRecord {
         let name = identity.name
         if last.identity != name { last = SecurityRecord(version: version, grant, identity: name) }

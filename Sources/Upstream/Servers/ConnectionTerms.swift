@@ -1,6 +1,6 @@
 import Rules
 
-/// What is settled about a connection to an origin before it is made. A kept connection, and a TLS session, serves only
+/// All that is settled about a connection to an origin before it is made. A kept connection, and a TLS session, serves only
 /// requests that would have begun under the same terms. Immutable; a class, since each request compares some.
 public final class ConnectionTerms: Sendable {
     /// How TLS is spoken, as the route says; nil: nothing is said.
@@ -23,7 +23,7 @@ public final class ConnectionTerms: Sendable {
         self.parent = parent
     }
 
-    /// What a connection without TLS is made under.
+    /// The terms of a connection without TLS.
     public static let plain = ConnectionTerms()
 }
 

@@ -23,7 +23,7 @@ extension ExchangeFailure {
 }
 
 extension Refusal {
-    /// What the client is told when its upstream gave no usable response.
+    /// The client's answer when its upstream gave no usable response.
     /// - Parameter peer: what it is called.
     public init(_ failure: UpstreamConnection.Failure, of peer: String = "the origin") {
         switch failure {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a gateway's thread has to say beyond its response: why there is none.
+/// A gateway thread's word beyond its response: why there is none.
 public final class GatewayOutcome: Sendable {
     private let stored = Mutex<Refusal?>(nil)
 

@@ -49,7 +49,7 @@ public final class HeldConnections: ChannelObserver {
         }
     }
 
-    /// What a request's connection must be.
+    /// The connection that a request must have.
     public struct Wanted {
         public let peer: UpstreamServer
         public let origin: UpstreamServer

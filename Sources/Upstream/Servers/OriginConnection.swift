@@ -11,7 +11,7 @@ public final class OriginConnection: UseOrder.Entry {
     public let security: ConnectionSecurity?
     /// The TLS of the parent on the way; nil without.
     public let parentSecurity: ConnectionSecurity?
-    /// What is known of it beyond the server that it leads to.
+    /// The kind of connection, beyond the server that it leads to.
     public enum Kind {
         case ordinary
         /// A gateway of this process answers in the server's place.

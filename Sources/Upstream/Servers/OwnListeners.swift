@@ -31,7 +31,7 @@ public final class OwnListeners: Sendable {
     public func kind(at address: IPAddress, port: UInt16) -> Kind? {
         let entries = entries.withLock { $0.filter { $0.address.port == port } }
         if entries.isEmpty { return nil }
-        // What a translator makes of an address may be ours as well.
+        // An address that a translator makes of ours is ours as well.
         for address in [address.unmapped, EgressPolicy.carried(address)] {
             guard let target = address.map(Self.target) else { continue }
             if let found = entries.first(where: { Self.leads(target, to: $0.address.address.unmapped) }) {

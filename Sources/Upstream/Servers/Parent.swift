@@ -6,11 +6,11 @@ import Rules
 
 /// A parent proxy as one loop knows it. Belongs to its loop.
 public final class Parent {
-    /// What the rule file calls it, and those that stand in for it.
+    /// Its name in the rule file, which those that stand in for it share.
     public let name: String
-    /// What is spoken with it, and where it is.
+    /// The protocol that is spoken with it, and its address.
     public let server: Configuration.Parent.Server
-    /// Who it is to requests that it makes itself, and to challenges.
+    /// The server that it is to requests that it makes itself, and to challenges.
     public let origin: UpstreamServer
     public let challenger: Challenger
     /// Its name in the rule file, and where it is: for records.

@@ -5,9 +5,9 @@ import Synchronization
 import TLS
 import Telemetry
 
-/// What all loops know together and what outlives a reload: the protection spaces met, and the stored credentials.
+/// The knowledge that all loops share and that outlives a reload: the protection spaces met, the stored credentials.
 public final class SharedState: Sendable {
-    /// What they know of challenges.
+    /// The part about challenges.
     public let challenges: ChallengeState
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
@@ -16,7 +16,7 @@ public final class SharedState: Sendable {
     /// Where the process listens. Whoever opens a listener adds it.
     public let ownListeners = OwnListeners()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
-    /// What copies of bodies take up.
+    /// The room that copies of bodies take up.
     public let spool = ReplaySpool()
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public final class SharedState: Sendable {
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
     }
 
-    /// What copies of bodies take up on disk.
+    /// The room that copies of bodies take up on disk.
     public var replayDisk: ReplayDiskUse { spool.use }
 
     public var spaces: ProtectionSpaces { challenges.spaces }

@@ -7,7 +7,7 @@ import Transport
 
 /// The upstream's side of an exchange: a connection, and the response head that came on it.
 public final class UpstreamConnection {
-    /// What can go wrong between the request and its response's head.
+    /// The failures between the request and its response's head.
     public enum Failure: Error {
         /// The connection ended or broke before any byte of the response.
         case died
@@ -19,10 +19,10 @@ public final class UpstreamConnection {
     }
 
     public let head: ResponseHead
-    /// What came from the upstream: the head at its front until `consumeHead`, then body.
+    /// Bytes that came from the upstream: the head at its front until `consumeHead`, then body.
     public let inbound: ByteBuffer
     private var connection: OriginConnection?
-    /// What makes the connection one client's; nil for one that may serve anybody.
+    /// The login that makes the connection one client's; nil for one that may serve anybody.
     public private(set) var login: ConnectionLogin?
     /// The same at the parent that the connection was made to.
     public private(set) var parentLogin: ConnectionLogin?
@@ -152,13 +152,13 @@ public final class UpstreamConnection {
         while try !advanceHead(answering: method) { await stream?.socket.waitForEvent() }
     }
 
-    /// What the end of the connection means that was no end in order.
+    /// The meaning of an end of the connection that was no end in order.
     private var breach: Failure {
         if let failure = tlsFailure { return .insecure(failure) }
         return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
     }
 
-    /// What TLS says of its failure; nil without one, and where no more than the connection broke.
+    /// The failure of TLS; nil without one, and where no more than the connection broke.
     private var tlsFailure: TLSError? {
         switch stream?.tls?.failure {
         case nil, .truncated?, .transport?: nil

@@ -20,11 +20,11 @@ public final class UpstreamServer: ChannelObserver {
     public let port: UInt16
     /// The same server as authentication knows it.
     public let authority: Origin
-    /// What answers to the client call it.
+    /// Its name in answers to the client.
     public let title: String
     private let mayHaveCredentials: Bool
     private var idle: [OriginConnection] = []
-    /// What these rules say of this origin.
+    /// The rules that the next two were asked of.
     private var judge: RuleSet?
     private var dependsOnClient = false
     private var maySeeIdentity = false

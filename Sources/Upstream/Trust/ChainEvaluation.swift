@@ -1,7 +1,7 @@
 import Model
 import Rules
 
-/// What was found about a chain that a server sent, by whichever anchors and for whichever name.
+/// The findings about a chain that a server sent, by whichever anchors and for whichever name.
 public protocol ChainEvaluation {
     /// A chain that was judged good enough.
     associatedtype Verified

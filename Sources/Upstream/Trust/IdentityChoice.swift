@@ -13,7 +13,7 @@ import Telemetry
 /// as its author knows the origin; one for any host shows it only where the origin accepts its issuer, since a certificate
 /// tells a stranger who we are.
 final class IdentityChoice {
-    /// What the origin has seen.
+    /// The certificate that the origin has seen.
     public let shown = ShownIdentity()
     /// The rule that wants no connection to an origin that asks.
     private(set) var cancelling: RuleReference?

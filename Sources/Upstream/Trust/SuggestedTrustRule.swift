@@ -6,7 +6,7 @@ import TLS
 public struct SuggestedTrustRule: Sendable {
     public let host: String
     public let port: UInt16
-    /// What the rule forgives.
+    /// The findings that the rule forgives.
     public let findings: TrustFindings
     public let pin: KeyPin
     /// The last day.
@@ -28,7 +28,7 @@ public struct SuggestedTrustRule: Sendable {
         self.name = name
     }
 
-    /// What is to be done where a revocation list leaves open whether a server's certificate holds: no rule is suggested
+    /// Advice where a revocation list leaves open whether a server's certificate holds: no rule is suggested
     /// that forgives `revoked` for that, since it would go on to forgive it when the list is sound again.
     public static func sentence(onDoubtsOf evaluation: TrustEvaluation) -> String? {
         guard evaluation.findings.contains(where: \.isDoubt) else { return nil }

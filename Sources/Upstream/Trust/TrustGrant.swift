@@ -5,7 +5,7 @@ import Rules
 public struct TrustGrant: Sendable, Equatable {
     /// Nil: no rule had to say anything.
     public let rule: RuleReference?
-    /// What was found and forgiven.
+    /// Findings that were forgiven.
     public let forgiven: TrustFindings
     /// The last day of the rule; nil: it has none.
     public let until: Day?

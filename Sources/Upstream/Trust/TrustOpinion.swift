@@ -2,9 +2,9 @@ import Model
 import Rules
 import TLS
 
-/// What the proxy thinks of a server, for people.
+/// The proxy's opinion of a server, for people.
 public struct TrustOpinion: Sendable {
-    /// What the server sent.
+    /// The chain that the server sent.
     public let chain: PresentedChain
     /// By the system's anchors, whatever a rule says.
     public let evaluation: TrustEvaluation
@@ -13,9 +13,9 @@ public struct TrustOpinion: Sendable {
     public let isTrusted: Bool
     /// Whether it is, and why.
     public let sentence: String
-    /// What would trust it all the same; nil where no rule should.
+    /// The rule that would trust it all the same; nil where none should.
     public let suggestion: SuggestedTrustRule?
-    /// What is to be done about revocation lists; nil: nothing.
+    /// Advice about revocation lists; nil: none.
     public let doubt: String?
     /// The rule in front of which that has to stand.
     public let rule: RuleReference?

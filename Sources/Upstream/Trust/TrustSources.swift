@@ -7,7 +7,7 @@ import TLS
 /// when they change; what can no longer be read keeps its last content. The system's anchors are many, and read when somebody
 /// first needs them.
 public final class TrustSources: Sendable {
-    /// What a route says of revocation, at this moment.
+    /// A route's word on revocation, at this moment.
     public enum Revocation {
         /// Nothing.
         case unasked
@@ -43,7 +43,7 @@ public final class TrustSources: Sendable {
         let paths: [String]
     }
 
-    /// What was made of files, and of which; nothing where they could not be used.
+    /// The content that was made of files, and of which; nothing where they could not be used.
     private struct Read<Content: Sendable> {
         var stamps: [FileStamp?] = []
         var content: Content?

@@ -10,7 +10,7 @@ import IO
 ///
 /// Belongs to its loop.
 public final class ClientPresence {
-    /// What the session's tasks wait on.
+    /// The wake-up of the session's tasks.
     public let wakeup = Wakeup()
     public private(set) var hasLeft = false
     private var task: Task<Void, Never>?

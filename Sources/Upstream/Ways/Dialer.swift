@@ -11,7 +11,7 @@ import Transport
 public struct Dialer {
     public let network: any Network
     public let policy: Policy
-    /// What is never dialled, whatever the policy says.
+    /// The listeners that are never dialled, whatever the policy says.
     let own: OwnListeners
     public let loop: EventLoop
     public let wakeup: Wakeup

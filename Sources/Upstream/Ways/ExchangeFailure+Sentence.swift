@@ -1,5 +1,5 @@
 extension ExchangeFailure {
-    /// What went wrong with a request of our own that took this way, for whoever waits for what comes of it.
+    /// The failure of a request of our own that took this way, for the one that waits for its outcome.
     public func sentence(by way: Way) -> String {
         switch self {
         case .refused(let refusal): refusal.sentence

@@ -24,7 +24,7 @@ public final class InterceptedTunnel {
         self.failure = failure
     }
 
-    /// What the first request is told; nil for all others.
+    /// The answer to the first request; nil for all others.
     public func takeFailure() -> Refusal? {
         defer { failure = nil }
         return failure

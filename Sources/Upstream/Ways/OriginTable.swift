@@ -108,7 +108,7 @@ struct OriginTable {
         entries.put(entry, for: hash)
     }
 
-    /// What has connections is passed over, and there are as many of those as there may be connections.
+    /// Entries with connections are passed over, and there are as many of those as there may be connections.
     private mutating func makeRoom() {
         latest = nil
         for _ in 0..<Self.stepsForRoom {

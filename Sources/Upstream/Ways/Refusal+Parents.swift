@@ -38,7 +38,7 @@ extension Refusal {
         return refusal
     }
 
-    /// What a parent said instead of opening a tunnel.
+    /// A parent's words instead of a tunnel.
     public static func tunnelRefused(by parent: Parent, to origin: UpstreamServer, status: Status) -> Refusal {
         let sentence =
             "\(parent.origin.title) opened no tunnel to \(origin.hostText) port \(origin.port): "
@@ -53,7 +53,7 @@ extension Refusal {
         return refusal
     }
 
-    /// What a SOCKS server said.
+    /// A SOCKS server's words.
     public static func refused(_ error: SOCKSError, by parent: Parent, to origin: UpstreamServer) -> Refusal {
         let (title, place) = (parent.origin.title, "\(origin.hostText) port \(origin.port)")
         let words = "\(title) opened no way to \(place)"

@@ -6,7 +6,8 @@ import Rules
 import Telemetry
 import Transport
 
-/// Whoever asks, as far as it matters to those who carry a request out: a client on its connection, or the proxy itself.
+/// The party that asks, as far as it matters to those who carry a request out: a client on its connection, or the proxy
+/// itself.
 ///
 /// Belongs to its loop.
 public final class Requester {
@@ -21,7 +22,7 @@ public final class Requester {
     public var tunnel: InterceptedTunnel?
     /// How the client shows that it has left.
     public var sign = Departure.reset
-    /// Whoever carries requests on by the events of their channels; nil while a task does. It lets go when it ends.
+    /// The observer that carries requests on by the events of their channels; nil while a task does, and at its end.
     public var carrier: (any ChannelObserver)?
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
@@ -47,7 +48,7 @@ public final class Requester {
     public var loop: EventLoop { upstreams.loop }
     public var shared: SharedState { upstreams.shared }
     public var metrics: Metrics { upstreams.metrics }
-    /// What the tasks wait on that carry the requests out.
+    /// The wake-up of the tasks that carry the requests out.
     public var wakeup: Wakeup { presence.wakeup }
 
     /// From now on the events of that connection carry the request on, or wake the task that does.
@@ -81,7 +82,7 @@ public final class Requester {
 
     // MARK: - A client that leaves
 
-    /// What shows that the client has left.
+    /// The signs that the client has left.
     public enum Departure {
         /// Nothing: its bytes are a tunnel's, or its answer is complete.
         case none

@@ -13,7 +13,7 @@ public final class Upstreams {
     public let shared: SharedState
     public let network: any Network
     public let metrics: Metrics
-    /// What requests follow that begin now.
+    /// The policy of requests that begin now.
     public private(set) var policy: Policy
     /// Whether no request is begun any more on connections that rest.
     public private(set) var isDraining = false

@@ -237,7 +237,7 @@ struct ReplayConversations {
             """)
     }
 
-    @Test func `what all requests keep together is bounded`() async {
+    @Test func `the copies of all requests together are bounded`() async {
         await play(
             rules: """
                 credential a { user u; password p }

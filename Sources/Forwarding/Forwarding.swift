@@ -211,7 +211,9 @@ public struct Forwarding: ~Copyable {
                     sending.prepareForChallenge(context)
                 }
             }
-            if let answer = context.learnableAnswer { context.exchange.learnableAnswer = answer }
+            if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
+                context.exchange.learnableAnswer = answer
+            }
         }
         if context.exchange.way.relay != nil, let parent = context.answerableParent {
             waitsForParent = !context.beginAnsweringAtOnce(at: parent)

@@ -34,10 +34,10 @@ extension ForwardingContext {
             exchange, to: origin, from: requester.identity(in: exchange), requester.shared)
     }
 
-    /// The client's own answer that goes to the origin, where a rule wants to learn from it.
+    /// The client's own answer that goes to the origin in `Authorization`, where a rule wants to learn from it.
     var learnableAnswer: LearnableAnswer? {
-        guard exchange.request.fields.present.contains(.authorization), exchange.challenges?.origin.isOurs != true,
-            exchange.signing == nil, destination.challenger.mayLearn(by: rules)
+        guard exchange.challenges?.origin.isOurs != true, exchange.signing == nil,
+            destination.challenger.mayLearn(by: rules)
         else { return nil }
         return LearnableAnswer(in: exchange, of: requester, to: destination.challenger)
     }

@@ -140,10 +140,10 @@ extension ClientSession {
     }
 
     private func namedDestination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
-        let rules = exchange.policy.rules
         if let tunnel = requester.tunnel {
             let host = tunnel.host
-            return requester.upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
+            return requester.upstreams.destination(
+                tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy.rules)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -152,7 +152,8 @@ extension ClientSession {
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
         return requester.upstreams.destination(
-            scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange), by: rules)
+            scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange),
+            by: exchange.policy.rules)
     }
 
     private func port(of authority: Authority?, in exchange: Exchange) -> UInt16 {

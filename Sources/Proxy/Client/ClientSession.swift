@@ -175,7 +175,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             }
         case .exchanging(let exchange):
             if channel === stream.socket { requester.notice(exchange) }
-            wakeupSignalled()
+            if !isAdvancing { advance(exchange) }
         case .served(let exchange): requester.notice(exchange)
         case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
         case .lingering(let rest):

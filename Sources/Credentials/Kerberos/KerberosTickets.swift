@@ -9,11 +9,11 @@ import Synchronization
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: TicketProof
-    private let shelf = Mutex(TicketShelf())
+    private let held = Mutex(HeldTickets())
     /// Of the cache file that was looked at last.
     private let stamp = Mutex<FileStamp?>(nil)
     private let firstTickets: SharedWork<Bool, Result<TicketCache, TicketError>>
-    private let serviceTickets: SharedWork<ServiceName, Result<TicketShelf.Supply, TicketError>>
+    private let serviceTickets: SharedWork<ServiceName, Result<HeldTickets.Supply, TicketError>>
     /// Where KDCs are asked.
     let pool: BlockingPool
 
@@ -38,17 +38,17 @@ final class KerberosTickets: KerberosPrincipal {
     /// The ticket for a login at the service.
     func supply(
         for service: KerberosService, within patience: Patience
-    ) async throws(TicketError) -> TicketShelf.Supply {
+    ) async throws(TicketError) -> HeldTickets.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
             throw .unavailable("that is no service")
         }
         let now = Self.now
-        if let supply = shelf.withLock({ $0.supply(for: name, at: now) }) {
+        if let supply = held.withLock({ $0.supply(for: name, at: now) }) {
             renewIfDue(at: now)
             return supply
         }
         let cache = try await firstTicket(at: now, within: patience)
-        if let error = shelf.withLock({ $0.reasonToWait(for: name, at: now) }) { throw error }
+        if let error = held.withLock({ $0.reasonToWait(for: name, at: now) }) { throw error }
         let result = await serviceTickets.run(name, within: patience.rest) { [self] in fetch(name, with: cache) }
         guard let result else { throw silence(patience) }
         return try result.get()
@@ -67,7 +67,7 @@ final class KerberosTickets: KerberosPrincipal {
     func renounce(_ service: KerberosService) -> Bool {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else { return false }
         let now = Self.now
-        guard let dropped = shelf.withLock({ $0.renounce(name, at: now) }) else { return false }
+        guard let dropped = held.withLock({ $0.renounce(name, at: now) }) else { return false }
         dropped.cache.forget(dropped.ticket)
         return true
     }
@@ -79,7 +79,7 @@ final class KerberosTickets: KerberosPrincipal {
     /// - Parameter now: seconds since 1970.
     func refresh(at now: Int) {
         guard case .cache(let path) = proof else { return renewIfDue(at: now) }
-        guard shelf.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
+        guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
             present != stamp.withLock({ $0 })
         else { return }
         firstTickets.start(true) { [self] in acquire() }
@@ -88,17 +88,17 @@ final class KerberosTickets: KerberosPrincipal {
     private func renewIfDue(at now: Int) {
         // Those of a cache are somebody else's to renew.
         if case .cache = proof { return }
-        guard shelf.withLock({ $0.isRenewalDue(at: now) }) else { return }
+        guard held.withLock({ $0.isRenewalDue(at: now) }) else { return }
         firstTickets.start(true) { [self] in acquire() }
     }
 
     /// Why there is no first ticket, or no other in time; nil when all is well.
     var trouble: TicketError? {
-        firstTickets.isOverdue(true) ? silence() : shelf.withLock { $0.trouble }
+        firstTickets.isOverdue(true) ? silence() : held.withLock { $0.trouble }
     }
 
     private func firstTicket(at now: Int, within patience: Patience) async throws(TicketError) -> TicketCache {
-        let (cache, reason) = shelf.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
+        let (cache, reason) = held.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
         if let reason { throw reason }
         let result = await firstTickets.run(true, within: patience.rest) { [self] in acquire() }
@@ -115,14 +115,14 @@ final class KerberosTickets: KerberosPrincipal {
             // Nobody is to wait for these when the former have ended; but with a KDC that goes away now, they go on.
             var tickets: [ServiceName: ServiceTicket] = [:]
             let patience = Patience(10_000)
-            for service in shelf.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
+            for service in held.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
                 tickets[service] = try? cache.ticket(for: service)
             }
-            shelf.withLock { $0.replace(with: cache, tickets, at: now) }
+            held.withLock { $0.replace(with: cache, tickets, at: now) }
             return .success(cache)
         } catch {
             let error = TicketError(error)
-            shelf.withLock { $0.lack(error, at: now) }
+            held.withLock { $0.lack(error, at: now) }
             return .failure(error)
         }
     }
@@ -130,14 +130,14 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - The services' tickets
 
     /// Blocks.
-    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<TicketShelf.Supply, TicketError> {
+    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<HeldTickets.Supply, TicketError> {
         do throws(GSSAPIError) {
             let ticket = try cache.ticket(for: service)
-            shelf.withLock { $0.put(ticket, for: service, of: cache, at: Self.now) }
-            return .success(TicketShelf.Supply(cache: cache, ticket: ticket))
+            held.withLock { $0.put(ticket, for: service, of: cache, at: Self.now) }
+            return .success(HeldTickets.Supply(cache: cache, ticket: ticket))
         } catch {
             let error = TicketError.unavailable(error.description)
-            shelf.withLock { $0.lack(error, for: service, at: Self.now) }
+            held.withLock { $0.lack(error, for: service, at: Self.now) }
             return .failure(error)
         }
     }

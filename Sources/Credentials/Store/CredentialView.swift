@@ -19,7 +19,7 @@ struct CredentialView: Sendable {
         var spaces = 0
     }
 
-    private struct Shelf: Sendable {
+    private struct StoredSpace: Sendable {
         /// The place's slot.
         let place: Int32
         let realm: String?
@@ -32,8 +32,8 @@ struct CredentialView: Sendable {
         /// The user's name and the box behind it.
         let content: [UInt8]
         let userCount: Int32
-        let shelf: Int32
-        /// The shelf's rows in a ring without an end.
+        let spaceSlot: Int32
+        /// The space's rows in a ring without an end.
         var next: Int32
         var previous: Int32
         /// Where it is opened; `none`, or `foreign` for what does not open.
@@ -57,10 +57,10 @@ struct CredentialView: Sendable {
     /// The key that seals every row.
     let dataKey: SealingKey
     private var places = Slots<Place>()
-    private var shelves = Slots<Shelf>()
+    private var spaces = Slots<StoredSpace>()
     private var rows = Slots<Row>()
     private var placeTable = SlotTable()
-    private var shelfTable = SlotTable()
+    private var spaceTable = SlotTable()
     private var rowTable = SlotTable()
     /// Many spaces have the same realm.
     private var realms: Set<String> = []
@@ -78,7 +78,9 @@ struct CredentialView: Sendable {
     func serves(_ origin: Origin) -> Bool { place(of: origin) != nil }
 
     mutating func defaultCredential(for space: ProtectionSpace) -> Opening {
-        guard let shelf = shelf(of: space), let row = shelves[shelf]?.defaultRow, row != Self.none else { return .none }
+        guard let spaceSlot = spaceSlot(of: space), let row = spaces[spaceSlot]?.defaultRow, row != Self.none else {
+            return .none
+        }
         return open(Int(row))
     }
 
@@ -92,14 +94,14 @@ struct CredentialView: Sendable {
     }
 
     func defaultUser(for space: ProtectionSpace) -> String? {
-        guard let shelf = shelf(of: space), let row = shelves[shelf]?.defaultRow else { return nil }
+        guard let spaceSlot = spaceSlot(of: space), let row = spaces[spaceSlot]?.defaultRow else { return nil }
         return rows[Int(row)]?.user
     }
 
     func users(for space: ProtectionSpace) -> [String] {
-        guard let shelf = shelf(of: space) else { return [] }
+        guard let spaceSlot = spaceSlot(of: space) else { return [] }
         var users: [String] = []
-        var row = shelves[shelf]?.firstRow ?? Self.none
+        var row = spaces[spaceSlot]?.firstRow ?? Self.none
         while row != Self.none, let current = rows[Int(row)] {
             users.append(current.user)
             row = current.next
@@ -110,10 +112,10 @@ struct CredentialView: Sendable {
     /// Every credential without its secret, in no particular order.
     func visit(_ body: (ProtectionSpace, _ user: String, _ isDefault: Bool) -> Void) {
         for slot in rows.indices {
-            guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], let space = space(of: shelf) else {
+            guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], let space = space(of: stored) else {
                 continue
             }
-            body(space, row.user, shelf.defaultRow == slot)
+            body(space, row.user, stored.defaultRow == slot)
         }
     }
 
@@ -136,14 +138,14 @@ struct CredentialView: Sendable {
     }
 
     private mutating func open(_ slot: Int) -> Opening {
-        guard let row = rows[slot], let shelf = shelves[Int(row.shelf)], row.opened != Self.foreign else {
+        guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], row.opened != Self.foreign else {
             return .none
         }
         if row.opened != Self.none, let known = opened[Int(row.opened)] { return .credential(known) }
-        guard let space = space(of: shelf) else { return .none }
-        let stored = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
+        guard let space = space(of: stored) else { return .none }
+        let sealed = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
         do throws(CryptoError) {
-            let credential = try stored.credential(openedWith: dataKey)
+            let credential = try sealed.credential(openedWith: dataKey)
             let (place, evicted) = opened.add(credential, of: slot)
             if let evicted { rows[evicted]?.opened = Self.none }
             rows[slot]?.opened = Int32(clamping: place)
@@ -161,22 +163,22 @@ struct CredentialView: Sendable {
     mutating func put(
         _ sealed: [UInt8], of user: String, for space: ProtectionSpace, isDefault: Bool?
     ) -> CredentialChange? {
-        let shelf = shelf(of: space) ?? addShelf(for: space)
-        let (row, isNew) = put(sealed, of: user, on: shelf)
-        let former = shelves[shelf]?.defaultRow
+        let spaceSlot = spaceSlot(of: space) ?? addSpace(for: space)
+        let (row, isNew) = put(sealed, of: user, on: spaceSlot)
+        let former = spaces[spaceSlot]?.defaultRow
         if isDefault == true, former != Int32(clamping: row) {
-            shelves[shelf]?.defaultRow = Int32(clamping: row)
+            spaces[spaceSlot]?.defaultRow = Int32(clamping: row)
             return CredentialChange(.madeDefault, space: space, user: user)
         }
-        if isDefault == false, former == Int32(clamping: row) { shelves[shelf]?.defaultRow = Self.none }
+        if isDefault == false, former == Int32(clamping: row) { spaces[spaceSlot]?.defaultRow = Self.none }
         return isNew ? CredentialChange(.set, space: space, user: user) : nil
     }
 
     mutating func makeDefault(user: String, for space: ProtectionSpace) -> CredentialChange? {
-        guard let row = row(of: user, for: space), let shelf = rows[row]?.shelf,
-            shelves[Int(shelf)]?.defaultRow != Int32(clamping: row)
+        guard let row = row(of: user, for: space), let spaceSlot = rows[row]?.spaceSlot,
+            spaces[Int(spaceSlot)]?.defaultRow != Int32(clamping: row)
         else { return nil }
-        shelves[Int(shelf)]?.defaultRow = Int32(clamping: row)
+        spaces[Int(spaceSlot)]?.defaultRow = Int32(clamping: row)
         return CredentialChange(.madeDefault, space: space, user: user)
     }
 
@@ -184,64 +186,66 @@ struct CredentialView: Sendable {
     mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
         guard let slot = row(of: user, for: space), let row = rows[slot] else { return false }
         unlink(slot, row)
-        rowTable.remove(slot, Self.hash(user.utf8Span.span, on: Int(row.shelf)))
+        rowTable.remove(slot, Self.hash(user.utf8Span.span, on: Int(row.spaceSlot)))
         rows.remove(slot)
         count -= 1
-        if shelves[Int(row.shelf)]?.firstRow == Self.none { removeShelf(Int(row.shelf), of: space) }
+        if spaces[Int(row.spaceSlot)]?.firstRow == Self.none { removeSpace(Int(row.spaceSlot), of: space) }
         return true
     }
 
     /// - Returns: its slot, and whether its value is another one.
-    private mutating func put(_ sealed: [UInt8], of user: String, on shelf: Int) -> (row: Int, isNew: Bool) {
+    private mutating func put(_ sealed: [UInt8], of user: String, on spaceSlot: Int) -> (row: Int, isNew: Bool) {
         let content = Array(user.utf8) + sealed
         let userCount = Int32(clamping: content.count - sealed.count)
-        if let slot = row(of: user.utf8Span.span, on: shelf), let old = rows[slot] {
+        if let slot = row(of: user.utf8Span.span, on: spaceSlot), let old = rows[slot] {
             let changed = Row(
-                content: content, userCount: userCount, shelf: old.shelf, next: old.next, previous: old.previous)
+                content: content, userCount: userCount, spaceSlot: old.spaceSlot, next: old.next, previous: old.previous
+            )
             guard changed.tag != old.tag else { return (slot, false) }
             opened.remove(Int(old.opened))
             rows[slot] = changed
             return (slot, true)
         }
-        let first = shelves[shelf]?.firstRow ?? Self.none
+        let first = spaces[spaceSlot]?.firstRow ?? Self.none
         let slot = rows.add(
             Row(
-                content: content, userCount: userCount, shelf: Int32(clamping: shelf), next: first, previous: Self.none)
+                content: content, userCount: userCount, spaceSlot: Int32(clamping: spaceSlot), next: first,
+                previous: Self.none)
         )
         if first != Self.none { rows[Int(first)]?.previous = Int32(clamping: slot) }
-        shelves[shelf]?.firstRow = Int32(clamping: slot)
-        rowTable.insert(slot, Self.hash(user.utf8Span.span, on: shelf))
+        spaces[spaceSlot]?.firstRow = Int32(clamping: slot)
+        rowTable.insert(slot, Self.hash(user.utf8Span.span, on: spaceSlot))
         count += 1
         return (slot, true)
     }
 
     private mutating func unlink(_ slot: Int, _ row: Row) {
-        let shelf = Int(row.shelf)
+        let spaceSlot = Int(row.spaceSlot)
         opened.remove(Int(row.opened))
         if row.previous != Self.none {
             rows[Int(row.previous)]?.next = row.next
         } else {
-            shelves[shelf]?.firstRow = row.next
+            spaces[spaceSlot]?.firstRow = row.next
         }
         if row.next != Self.none { rows[Int(row.next)]?.previous = row.previous }
-        if shelves[shelf]?.defaultRow == Int32(clamping: slot) { shelves[shelf]?.defaultRow = Self.none }
+        if spaces[spaceSlot]?.defaultRow == Int32(clamping: slot) { spaces[spaceSlot]?.defaultRow = Self.none }
     }
 
-    private mutating func addShelf(for space: ProtectionSpace) -> Int {
+    private mutating func addSpace(for space: ProtectionSpace) -> Int {
         let place = place(of: space.origin) ?? addPlace(space.origin)
         places[place]?.spaces += 1
-        let shelf = shelves.add(
-            Shelf(
+        let spaceSlot = spaces.add(
+            StoredSpace(
                 place: Int32(clamping: place), realm: space.realm.map { realms.insert($0).memberAfterInsert },
                 method: space.authenticationMethod))
-        shelfTable.insert(shelf, Self.hash(space))
-        return shelf
+        spaceTable.insert(spaceSlot, Self.hash(space))
+        return spaceSlot
     }
 
-    private mutating func removeShelf(_ shelf: Int, of space: ProtectionSpace) {
-        guard let place = shelves[shelf]?.place else { return }
-        shelfTable.remove(shelf, Self.hash(space))
-        shelves.remove(shelf)
+    private mutating func removeSpace(_ spaceSlot: Int, of space: ProtectionSpace) {
+        guard let place = spaces[spaceSlot]?.place else { return }
+        spaceTable.remove(spaceSlot, Self.hash(space))
+        spaces.remove(spaceSlot)
         places[Int(place)]?.spaces -= 1
         guard places[Int(place)]?.spaces == 0 else { return }
         placeTable.remove(Int(place), Self.hash(space.origin))
@@ -260,31 +264,31 @@ struct CredentialView: Sendable {
         placeTable.first(Self.hash(origin)) { places[$0]?.origin == origin }
     }
 
-    private func shelf(of space: ProtectionSpace) -> Int? {
-        shelfTable.first(Self.hash(space)) { slot in
-            guard let shelf = shelves[slot] else { return false }
-            return shelf.method == space.authenticationMethod && shelf.realm == space.realm
-                && places[Int(shelf.place)]?.origin == space.origin
+    private func spaceSlot(of space: ProtectionSpace) -> Int? {
+        spaceTable.first(Self.hash(space)) { slot in
+            guard let stored = spaces[slot] else { return false }
+            return stored.method == space.authenticationMethod && stored.realm == space.realm
+                && places[Int(stored.place)]?.origin == space.origin
         }
     }
 
     private func row(of user: String, for space: ProtectionSpace) -> Int? {
-        shelf(of: space).flatMap { row(of: user.utf8Span.span, on: $0) }
+        spaceSlot(of: space).flatMap { row(of: user.utf8Span.span, on: $0) }
     }
 
     /// Closures cannot hold a span, hence the iterator.
-    private func row(of user: Span<UInt8>, on shelf: Int) -> Int? {
-        var candidates = rowTable.candidates(Self.hash(user, on: shelf))
+    private func row(of user: Span<UInt8>, on spaceSlot: Int) -> Int? {
+        var candidates = rowTable.candidates(Self.hash(user, on: spaceSlot))
         while let slot = rowTable.next(&candidates) {
-            guard let row = rows[slot], row.shelf == Int32(clamping: shelf), row.isOf(user) else { continue }
+            guard let row = rows[slot], row.spaceSlot == Int32(clamping: spaceSlot), row.isOf(user) else { continue }
             return slot
         }
         return nil
     }
 
-    private func space(of shelf: Shelf) -> ProtectionSpace? {
-        places[Int(shelf.place)].map {
-            ProtectionSpace(origin: $0.origin, realm: shelf.realm, authenticationMethod: shelf.method)
+    private func space(of stored: StoredSpace) -> ProtectionSpace? {
+        places[Int(stored.place)].map {
+            ProtectionSpace(origin: $0.origin, realm: stored.realm, authenticationMethod: stored.method)
         }
     }
 
@@ -296,8 +300,8 @@ struct CredentialView: Sendable {
         SpanHash.of((space.realm ?? "").utf8Span.span, seed: hash(space.origin))
     }
 
-    private static func hash(_ user: Span<UInt8>, on shelf: Int) -> UInt64 {
-        SpanHash.of(user, seed: UInt64(truncatingIfNeeded: shelf) &* 0x9E37_79B9)
+    private static func hash(_ user: Span<UInt8>, on spaceSlot: Int) -> UInt64 {
+        SpanHash.of(user, seed: UInt64(truncatingIfNeeded: spaceSlot) &* 0x9E37_79B9)
     }
 }
 

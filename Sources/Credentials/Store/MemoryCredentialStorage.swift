@@ -4,29 +4,29 @@ import Synchronization
 
 /// A credential storage that lasts as long as the process.
 public final class MemoryCredentialStorage: CredentialStorage {
-    private let shelves = Mutex(CredentialShelves())
+    private let spaces = Mutex(CredentialsBySpace())
     private let generation = Atomic(1)
     private let listeners = ChangeListeners()
 
     public init() {}
 
     public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
-        shelves.withLock { $0.credentials(for: space) }
+        spaces.withLock { $0.credentials(for: space) }
     }
 
     public func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
-        shelves.withLock { $0.all }
+        spaces.withLock { $0.all }
     }
 
     public func defaultCredential(for space: ProtectionSpace) -> Credential? {
-        shelves.withLock { $0.defaultCredential(for: space) }
+        spaces.withLock { $0.defaultCredential(for: space) }
     }
 
     public func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
-        shelves.withLock { $0.credential(of: user, for: space)?.version }
+        spaces.withLock { $0.credential(of: user, for: space)?.version }
     }
 
-    public func serves(_ origin: Origin) -> Bool { shelves.withLock { $0.serves(origin) } }
+    public func serves(_ origin: Origin) -> Bool { spaces.withLock { $0.serves(origin) } }
 
     public var originGeneration: Int { generation.load(ordering: .relaxed) }
 
@@ -41,8 +41,8 @@ public final class MemoryCredentialStorage: CredentialStorage {
     }
 
     public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
-        shelves.withLock { shelves in
-            guard shelves.remove(user: user, for: space) else { return }
+        spaces.withLock { spaces in
+            guard spaces.remove(user: user, for: space) else { return }
             generation.add(1, ordering: .relaxed)
             listeners.tell(CredentialChange(.removed, space: space, user: user))
         }
@@ -60,8 +60,8 @@ public final class MemoryCredentialStorage: CredentialStorage {
         let kept = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
             fingerprint: .random(in: .min ... .max), principal: KerberosTickets(user, .password(password)))
-        shelves.withLock { shelves in
-            shelves.put(kept, of: user, for: space, asDefault: asDefault)
+        spaces.withLock { spaces in
+            spaces.put(kept, of: user, for: space, asDefault: asDefault)
             generation.add(1, ordering: .relaxed)
             listeners.tell(CredentialChange(asDefault ? .madeDefault : .set, space: space, user: user))
         }
@@ -69,43 +69,43 @@ public final class MemoryCredentialStorage: CredentialStorage {
 }
 
 /// Credentials by protection space and user, one of each space the default: what every storage answers from.
-private struct CredentialShelves: Sendable {
+private struct CredentialsBySpace: Sendable {
     /// The credentials of one space.
-    private struct Shelf {
+    private struct Held {
         var credentials: [String: Credential] = [:]
         var defaultUser: String?
     }
 
-    private var shelves: [ProtectionSpace: Shelf] = [:]
-    /// How many spaces of each have a shelf.
+    private var spaces: [ProtectionSpace: Held] = [:]
+    /// How many spaces of each have credentials.
     private var origins: [Origin: Int] = [:]
 
-    func credentials(for space: ProtectionSpace) -> [String: Credential] { shelves[space]?.credentials ?? [:] }
+    func credentials(for space: ProtectionSpace) -> [String: Credential] { spaces[space]?.credentials ?? [:] }
 
-    var all: [ProtectionSpace: [String: Credential]] { shelves.mapValues(\.credentials) }
+    var all: [ProtectionSpace: [String: Credential]] { spaces.mapValues(\.credentials) }
 
-    func credential(of user: String, for space: ProtectionSpace) -> Credential? { shelves[space]?.credentials[user] }
+    func credential(of user: String, for space: ProtectionSpace) -> Credential? { spaces[space]?.credentials[user] }
 
     func serves(_ origin: Origin) -> Bool { origins[origin] != nil }
 
     func defaultCredential(for space: ProtectionSpace) -> Credential? {
-        guard let shelf = shelves[space], let user = shelf.defaultUser else { return nil }
-        return shelf.credentials[user]
+        guard let held = spaces[space], let user = held.defaultUser else { return nil }
+        return held.credentials[user]
     }
 
     mutating func put(_ credential: Credential, of user: String, for space: ProtectionSpace, asDefault: Bool) {
-        if shelves[space] == nil { origins[space.origin, default: 0] += 1 }
-        shelves[space, default: Shelf()].credentials[user] = credential
-        if asDefault { shelves[space]?.defaultUser = user }
+        if spaces[space] == nil { origins[space.origin, default: 0] += 1 }
+        spaces[space, default: Held()].credentials[user] = credential
+        if asDefault { spaces[space]?.defaultUser = user }
     }
 
     /// Whether there was one.
     mutating func remove(user: String, for space: ProtectionSpace) -> Bool {
-        guard var shelf = shelves[space], shelf.credentials.removeValue(forKey: user) != nil else { return false }
-        if shelf.defaultUser == user { shelf.defaultUser = nil }
-        shelves[space] = shelf
-        if shelf.credentials.isEmpty {
-            shelves[space] = nil
+        guard var held = spaces[space], held.credentials.removeValue(forKey: user) != nil else { return false }
+        if held.defaultUser == user { held.defaultUser = nil }
+        spaces[space] = held
+        if held.credentials.isEmpty {
+            spaces[space] = nil
             let others = (origins[space.origin] ?? 1) - 1
             origins[space.origin] = others > 0 ? others : nil
         }

@@ -81,13 +81,13 @@ private struct LeafTable {
     private var uses: UInt64 = 0
     private var leaves: [ServerName: Leaf] = [:]
     /// The names that are being minted, and who waits for them.
-    private var flights: [ServerName: [Waiter]] = [:]
+    private var waiters: [ServerName: [Waiter]] = [:]
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
     var count: Int { leaves.count }
 
-    func waitingCount(for name: ServerName) -> Int { flights[name]?.count ?? 0 }
+    func waitingCount(for name: ServerName) -> Int { waiters[name]?.count ?? 0 }
 
     func hasLeaf(for name: ServerName, at now: Int) -> Bool {
         leaves[name].map { $0.identity.leaf.notAfter > now } ?? false
@@ -104,8 +104,8 @@ private struct LeafTable {
         guard let leaf = leaves[name], leaf.identity.leaf.notAfter > now else { return .missing }
         uses += 1
         leaves[name]?.use = uses
-        guard now >= leaf.renewal, flights[name] == nil else { return .found(leaf.identity) }
-        flights[name] = []
+        guard now >= leaf.renewal, waiters[name] == nil else { return .found(leaf.identity) }
+        waiters[name] = []
         return .aging(leaf.identity)
     }
 
@@ -120,11 +120,11 @@ private struct LeafTable {
 
     mutating func wait(for name: ServerName, at now: Int, _ waiter: Waiter) -> Waiting {
         if let leaf = leaves[name], leaf.identity.leaf.notAfter > now { return .resume(leaf.identity) }
-        if flights[name] != nil {
-            flights[name]?.append(waiter)
+        if waiters[name] != nil {
+            waiters[name]?.append(waiter)
             return .wait
         }
-        flights[name] = [waiter]
+        waiters[name] = [waiter]
         return .mint
     }
 
@@ -138,7 +138,7 @@ private struct LeafTable {
             let end = identity.leaf.notAfter
             leaves[name] = Leaf(identity: identity, renewal: end - max(0, end - now) / 4, use: uses)
         }
-        return flights.removeValue(forKey: name) ?? []
+        return waiters.removeValue(forKey: name) ?? []
     }
 
     /// Looking at all of them is cheap beside the minting that makes it necessary.

@@ -2,7 +2,7 @@ import Authentication
 import GSSAPI
 
 /// The tickets of a principal that are at hand, and why others are not. A value without I/O; times are seconds since 1970.
-struct TicketShelf {
+struct HeldTickets {
     struct Held {
         let ticket: ServiceTicket
         /// Where it is kept: with the first ticket that it was got with.

@@ -57,10 +57,10 @@ import Testing
             parent one { http one.example:8080; except 10.0.0.0/8 *.local }
             parent two { socks5 two.example:1080 }
             """)
-        let detour = try #require(rules.route(host: Array("a.example".utf8).span, port: 80).detour)
-        #expect(detour.hops.count == 3 && detour.hops.last == .direct)
-        guard case .parent(let parent) = detour.hops[0] else {
-            Issue.record("\(detour.hops)")
+        let parentList = try #require(rules.route(host: Array("a.example".utf8).span, port: 80).parentList)
+        #expect(parentList.hops.count == 3 && parentList.hops.last == .direct)
+        guard case .parent(let parent) = parentList.hops[0] else {
+            Issue.record("\(parentList.hops)")
             return
         }
         #expect(parent.servers.map(\.address.description) == ["one.example:8080"])
@@ -69,6 +69,6 @@ import Testing
             let actual = parent.excepts(bytes.span)
             #expect(actual == isExcepted)
         }
-        #expect(rules.route(host: Array("b.example".utf8).span, port: 80).detour == nil)
+        #expect(rules.route(host: Array("b.example".utf8).span, port: 80).parentList == nil)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct ParentTableTests {
     private func hops(_ table: inout ParentTable, _ rules: String, to host: String) throws -> [Hop] {
         let rules = try policy(rules).rules
-        return table.hops(of: rules.route(host: host.utf8Span.span, port: 80).detour, to: host.utf8Span.span)
+        return table.hops(of: rules.route(host: host.utf8Span.span, port: 80).parentList, to: host.utf8Span.span)
     }
 
     @Test func `a route's parents come in its order, and what one excepts is asked directly from there on`() throws {

@@ -57,7 +57,7 @@ struct RecencyTests {
         let rules = try policy("parent a { pac a.pac }\nparent b { http p1:1 }\nroute x { via a }\nroute y { via b }")
             .rules
         let host = ["x", "y"]
-        let detours = host.compactMap { rules.route(host: $0.utf8Span.span, port: 80).detour }
+        let detours = host.compactMap { rules.route(host: $0.utf8Span.span, port: 80).parentList }
         try #require(detours.count == 2)
         func parents(_ names: String...) -> [Parent] {
             let found = names.map { PACWay.proxy(.http, host: $0, port: 8080) }

@@ -265,7 +265,7 @@ extension Configuration.Route {
         if decodesContent { words.append("decode") }
         if let minimum = tls?.minimum { words.append("tls minimum \(minimum)") }
         words += tls?.revocation.map { "tls revocation \($0)" } ?? []
-        if let detour { words.append("via \(detour.words)") }
+        if let parentList { words.append("via \(parentList.words)") }
         return words.joined(separator: " ")
     }
 }

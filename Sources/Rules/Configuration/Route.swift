@@ -38,13 +38,13 @@ extension Configuration {
         /// Nil: nothing is said of TLS.
         public let tls: TLSTerms?
         /// Nil: the origin is asked directly.
-        public internal(set) var detour: Detour?
+        public internal(set) var parentList: ParentList?
         public let rule: RuleReference
     }
 }
 
 /// `via` in a `route`: the parents that its requests go through. Immutable and shared.
-public final class Detour: Sendable, Equatable {
+public final class ParentList: Sendable, Equatable {
     public enum Hop: Sendable, Equatable {
         case parent(Configuration.Parent)
         /// Without a parent, when those before do not work.
@@ -58,7 +58,7 @@ public final class Detour: Sendable, Equatable {
         self.hops = hops
     }
 
-    public static func == (left: Detour, right: Detour) -> Bool { left === right || left.hops == right.hops }
+    public static func == (left: ParentList, right: ParentList) -> Bool { left === right || left.hops == right.hops }
 
     /// Whether a PAC file says some of its ways.
     public var isAutomatic: Bool {

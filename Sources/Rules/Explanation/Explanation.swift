@@ -62,7 +62,7 @@ public struct Explanation: Sendable {
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
             (address, rules.egress.permits(address, port: asked.port))
         }
-        let way = route.detour?.legs(to: request.host.utf8Span.span) ?? []
+        let way = route.parentList?.legs(to: request.host.utf8Span.span) ?? []
         parents = way.map { ExplainedParent($0, for: asked, by: rules) }
         authorization = rules.authorization(
             host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
@@ -129,12 +129,12 @@ struct ExplainedParent: Sendable, Equatable {
         let answers: [Configuration.Challenge.Answer]
     }
 
-    let leg: Detour.Leg
+    let leg: ParentList.Leg
     /// How the request goes.
     let passage: String
     let outlooks: [Outlook]
 
-    init(_ leg: Detour.Leg, for request: ExplainedRequest, by rules: RuleSet) {
+    init(_ leg: ParentList.Leg, for request: ExplainedRequest, by rules: RuleSet) {
         self.leg = leg
         guard case .server(let server, _) = leg else {
             passage = ""

@@ -114,7 +114,7 @@ struct ExplanationText {
         var words = [route.action.rawValue]
         if route.upgrade != nil { words.append("upgrade") }
         if route.decodesContent { words.append("decode") }
-        if let detour = route.detour { words.append("via \(detour.words)") }
+        if let parentList = route.parentList { words.append("via \(parentList.words)") }
         let what = words.joined(separator: ", ")
         return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"
     }
@@ -199,11 +199,11 @@ extension Explanation.Challenge {
 /// The parents that a request goes through, and what their challenges would be answered with.
 extension ExplanationText {
     mutating func addParents(_ explanation: Explanation) {
-        guard let detour = explanation.route.detour, explanation.route.action != .deny else { return }
-        if detour.isAutomatic {
+        guard let parentList = explanation.route.parentList, explanation.route.action != .deny else { return }
+        if parentList.isAutomatic {
             add("parent", "as the PAC file says, which is not asked here")
         } else if explanation.parents.isEmpty {
-            let names = detour.hops.compactMap { hop in
+            let names = parentList.hops.compactMap { hop in
                 if case .parent(let parent) = hop { parent.name } else { nil }
             }
             add("parent", "none: \(names.first ?? "the first") leaves \(explanation.request.host) alone")

@@ -57,7 +57,7 @@ struct RouteReader: BlockReader {
         draft.configuration.routes.append(
             .init(
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
-                decodesContent: inner.contains { $0.name == .decode }, tls: tls, detour: nil,
+                decodesContent: inner.contains { $0.name == .decode }, tls: tls, parentList: nil,
                 rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)
     }
@@ -109,7 +109,7 @@ struct RouteReader: BlockReader {
         let known = draft.parents.keys.sorted()
         var used: Set<String> = []
         for (index, values) in draft.detours where !log.isFull {
-            var hops: [Detour.Hop] = []
+            var hops: [ParentList.Hop] = []
             var names: Set<String> = []
             for value in values where !log.isFull {
                 if names.contains(value.text) {
@@ -128,7 +128,7 @@ struct RouteReader: BlockReader {
                         suggestion: Suggestion.nearest(to: value.text, among: known))
                 }
             }
-            if !hops.isEmpty { draft.configuration.routes[index].detour = Detour(hops) }
+            if !hops.isEmpty { draft.configuration.routes[index].parentList = ParentList(hops) }
         }
         guard !log.hasErrors else { return }
         for parent in draft.configuration.parents where !used.contains(parent.name) {

@@ -8,7 +8,7 @@ public final class RouteDecision: Sendable, Equatable {
     /// Nil: TLS as it is spoken without a word.
     public let tls: TLSTerms?
     /// Nil: the origin is asked directly.
-    public let detour: Detour?
+    public let parentList: ParentList?
     /// Nil: no route matched, and the request travels as it is.
     public let rule: RuleReference?
 
@@ -17,7 +17,7 @@ public final class RouteDecision: Sendable, Equatable {
         upgrade = route.upgrade
         decodesContent = route.decodesContent
         tls = route.tls
-        detour = route.detour
+        parentList = route.parentList
         rule = route.rule
     }
 
@@ -26,7 +26,7 @@ public final class RouteDecision: Sendable, Equatable {
         upgrade = nil
         decodesContent = false
         tls = nil
-        detour = nil
+        parentList = nil
         rule = nil
     }
 
@@ -36,7 +36,8 @@ public final class RouteDecision: Sendable, Equatable {
     public static func == (left: RouteDecision, right: RouteDecision) -> Bool {
         left === right
             || left.action == right.action && left.upgrade == right.upgrade
-                && left.decodesContent == right.decodesContent && left.tls == right.tls && left.detour == right.detour
+                && left.decodesContent == right.decodesContent && left.tls == right.tls
+                && left.parentList == right.parentList
                 && left.rule == right.rule
     }
 }

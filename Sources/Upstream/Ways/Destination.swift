@@ -37,7 +37,7 @@ public final class Destination {
         self.route = route
         self.upgrade = upgrade
         self.hops = hops
-        let isAutomatic = route.detour?.isAutomatic ?? false
+        let isAutomatic = route.parentList?.isAutomatic ?? false
         hopsEnd = isAutomatic ? 0 : .max
         relayedAddress = hops.isEmpty && !isAutomatic ? nil : IPAddress(origin.hostText)
         isProhibited = relayedAddress.map { !rules.egress.permits($0, port: origin.port).isPermitted } ?? false

@@ -72,7 +72,7 @@ struct OriginTable {
     private mutating func decideDestination(of origin: UpstreamServer, by rules: RuleSet) -> Destination {
         let host = origin.host
         let route = rules.route(host: host.span, port: origin.port)
-        let hops = parents.hops(of: route.detour, to: host.span)
+        let hops = parents.hops(of: route.parentList, to: host.span)
         guard origin.scheme == .http, let upgrade = route.upgrade else {
             return Destination(origin: origin, route: route, hops: hops, by: rules)
         }
@@ -83,8 +83,8 @@ struct OriginTable {
     }
 
     /// As `ParentTable`.
-    public mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
-        parents.hops(of: detour, to: host, found: found)
+    public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+        parents.hops(of: parentList, to: host, found: found)
     }
 
     /// Closes the connections that rest, those of clients that are logged in on them too.

@@ -26,9 +26,9 @@ struct ParentTable {
 
     /// The ways to a host that a route names, the first that works first. Empty: directly. Those that a PAC file says are
     /// missing.
-    public mutating func hops(of detour: Detour?, to host: Span<UInt8>) -> [Hop] {
-        guard let detour else { return [] }
-        let hops: [Hop] = detour.legs(to: host).map { leg in
+    public mutating func hops(of parentList: ParentList?, to host: Span<UInt8>) -> [Hop] {
+        guard let parentList else { return [] }
+        let hops: [Hop] = parentList.legs(to: host).map { leg in
             switch leg {
             case .direct: .direct
             case .server(let server, let name): .parent(parent(server, named: name))
@@ -50,10 +50,10 @@ struct ParentTable {
     /// All of them.
     ///
     /// - Parameter found: what PAC files say, by their parent's name.
-    public mutating func hops(of detour: Detour, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
+    public mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACWay]]) -> [Hop] {
         var hops: [Hop] = []
         defer { Self.acquaint(hops) }
-        for hop in detour.hops {
+        for hop in parentList.hops {
             guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }
             for server in group.servers { hops.append(.parent(parent(server, named: group.name))) }
             for way in found[group.name] ?? [] {

@@ -17,12 +17,12 @@ extension Upstreams {
     public func renewWays(
         to destination: Destination, by policy: Policy, for client: WaitingClient
     ) async throws(ExchangeFailure) {
-        guard !destination.knowsWays(at: loop.now), let detour = destination.route.detour else { return }
+        guard !destination.knowsWays(at: loop.now), let parentList = destination.route.parentList else { return }
         let origin = destination.origin
         let host = origin.host
         var found: [String: [PACWay]] = [:]
         var trouble: (group: Configuration.Parent, error: PACError?)?
-        for case .parent(let group) in detour.hops where group.automatic != nil && !group.excepts(host.span) {
+        for case .parent(let group) in parentList.hops where group.automatic != nil && !group.excepts(host.span) {
             do throws(PACError) {
                 let ways = try await policy.automaticParents[group.name]?
                     .ways(
@@ -34,7 +34,7 @@ extension Upstreams {
                 trouble = (group, error)
             }
         }
-        let hops = hops(of: detour, to: origin, found: found)
+        let hops = hops(of: parentList, to: origin, found: found)
         if hops.isEmpty, let trouble {
             if case .busy(let seconds) = trouble.error {
                 let sentence = "the PAC file of the parent \(trouble.group.name) is asked more than it can answer"

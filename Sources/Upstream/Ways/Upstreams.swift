@@ -37,9 +37,9 @@ public final class Upstreams {
     }
 
     /// As `ParentTable`.
-    public func hops(of detour: Detour, to origin: UpstreamServer, found: [String: [PACWay]]) -> [Hop] {
+    public func hops(of parentList: ParentList, to origin: UpstreamServer, found: [String: [PACWay]]) -> [Hop] {
         let host = origin.host
-        return origins.hops(of: detour, to: host.span, found: found)
+        return origins.hops(of: parentList, to: host.span, found: found)
     }
 
     /// From now on new requests follow this policy, and none goes on a connection that another one allowed.

@@ -2,7 +2,7 @@ import Crypto
 import HTTP
 import Upstream
 
-/// One request on its way: whoever asks, the working set, and where it goes. The machines that carry it get it from their
+/// One request on its way: the requester, the working set, and the destination. The machines that carry it get it from their
 /// caller at every step, and hold none of it themselves.
 public struct ForwardingContext {
     public let requester: Requester

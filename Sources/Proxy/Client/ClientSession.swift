@@ -74,7 +74,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester = Requester(stream, at: address, over: host.upstreams)
         restNumber = host.takeRestNumber()
         requester.wakeup.driver = self
-        requester.carrier = self
+        requester.observer = self
     }
 
     /// Waits for the first request, behind a handshake if the listener speaks TLS.
@@ -208,7 +208,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         stream.close()
         requester.logins.closeAll()
         requester.wakeup.driver = nil
-        requester.carrier = nil
+        requester.observer = nil
         host.forget(self)
     }
 
@@ -339,13 +339,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private func takeBack() {
         requester.presence.finish()
         if case .ended = phase { return }
-        requester.carrier = self
+        requester.observer = self
     }
 
     /// Hands the exchange to a task, which takes it from `stage` to its end.
     func serve(_ exchange: Exchange, from stage: RequestService.Stage) {
         phase = .served(exchange)
-        requester.carrier = nil
+        requester.observer = nil
         stream.wakeup = requester.wakeup
         if let upstream = exchange.upstream.stream {
             upstream.socket.observer = nil

@@ -23,7 +23,7 @@ public final class Requester {
     /// How the client shows that it has left.
     public var sign = Departure.reset
     /// The observer that carries requests on by the events of their channels; nil while a task does, and at its end.
-    public var carrier: (any ChannelObserver)?
+    public var observer: (any ChannelObserver)?
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
 
@@ -53,7 +53,7 @@ public final class Requester {
 
     /// From now on the events of that connection carry the request on, or wake the task that does.
     public func hear(_ upstream: ByteStream) {
-        if let carrier { return upstream.socket.rest(telling: carrier) }
+        if let observer { return upstream.socket.rest(telling: observer) }
         upstream.socket.observer = nil
         upstream.wakeup = wakeup
     }

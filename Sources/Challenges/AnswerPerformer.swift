@@ -6,7 +6,7 @@ import IO
 import Model
 
 /// Gives one request's answer, and says what responses mean for it: by the performer of the answer's binding.
-struct AnswerPerformer {
+final class AnswerPerformer {
     private enum Binding {
         case request(RequestPerformer)
         case connection(ConnectionPerformer)
@@ -24,8 +24,6 @@ struct AnswerPerformer {
         self.state = state
         self.context = context
     }
-
-    private var target: ByteBuffer { context.request.target }
 
     private var binding: Binding? {
         switch state.prepared?.authenticator.binding {
@@ -60,16 +58,16 @@ struct AnswerPerformer {
     }
 
     /// The answer is that from now on.
-    public mutating func take(_ prepared: PreparedAnswer) { state = .prepared(prepared) }
+    public func take(_ prepared: PreparedAnswer) { state = .prepared(prepared) }
 
     /// The request goes out without an answer.
-    public mutating func drop() {
+    public func drop() {
         state = .none
         omitsBody = false
     }
 
     /// The request goes out again, which the server has let pass: the answer of that time is given unasked.
-    public mutating func renew() { state.renew() }
+    public func renew() { state.renew() }
 
     /// Gets what a login needs before a connection is spent on it.
     ///
@@ -82,7 +80,7 @@ struct AnswerPerformer {
     /// Gets ready for the next token of a login, which claims the connection.
     ///
     /// - Parameter failures: as above.
-    public mutating func prepareLogin(failures: Int) async throws(AuthenticationError) {
+    public func prepareLogin(failures: Int) async throws(AuthenticationError) {
         omitsBody = false
         guard case .connection(let performer)? = binding, let answer else { return }
         let isOpening = try await performer.prepare(
@@ -92,7 +90,7 @@ struct AnswerPerformer {
 
     /// Appends the value of the field that answers.
     /// - Returns: whether an answer was given. Cookies of the client's alone are none, although they stand there.
-    public mutating func authorize(
+    public func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> Bool {
         switch binding {
@@ -103,8 +101,8 @@ struct AnswerPerformer {
             state.send(nil)
             return isDue
         case .session(let performer)?:
-            let now = context.loop.epochMilliseconds
-            guard let ticket = performer.authorize(target: context.request.target.readable, at: now, into: value) else {
+            let (request, now) = (context.request.target, context.loop.epochMilliseconds)
+            guard let ticket = performer.authorize(target: request.readable, at: now, into: value) else {
                 drop()
                 return false
             }
@@ -137,7 +135,7 @@ struct AnswerPerformer {
     ///
     /// - Parameter bodyDigest: of the response's content, once it was asked for by `needsBody`.
     public func proof(bodyDigest: [UInt8]?) -> Acceptance? {
-        let response = context.response
+        let (response, target) = (context.response, context.request.target)
         return switch binding {
         case .request(let performer)?:
             performer.proof(in: response, of: state.ticket, at: target.readable, bodyDigest: bodyDigest)

@@ -30,7 +30,7 @@ public struct ChallengedRequest {
 
 /// All that one request's challenges are met with. Nothing here changes while the request is under way, but the objects that
 /// it is made of do.
-public struct ChallengeContext {
+public final class ChallengeContext {
     public let source: AnswerSource
     public let request: ChallengedRequest
     /// Where the responses are read.

@@ -24,7 +24,7 @@ public final class ChallengeLoop {
 
     private let context: ChallengeContext
     private var task: ChallengeTask
-    private var performer: AnswerPerformer
+    private let performer: AnswerPerformer
     private var trouble = ChallengeTrouble.none
     private var turn = ChallengeTurn()
     /// Whether an answer of this request came back with a challenge.

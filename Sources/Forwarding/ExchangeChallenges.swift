@@ -78,7 +78,7 @@ extension ChallengeContext {
     ///   - exchange: the one that the request is sent for.
     ///   - target: as the challenger sees it.
     ///   - pages: the origin's, if a rule has a form for it.
-    init(
+    convenience init(
         of challenger: Challenger, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
         hasBody: Bool, pages: LoginForms? = nil
     ) {

@@ -174,8 +174,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 refuse(head)
             }
         case .exchanging(let exchange):
-            if channel === stream.socket { requester.notice(exchange) }
-            if !isAdvancing { advance(exchange) }
+            guard channel === stream.socket else {
+                if !isAdvancing { advance(exchange) }
+                return
+            }
+            // A client that has left has ended the exchange by then.
+            requester.notice(exchange)
+            wakeupSignalled()
         case .served(let exchange): requester.notice(exchange)
         case .tunnelling(let tunnel): if !isAdvancing { advance(tunnel) }
         case .lingering(let rest):

@@ -92,12 +92,11 @@ struct RequestSending: ~Copyable {
     /// Has the origin look at the request before it gets a large body: one that asks for a certificate only then would
     /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
     mutating func prepareForIdentity(_ context: ForwardingContext) {
-        guard !context.exchange.upstream.hasShownIdentity, !context.exchange.body.isEmpty,
-            !context.exchange.request.expectsContinue
-        else { return }
-        if case .length(let length) = context.exchange.body.framing, length <= ContinueExpectation.heldByOrigins {
+        let (exchange, held) = (context.exchange, ContinueExpectation.heldByOrigins)
+        guard !exchange.upstream.hasShownIdentity, !exchange.request.expectsContinue, !exchange.body.isEmpty else {
             return
         }
+        if case .length(let length) = exchange.body.framing, length <= held { return }
         expectation.isForIdentity = true
     }
 
@@ -162,7 +161,10 @@ struct RequestSending: ~Copyable {
                     continue
                 }
                 awaitResponse(context)
-                if !stream.isReadable, context.exchange.upstream.inbound.isEmpty { return .awaitsEvent }
+                if stream.isPlain, !stream.isReadable, context.exchange.upstream.inbound.isEmpty {
+                    try check(stream)
+                    return .awaitsEvent
+                }
             case .expecting:
                 guard try endsExpectation(context, of: stream) else { return .awaitsEvent }
             case .body:
@@ -376,9 +378,8 @@ struct RequestSending: ~Copyable {
         guard context.exchange.request.expectsContinue, !expectation.hasContinued else { return }
         expectation.hasContinued = true
         if !context.exchange.inbound.isEmpty || context.requester.stream.isReadable { return }
-        let out = context.exchange.outbound
-        out.clear()
-        out.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
+        context.exchange.outbound.clear()
+        context.exchange.outbound.append("HTTP/1.1 100 Continue\r\n\r\n" as StaticString)
         owesClient = true
     }
 

@@ -72,7 +72,7 @@ public final class LineWriter: Sendable {
     private let limit: Int
     private let calm: Duration
     private let tell: (@Sendable (Change) -> Void)?
-    private let pool = BlockingPool(threads: 1)
+    private let pool: BlockingPool
 
     /// For reports: there is nowhere to say that it takes none.
     public static let standardError = LineWriter(.standardError)
@@ -80,12 +80,14 @@ public final class LineWriter: Sendable {
     /// - Parameters:
     ///   - pending: bytes that wait at most.
     ///   - calm: how long nothing must be lost until a trouble is over: one that comes and goes is one.
+    ///   - pool: its one thread writes.
     ///   - tell: is told from any thread, and must not block.
     public init(
         _ file: OutputFile, pending: Int = 16 << 20, calm: Duration = .seconds(10),
-        tell: (@Sendable (Change) -> Void)? = nil
+        on pool: BlockingPool = BlockingPool(threads: 1), tell: (@Sendable (Change) -> Void)? = nil
     ) {
         state = Mutex(State(file: file))
+        self.pool = pool
         limit = pending
         self.calm = calm
         self.tell = tell

@@ -9,6 +9,9 @@ struct DepartureConversations {
             << connect h:80 pending
             client >> close
             server << close
+            log GET http://h/ -
+                error: connection_terminated
+                details: the client left
             """)
     }
 
@@ -20,6 +23,8 @@ struct DepartureConversations {
             << GET / HTTP/1.1
             client >> close
             server << close
+            log GET http://h/ -
+                error: connection_terminated
             """)
     }
 
@@ -44,6 +49,17 @@ struct DepartureConversations {
                       Authorization: Basic base64(u:p)
             server >> HTTP/1.1 200 OK
             client 2 << HTTP/1.1 200 OK
+            log GET http://h/ 200
+                rule: proxy.conf:6
+                scheme: basic
+                credential: a
+                attempts: 1
+                error: connection_terminated
+            log GET http://h/ 200
+                rule: proxy.conf:6
+                scheme: basic
+                credential: a
+                attempts: 1
             """)
     }
 
@@ -62,6 +78,12 @@ struct DepartureConversations {
                Content-Length: 10
             client >> close
             server << close
+            log GET http://h/ -
+                rule: proxy.conf:6
+                scheme: basic
+                credential: a
+                attempts: -
+                error: connection_terminated
             """)
     }
 
@@ -76,6 +98,8 @@ struct DepartureConversations {
             server << 5 bytes
             client >> close
             server << close
+            log POST http://h/ -
+                error: connection_terminated
             """)
     }
 
@@ -92,6 +116,8 @@ struct DepartureConversations {
             client << 10 bytes
             client >> close
             server << close
+            log GET http://h/ 200
+                error: connection_terminated
             """)
     }
 
@@ -104,6 +130,8 @@ struct DepartureConversations {
             client >> end
             server << close
             client << close
+            log GET http://h/ -
+                error: connection_terminated
             """)
     }
 
@@ -123,6 +151,8 @@ struct DepartureConversations {
                Expect: 100-continue
             client >> reset
             server << close
+            log POST http://h/ -
+                error: connection_terminated
             """)
     }
 

@@ -29,7 +29,9 @@ struct Performance {
             }
             try stage.settle()
             try stage.requireNothingUnnamed()
+            if script.speaksOfRecords { try stage.requireNoRecord() }
             try stage.leave()
+            try stage.requireBalancedLog()
             return nil
         } catch {
             let sentence = (error as? Failure)?.sentence ?? "\(error)"
@@ -44,7 +46,9 @@ struct Performance {
         }
         if place >= script.steps.count { lines.append("  ✘   (the end)") }
         lines.append("  ✘ \(sentence)")
-        return (lines + stage.unnamed.map { "    has come: \($0)" } + stage.reports.map { "    report: \($0)" })
+        return
+            (lines + stage.unnamed.map { "    has come: \($0)" } + stage.reports.map { "    report: \($0)" }
+            + stage.records.map { "    log: \($0)" })
             .joined(separator: "\n")
     }
 
@@ -55,6 +59,7 @@ struct Performance {
         case .expect(let party, let matter): try expect(party, matter)
         case .connect(let place, let outcome): try stage.answerDial(to: place, outcome)
         case .report(let text): try stage.requireReport(text)
+        case .log(let text): try stage.requireRecord(text)
         case .send, .pass, .reload, .file, .refresh:
             try stage.requireNothingUnnamed()
             try act(step.action)
@@ -68,7 +73,7 @@ struct Performance {
         case .reload(let rules): try stage.reload(rules)
         case .file(let name, let content): try stage.write(content, to: name)
         case .refresh: stage.refresh()
-        case .expect, .connect, .report: break
+        case .expect, .connect, .report, .log: break
         }
     }
 
@@ -89,18 +94,24 @@ struct Performance {
         switch matter {
         case .message(let message):
             end.sent = PlayedEnd.Progress(isChunked: message.isChunked)
-            end.send(message.bytes(stage.variables))
+            say(message.bytes(stage.variables), as: sender, on: end)
         case .content(let count):
             let content = PlayedContent.bytes(count, from: end.sent.count)
             end.sent.count += count
             end.send(end.sent.isChunked ? Array("\(String(count, radix: 16))\r\n".utf8) + content + [13, 10] : content)
         case .endOfContent: end.send(Array("0\r\n\r\n".utf8))
-        case .raw(let text): end.send(Array(stage.variables.filled(text).utf8))
+        case .raw(let text):
+            say(try Script.bytes(of: stage.variables.filled(text)), as: sender, on: end)
         case .close: end.close()
         case .end: end.endSending()
         case .reset: end.reset()
         case .accept, .refuse: break
         }
+    }
+
+    private func say(_ bytes: [UInt8], as sender: Script.Party, on end: PlayedEnd) {
+        if case .client = sender { stage.log.noteRequests(in: bytes) }
+        end.send(bytes)
     }
 
     // MARK: - From the proxy
@@ -121,7 +132,7 @@ struct Performance {
         case .endOfContent:
             try require(end.named.chunk == 0, "the last chunk is not over")
             try expect(Array("0\r\n\r\n".utf8), at: end)
-        case .raw(let text): try expect(Array(stage.variables.filled(text).utf8), at: end)
+        case .raw(let text): try expect(try Script.bytes(of: stage.variables.filled(text)), at: end)
         case .close:
             try require(end.end == .all, "the connection is not closed")
             end.namedEnd = .all

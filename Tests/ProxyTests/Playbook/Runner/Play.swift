@@ -12,7 +12,7 @@ import Testing
 ///     server << GET / HTTP/1.1              fields that are named must be there, those of `strict` must be named
 ///     server >> HTTP/1.1 200 OK             Content-Length is added; `Content-Length: -` leaves a field out
 ///     client >> 70000 bytes                 content, in the framing of the last head; `end of body` is the last chunk
-///     client << "0\r\n\r\n"                 just these bytes
+///     client << "0\r\n\r\n"                 just these bytes; `\xNN` is one
 ///     server >> close                       also: end (of sending), reset
 ///     client << close                       the proxy ended the connection; end: its sending
 ///     after 30s                             also: 250ms, 5min, 2h
@@ -20,13 +20,16 @@ import Testing
 ///     file NAME CONTENT                     writes a file, which the rules name as `file FILES/NAME`
 ///     refresh                               the files are read, as they are from time to time and after a refusal
 ///     report TEXT                           the proxy has told its operator
+///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
+///         credential: a                     other members; those of `LogText.strict` must be named, `-` is none
 ///     and client >> …                       together with the step before
 ///     # a remark
 ///
 /// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever
 /// got something. In a text `*` stands for anything, `{n}` for anything that is the same wherever it stands again, and
 /// `base64(u:p)` for what it says. Each step begins when the proxy has nothing more to do, and all that the proxy has sent
-/// by then, connections, heads, content and ends, must be named before something is said to it.
+/// by then, connections, heads, content and ends, must be named before something is said to it. Lines of the log need not be
+/// named, but where one is, all are; and in the end the log must have one line for each request, whether named or not.
 func play(
     rules: String = "", _ conversation: String, sourceLocation: SourceLocation = #_sourceLocation
 ) async {

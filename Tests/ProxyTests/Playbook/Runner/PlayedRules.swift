@@ -23,7 +23,7 @@ enum PlayedRules {
     }
 
     /// - Parameter files: the folder that the rules call `FILES`.
-    static func policy(_ text: String, files: String) throws -> ServicePolicy {
+    static func policy(_ text: String, files: String, log: AccessLog) throws -> ServicePolicy {
         var lines = ["listen 127.0.0.1:3128", "log off"]
         if !text.contains("clients {") { lines.append("clients { allow 127.0.0.0/8 }") }
         if !text.contains("egress {") { lines.append("egress { allow any; connect-ports any }") }
@@ -33,7 +33,8 @@ enum PlayedRules {
             throw Script.Flaw(sentence: "the rules are wrong: \(file.report)")
         }
         let credentials = ConfiguredCredentials(
-            configuration.credentials.compactMap { configured($0) }, environment: [:])
+            configuration.credentials.map { ConfiguredCredential(name: $0.name, content: $0.content) }, environment: [:]
+        )
         let accounts = try ClientAccounts(configuration.clients, nonceKey: nil)
         let rules = RuleSet(configuration)
         for trouble in credentials.refresh().errors.map({ "\($0)" }) + accounts.refresh() {
@@ -41,15 +42,8 @@ enum PlayedRules {
         }
         // The system's anchors take long to read, and nothing here is held against them.
         return ServicePolicy(
-            Policy(rules: rules, credentials: credentials, trust: try TrustSources(rules)), clients: accounts)
-    }
-
-    private static func configured(_ credential: Configuration.Credential) -> ConfiguredCredential? {
-        switch credential.content {
-        case .password(let user, let password):
-            ConfiguredCredential(name: credential.name, user: user, password: password)
-        case .token(let token): ConfiguredCredential(name: credential.name, content: .token(token))
-        case .identity, .oauth, .kerberos, .signature: nil
-        }
+            Policy(
+                rules: rules, credentials: credentials, trust: try TrustSources(rules), keepsRequestLines: true),
+            clients: accounts, log: log)
     }
 }

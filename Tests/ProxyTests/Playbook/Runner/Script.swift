@@ -44,6 +44,7 @@ struct Script {
         /// The files are read, as they are from time to time.
         case refresh
         case report(String)
+        case log(LogText)
     }
 
     /// Something that passes on a connection.
@@ -95,7 +96,12 @@ struct Script {
         return files
     }
 
-    private static let keywords = ["after ", "reload", "file ", "refresh", "report "]
+    /// Whether it names lines of the access log: then all of them.
+    var speaksOfRecords: Bool {
+        steps.contains { if case .log = $0.action { true } else { false } }
+    }
+
+    private static let keywords = ["after ", "reload", "file ", "refresh", "report ", "log "]
 
     private static func begins(_ line: Substring) -> Bool {
         let line = line.hasPrefix("and ") ? line.dropFirst(4).trimmed : line
@@ -133,6 +139,11 @@ struct Script {
         case "reload": return .reload(rest)
         case "refresh": return .refresh
         case "report": return .report(rest)
+        case "log":
+            guard let text = LogText(first.dropFirst(4).trimmed, lines.dropFirst()) else {
+                throw Flaw(sentence: "log METHOD TARGET STATUS")
+            }
+            return .log(text)
         case "file" where words.count > 1:
             return .file(String(words[1]), content: words.count > 2 ? unescaped(words[2]) : "")
         default: throw Flaw(sentence: "no step begins with “\(first)”")
@@ -175,6 +186,18 @@ struct Script {
 
     private static func unescaped(_ text: Substring) -> String {
         String(text).replacing("\\r", with: "\r").replacing("\\n", with: "\n")
+    }
+
+    /// Of a quotation; `\\xNN` is a byte.
+    static func bytes(of text: String) throws(Flaw) -> [UInt8] {
+        let pieces = text.split(separator: "\\x", omittingEmptySubsequences: false)
+        var bytes = Array((pieces.first ?? "").utf8)
+        for piece in pieces.dropFirst() {
+            guard let byte = UInt8(piece.prefix(2), radix: 16) else { throw Flaw(sentence: "“\\x\(piece)” is no byte") }
+            bytes.append(byte)
+            bytes += piece.dropFirst(2).utf8
+        }
+        return bytes
     }
 
     private static func milliseconds(_ text: String) throws(Flaw) -> Int {

@@ -21,6 +21,7 @@ final class Stage {
     private let shared: SharedState
     private let told: Told
     private let folder: String
+    let log: PlayedLog
     private var policy: ServicePolicy
     private var clients: [Int: PlayedEnd] = [:]
     /// In the order in which the conversation names them.
@@ -53,7 +54,8 @@ final class Stage {
         let counting = ClientCount(ClientCount.Limits(clients: 1000, perAddress: 1000), loops: 1) { line in
             told.lines.withLock { $0.append(line) }
         }
-        policy = try PlayedRules.policy(rules, files: folder)
+        log = try PlayedLog(in: folder)
+        policy = try PlayedRules.policy(rules, files: folder, log: log.log)
         worker = Worker(
             policy: policy, shared: shared, on: loop, in: network,
             room: Worker.Room(clients: counting, arrivals: 8, idle: 100))
@@ -93,7 +95,7 @@ final class Stage {
     // MARK: - Operators
 
     func reload(_ rules: String) throws {
-        policy = try PlayedRules.policy(rules, files: folder)
+        policy = try PlayedRules.policy(rules, files: folder, log: log.log)
         worker.adopt(policy)
     }
 
@@ -112,6 +114,33 @@ final class Stage {
             return true
         }
         if !isThere { throw Performance.Failure(sentence: "that was not reported") }
+    }
+
+    // MARK: - Records
+
+    /// The lines of the access log that no step has named.
+    var records: [Substring] {
+        readLog()
+        return log.unnamed
+    }
+
+    func requireRecord(_ text: LogText) throws {
+        readLog()
+        if let difference = log.nameNext(text, &variables) { throw Performance.Failure(sentence: difference) }
+    }
+
+    func requireNoRecord() throws {
+        if !records.isEmpty { throw Performance.Failure(sentence: "there are other lines in the log") }
+    }
+
+    func requireBalancedLog() throws {
+        readLog()
+        if let imbalance = log.imbalance { throw Performance.Failure(sentence: imbalance) }
+    }
+
+    private func readLog() {
+        worker.flushLog()
+        log.read()
     }
 
     // MARK: - Parties

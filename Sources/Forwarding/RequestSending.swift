@@ -222,7 +222,6 @@ struct RequestSending: ~Copyable {
 
     private mutating func awaitResponse(_ context: ForwardingContext) {
         if stage != .head {
-            context.exchange.record.bytesIn = context.exchange.body.count
             context.requester.stream.setDeadline(after: nil)
             context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         }

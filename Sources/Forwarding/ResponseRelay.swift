@@ -50,8 +50,8 @@ public struct ResponseRelay: ~Copyable {
     private var stage = Stage.head
     private var progress = BodyProgress(.none, of: .upstream, limits: .response)
     private var reframed: ReframedBody?
-    /// The bytes that move through the kernel, and their number.
-    private var splicing: (BodyRelay, Int)?
+    /// The bytes that move through the kernel, and how many of them the record does not have yet.
+    private var splicing: (relay: BodyRelay, uncounted: Int)?
     private var keeps = false
     /// Whether the client may have seen a byte of the response.
     private var isHeadSent = false
@@ -100,7 +100,6 @@ public struct ResponseRelay: ~Copyable {
             stage = .endingUpload
         case .endingUpload:
             guard upload?.endAtOnce() ?? true else { return .awaitsUpload }
-            if upload != nil { context.exchange.record.bytesIn = context.exchange.body.count }
             // One that refuses early may say that it reads on, and does not.
             if upload != nil, hasRefused(context) { context.exchange.upstream.reset() } else { leaveUpstream(context) }
             if upload != nil { keeps = keeps && context.exchange.body.isRead }
@@ -350,13 +349,16 @@ public struct ResponseRelay: ~Copyable {
     }
 
     private mutating func splice(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
-        guard let stream = context.exchange.upstream.stream, let (relay, count) = splicing else {
+        guard let stream = context.exchange.upstream.stream, let (relay, uncounted) = splicing else {
             throw Self.incomplete
+        }
+        defer {
+            context.exchange.record.bytesOut += uncounted - relay.unwritten
+            splicing?.uncounted = relay.unwritten
         }
         do throws(RelayError) {
             if let step = try advance(context, relay, from: stream) { return step }
         } catch {
-            context.exchange.record.bytesOut += count - relay.unwritten
             switch error {
             case .target: throw .clientLost
             case .source(.timedOut):
@@ -364,7 +366,6 @@ public struct ResponseRelay: ~Copyable {
             case .source: throw Self.incomplete
             }
         }
-        context.exchange.record.bytesOut += count
         return try endResponse(context)
     }
 

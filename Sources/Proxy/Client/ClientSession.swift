@@ -221,8 +221,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
     func finish(_ exchange: Exchange, goesOn: Bool, lingers: Bool = false) {
         exchange.record.milliseconds = Int(clamping: requester.loop.now &- exchange.startedAt)
-        // A client that left before its request was whole made none.
         let record = exchange.record
+        record.bytesIn = exchange.body.count
+        // A client that left before its request was whole made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         exchange.reset()
         let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed

@@ -27,6 +27,7 @@ final class BlindTunnel {
             on: requester.loop, sent: exchange.inbound, early: opened.early)
         exchange.inbound.clear()
         record = exchange.record
+        record.bytesIn = exchange.body.count
         requester.metrics.add(to: .tunnelsOpened)
     }
 

@@ -100,6 +100,7 @@ struct DepartureConversations {
             server << close
             log POST http://h/ -
                 error: connection_terminated
+                bytes_in: 5
             """)
     }
 
@@ -118,6 +119,7 @@ struct DepartureConversations {
             server << close
             log GET http://h/ 200
                 error: connection_terminated
+                bytes_out: 10
             """)
     }
 

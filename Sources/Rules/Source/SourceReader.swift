@@ -1,3 +1,5 @@
+import Model
+
 /// The outside of a rule file: other files and the environment. The command line reads the real
 /// ones; a test plays them, which keeps this target pure.
 public protocol SourceReader {

@@ -1,5 +1,6 @@
 import Glibc
 import IO
+import Model
 import Rules
 
 /// Where the rule file is when the command line does not say.

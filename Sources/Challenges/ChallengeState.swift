@@ -48,7 +48,7 @@ public final class ChallengeState: Sendable {
     /// credential of their own are answered with.
     public func keep(_ credential: Credential, for space: ProtectionSpace) async {
         do throws(CredentialStorageError) {
-            if let user = credential.user, let known = try await storage.credentials(for: space)[user],
+            if let user = credential.user, let known = storage.credentials(for: space)[user],
                 known.password == credential.password
             {
                 return

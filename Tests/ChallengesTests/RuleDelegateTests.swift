@@ -73,7 +73,7 @@ struct RuleDelegateTests {
         let storage = MemoryCredentialStorage()
         let space = Self.negotiate("any.example").protectionSpace
         try await storage.set(Credential(name: "", user: "u", password: Secret("p")), for: space)
-        let stored = try #require(try await storage.credentials(for: space)["u"])
+        let stored = try #require(storage.credentials(for: space)["u"])
         let ofURL = Credential(name: "url:u", user: "u", password: Secret("p"))
         #expect(stored.canAnswer(space) && !ofURL.canAnswer(space))
         let delegate = try Self.delegate()

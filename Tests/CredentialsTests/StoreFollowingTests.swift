@@ -112,7 +112,7 @@ import Testing
         try database.rows("DELETE FROM attache_removals")
         try database.rows("UPDATE attache_revision SET forgotten = latest")
         try theirs.follow(within: 0)
-        #expect(try await theirs.storage.credentials(for: space).keys.sorted() == ["b"])
+        #expect(theirs.storage.credentials(for: space).keys.sorted() == ["b"])
     }
 
     /// What is in a file and its log, as another file without one.

@@ -150,7 +150,9 @@ struct StoreMigrationTests {
             for index in ["credentials_revision", "refusals_name"] {
                 try connection.rows("DROP INDEX attache_\(index)")
             }
-            try connection.rows("ALTER TABLE attache_credentials DROP COLUMN revision")
+            for column in ["revision", "kind"] {
+                try connection.rows("ALTER TABLE attache_credentials DROP COLUMN \(column)")
+            }
             try connection.rows(
                 kind == .sqlite ? "PRAGMA user_version = 1" : "UPDATE attache_schema SET version = 1")
         }
@@ -171,7 +173,7 @@ struct StoreMigrationTests {
         }
         #expect(try version() == 1)
         let store = try open(try reopened(), key)
-        #expect(try version() == 2)
+        #expect(try version() == 3)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.spaces.parked.entries.map(\.version) == [refused])

@@ -165,7 +165,7 @@ struct StoreOperationTests {
                 }
             case .remove(let user, let space): try await storage.remove(user: user, for: space)
             case .makeDefault(let user, let space):
-                if let credential = try await storage.credentials(for: space)[user] {
+                if let credential = storage.credentials(for: space)[user] {
                     try await storage.setDefault(credential, for: space)
                 }
             }

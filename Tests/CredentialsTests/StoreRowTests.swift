@@ -14,12 +14,6 @@ struct StoreRowTests {
     private static let space = ProtectionSpace(
         origin: Origin(host: "host", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
 
-    private final class Said: Sendable {
-        private let texts = Mutex<[String]>([])
-        func add(_ text: String) { texts.withLock { $0.append(text) } }
-        var all: [String] { texts.withLock { $0 } }
-    }
-
     /// A store that several processes open, each by itself.
     private func shared(_ kind: StoreMigrationTests.Kind) throws -> () throws -> any CredentialDatabase {
         switch kind {
@@ -73,7 +67,7 @@ struct StoreRowTests {
     ]
 
     private static func insertion(_ columns: String) -> String {
-        "INSERT INTO attache_credentials (\(StoreTable.credentials.columns), revision) VALUES (\(columns), $2)"
+        "INSERT INTO attache_credentials (\(StoreTable.credentials.columns), revision) VALUES (\(columns), 'password', $2)"
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)
@@ -235,4 +229,11 @@ struct StoreRowTests {
         try StoreFile.open(path).put(credential, for: space, asDefault: true)
         #expect(try StoreFile.open(path).storage.defaultCredential(for: space)?.password == Secret("p"))
     }
+}
+
+/// The reports of a store.
+final class Said: Sendable {
+    private let texts = Mutex<[String]>([])
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+    var all: [String] { texts.withLock { $0 } }
 }

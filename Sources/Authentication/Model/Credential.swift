@@ -13,6 +13,7 @@ public final class Credential: Sendable {
         case grant(TokenGrant)
         /// A Kerberos principal with its proof.
         case principal
+        case trust(TrustException)
     }
 
     public let content: Content
@@ -34,15 +35,15 @@ public final class Credential: Sendable {
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
-    /// A user and a password in a storage that tells its values apart itself: what was set again is another value even
-    /// where the password is the same. `name` is what logs and explanations call it.
+    /// A credential in a storage that tells its values apart itself: what was set again is another value even where its
+    /// content is the same. `name` is what logs and explanations call it.
     ///
-    /// - Parameter principal: the user's Kerberos principal; nil where no KDC is asked.
+    /// - Parameter principal: the Kerberos principal of a user and a password; nil where no KDC is asked.
     public init(
-        name: String, user: String, password: Secret, persistence: Persistence, fingerprint: UInt128,
+        name: String, content: Content, persistence: Persistence, fingerprint: UInt128,
         principal: (any KerberosPrincipal)? = nil
     ) {
-        content = .password(user: user, password: password)
+        self.content = content
         self.principal = principal
         self.persistence = persistence
         version = CredentialVersion(name: name, fingerprint: fingerprint)
@@ -73,6 +74,16 @@ public final class Credential: Sendable {
             ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
             secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
         version = CredentialVersion(name: name, fingerprint: fingerprint)
+    }
+
+    /// An exception for a server's key. `name` is what logs and explanations call it.
+    public init(name: String, trust exception: TrustException, persistence: Persistence = .session) {
+        content = .trust(exception)
+        principal = nil
+        self.persistence = persistence
+        version = CredentialVersion(
+            name: name,
+            fingerprint: CredentialFingerprint.of(["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
     }
 
     /// The grant of a token. `name` is its name in logs and explanations.
@@ -119,15 +130,20 @@ public final class Credential: Sendable {
         if case .signingKey(let key) = content { key } else { nil }
     }
 
+    public var trustException: TrustException? {
+        if case .trust(let exception) = content { exception } else { nil }
+    }
+
     /// Whether it is of a kind that the space's method has a use for.
     public func canAnswer(_ space: ProtectionSpace) -> Bool {
         switch (content, space.authenticationMethod) {
         case (.password, .negotiate): principal != nil
         case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .htmlForm),
             (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer), (.signingKey, .default),
-            (.principal, .negotiate):
+            (.principal, .negotiate), (.trust, .serverTrust):
             true
-        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _), (.principal, _): false
+        case (.password, _), (.identity, _), (.token, _), (.grant, _), (.signingKey, _), (.principal, _), (.trust, _):
+            false
         }
     }
 

@@ -1,10 +1,11 @@
-/// Credentials by protection space and user, one of them the space's default.
+/// Credentials by protection space and user, one of them the space's default. What is no user's, as a token or a certificate,
+/// has a name in the user's place; an exception for a server's key is named by its pin.
 ///
 /// Implementations answer from any task; each call is atomic. What requests ask on their way is answered from memory, at
 /// once, whatever the storage is made of.
 public protocol CredentialStorage: Sendable {
-    /// The space's credentials by user name.
-    func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential]
+    /// The space's credentials by user name, at this moment.
+    func credentials(for space: ProtectionSpace) -> [String: Credential]
     func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]]
     func defaultCredential(for space: ProtectionSpace) -> Credential?
     /// Which value the user's credential has at this moment, or nil.
@@ -42,14 +43,14 @@ public struct CredentialChange: Sendable, Hashable {
 
 /// A failure of a store.
 public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A store keeps credentials by user name; this one has none.
-    case noUser(credential: String)
+    /// It is of no kind that is kept for that space, or has no name to keep it under.
+    case unkept(credential: String)
     /// The store cannot be reached or refused the operation; the text is fit for logs.
     case unavailable(String)
 
     public var description: String {
         switch self {
-        case .noUser(let credential): "credential \(credential) has no user name to store it under"
+        case .unkept(let credential): "credential \(credential) is none that can be stored for such a challenge"
         case .unavailable(let cause): "the credential store is unavailable: \(cause)"
         }
     }

@@ -24,13 +24,15 @@ public struct ProtectionSpace: Sendable, Hashable {
         origin.protocol == .https || !authenticationMethod.revealsCredential
     }
 
-    /// The server whatever its realm and method, for which a user and a password can be kept that answer where nothing
-    /// more particular is: files like netrc know no more. Nil for methods that want something else than a password.
+    /// The space of which a credential answers where nothing more particular is kept: for methods that want a password
+    /// the server whatever its realm and method, as files like netrc know no more; for a token the server whatever its
+    /// realm. Nil where there is none.
     public var general: ProtectionSpace? {
         switch authenticationMethod {
-        case .basic, .digest, .ntlm, .negotiate:
+        case .basic, .digest, .ntlm, .negotiate, .htmlForm:
             ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
-        case .bearer, .htmlForm, .clientCertificate, .serverTrust, .default: nil
+        case .bearer where realm != nil: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
+        case .bearer, .clientCertificate, .serverTrust, .default: nil
         }
     }
 }

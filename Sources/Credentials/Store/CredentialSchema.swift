@@ -1,3 +1,4 @@
+import Authentication
 import Database
 
 /// The common part of both databases' later schemas.
@@ -52,4 +53,9 @@ enum CredentialSchema {
             "CREATE INDEX attache_tokens_revision ON attache_tokens (revision)",
         ]
     }
+
+    /// Version 3: a credential may be another thing than a password, and says which.
+    static let kinds = [
+        "ALTER TABLE attache_credentials ADD COLUMN kind text NOT NULL DEFAULT '\(CredentialKind.password.rawValue)'"
+    ]
 }

@@ -72,7 +72,7 @@ enum CredentialTables {
         var unreadable: [UnreadableCredential] = []
         let isEverything = revision == beginning
         try connection.forEachRow(
-            "SELECT \(space), \"user\", is_default, sealed FROM attache_credentials"
+            "SELECT \(space), \"user\", is_default, sealed, kind FROM attache_credentials"
                 + (isEverything ? "" : " WHERE revision > $1"),
             isEverything ? [] : [.integer(revision)]
         ) { row throws(DatabaseError) in
@@ -102,14 +102,17 @@ enum CredentialTables {
         if row.isDefault { try clearDefault(of: row.space, but: row.user, at: revision, connection) }
         try connection.rows(
             """
-            INSERT INTO attache_credentials (\(space), "user", is_default, sealed, revision)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            INSERT INTO attache_credentials (\(space), "user", is_default, sealed, revision, kind)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             ON CONFLICT (\(space), "user") DO UPDATE SET
-                sealed = excluded.sealed, revision = excluded.revision,
+                sealed = excluded.sealed, revision = excluded.revision, kind = excluded.kind,
                 is_default = CASE WHEN 1 IN (excluded.is_default, attache_credentials.is_default) THEN 1 ELSE 0 END
             """,
             row.space.columns
-                + [.text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed), .integer(revision)])
+                + [
+                    .text(row.user), .integer(row.isDefault ? 1 : 0), .bytes(row.sealed), .integer(revision),
+                    .text(row.kind.rawValue),
+                ])
         try removeRefusals(of: row.space.credentialName(of: row.user), at: revision, connection)
     }
 

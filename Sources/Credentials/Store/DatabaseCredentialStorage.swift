@@ -39,7 +39,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
 
     // MARK: - Reading
 
-    func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
+    func credentials(for space: ProtectionSpace) -> [String: Credential] {
         let users = state.withLock { $0.view.users(for: space) }
         var credentials: [String: Credential] = [:]
         for user in users { credentials[user] = credential(of: user, for: space) }
@@ -201,7 +201,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
             do throws(CryptoError) {
                 row = try StoredCredential(credential, for: space, isDefault: asDefault, sealedWith: key)
             } catch { throw .unavailable("\(error)") }
-            guard let row else { throw .noUser(credential: credential.version.name) }
+            guard let row else { throw .unkept(credential: credential.version.name) }
             return .put(row)
         }
     }

@@ -10,7 +10,7 @@ public final class MemoryCredentialStorage: CredentialStorage {
 
     public init() {}
 
-    public func credentials(for space: ProtectionSpace) async throws(CredentialStorageError) -> [String: Credential] {
+    public func credentials(for space: ProtectionSpace) -> [String: Credential] {
         spaces.withLock { $0.credentials(for: space) }
     }
 
@@ -53,17 +53,16 @@ public final class MemoryCredentialStorage: CredentialStorage {
     private func put(
         _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
     ) throws(CredentialStorageError) {
-        guard let user = credential.user, let password = credential.password else {
-            throw .noUser(credential: credential.version.name)
+        guard let name = credential.storedName(for: space) else {
+            throw .unkept(credential: credential.version.name)
         }
         // Set again is another value: whoever does so wants another try.
         let kept = Credential(
-            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
-            fingerprint: .random(in: .min ... .max), principal: KerberosTickets(user, .password(password)))
+            content: credential.content, keptAs: name, for: space, fingerprint: .random(in: .min ... .max))
         spaces.withLock { spaces in
-            spaces.put(kept, of: user, for: space, asDefault: asDefault)
+            spaces.put(kept, of: name, for: space, asDefault: asDefault)
             generation.add(1, ordering: .relaxed)
-            listeners.tell(CredentialChange(asDefault ? .madeDefault : .set, space: space, user: user))
+            listeners.tell(CredentialChange(asDefault ? .madeDefault : .set, space: space, user: name))
         }
     }
 }

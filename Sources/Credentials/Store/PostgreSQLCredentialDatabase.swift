@@ -163,6 +163,7 @@ private enum PostgreSQLSchema {
             """,
         ],
         CredentialSchema.numberedChanges(bytes: "bytea"),
+        CredentialSchema.kinds,
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

@@ -42,7 +42,7 @@ extension ProtectionSpace {
 }
 
 extension StoredCredential {
-    /// Of a row: the space's columns, user, default, sealed.
+    /// Of a row: the space's columns, user, default, sealed, kind.
     init(row: some DatabaseRow) throws(UnreadableCredential) {
         guard let space = ProtectionSpace(row: row) else {
             throw UnreadableCredential(row, ProtectionSpace.fault(of: row))
@@ -51,6 +51,11 @@ extension StoredCredential {
         guard let isDefault = row.integer(7), let sealed = row.bytes(8) else {
             throw UnreadableCredential(
                 row, "its content was not written by this program", place: CredentialPlace(space: space, user: user))
+        }
+        guard row.text(9) == space.authenticationMethod.storedKind.rawValue else {
+            throw UnreadableCredential(
+                row, "its kind is '\(row.words(9).prefix(40))', which only a later version of this program may know",
+                place: CredentialPlace(space: space, user: user))
         }
         self.init(space: space, user: user, isDefault: isDefault != 0, sealed: sealed)
     }

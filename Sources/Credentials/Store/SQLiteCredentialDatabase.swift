@@ -56,6 +56,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
             """,
         ],
         CredentialSchema.numberedChanges(bytes: "BLOB"),
+        CredentialSchema.kinds,
     ]
 
     /// Opens the store, or makes an empty one.

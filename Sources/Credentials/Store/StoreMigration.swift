@@ -113,7 +113,7 @@ enum StoreTable: String, Sendable, CaseIterable {
     /// All columns but the number of the change, and the numbers that a table gives its rows.
     var columns: String {
         switch self {
-        case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed"
+        case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"
         case .refusals: "\(CredentialTables.space), name, fingerprint"
         case .spaces: "\(CredentialTables.space), extents, accepted, day"
         case .tokens: "name, fingerprint, sealed, ends_at, renews_at"

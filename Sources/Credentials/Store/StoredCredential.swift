@@ -12,9 +12,6 @@ struct StoredCredential: Sendable, Hashable {
     /// The secret under the store's data key, for this space and user only.
     let sealed: [UInt8]
 
-    /// The kind of secret in the box.
-    private static let password = UInt8(ascii: "p")
-
     init(space: ProtectionSpace, user: String, isDefault: Bool, sealed: [UInt8]) {
         self.space = space
         self.user = user
@@ -26,33 +23,25 @@ struct StoredCredential: Sendable, Hashable {
     init?(
         _ credential: Credential, for space: ProtectionSpace, isDefault: Bool, sealedWith key: SealingKey
     ) throws(CryptoError) {
-        guard let user = credential.user, let password = credential.password else { return nil }
-        var content: [UInt8] = []
-        // An array that grows leaves what it held where it stood.
-        content.reserveCapacity(1 + password.count)
-        content.append(Self.password)
-        password.withBytes { bytes in
-            for offset in 0..<bytes.count { content.append(bytes[offset]) }
+        guard let name = credential.storedName(for: space), let content = StoredContent.secret(of: credential) else {
+            return nil
         }
-        let context = Self.context(space, user: user)
-        sealed = try key.seal(Secret(wiping: &content), for: context.span)
+        sealed = try key.seal(content, for: Self.context(space, user: name).span)
         self.space = space
-        self.user = user
+        user = name
         self.isDefault = isDefault
     }
 
     /// - Throws: `notOurs` when the row is another's, or was changed outside.
     func credential(openedWith key: SealingKey) throws(CryptoError) -> Credential {
         let context = Self.context(space, user: user)
-        let content = try key.open(sealed.span, for: context.span)
-        let password: Secret? = content.withBytes { bytes in
-            bytes.count > 0 && bytes[0] == Self.password ? Secret(bytes.extracting(1..<bytes.count)) : nil
-        }
-        guard let password else { throw .notOurs }
-        return Credential(
-            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent,
-            fingerprint: Self.fingerprint(of: sealed), principal: KerberosTickets(user, .password(password)))
+        let secret = try key.open(sealed.span, for: context.span)
+        guard let content = StoredContent.content(in: secret, of: user, for: space) else { throw .notOurs }
+        return Credential(content: content, keptAs: user, for: space, fingerprint: Self.fingerprint(of: sealed))
     }
+
+    /// The kind of its secret.
+    var kind: CredentialKind { space.authenticationMethod.storedKind }
 
     var version: CredentialVersion {
         CredentialVersion(name: space.credentialName(of: user), fingerprint: Self.fingerprint(of: sealed))

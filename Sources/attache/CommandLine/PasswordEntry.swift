@@ -7,26 +7,17 @@ enum PasswordEntry {
     private static let longest = 511
     /// bcrypt does not look at what comes behind.
     private static let longestForBcrypt = 72
+    private static let standardInput = SecretFile(path: "-", noun: "the password")
 
     /// - Parameter method: how a hash is made of it; nil: none is.
     static func read(for method: PasswordHash.Method?) throws(CommandError) -> Secret {
-        try checked(Terminal.isStandardInput ? try ask() : try readStandardInput(), method)
+        try checked(Terminal.isStandardInput ? try ask() : try standardInput.readLine(limit: longest), method)
     }
 
     /// - Parameter file: where it stands; nil: as above.
     static func read(from file: String?) throws(CommandError) -> Secret {
         guard let file else { return try read(for: nil) }
-        let content: [UInt8]
-        do throws(FileError) {
-            content = try SmallFile.read(file, limit: longest + 2)
-        } catch {
-            switch error {
-            case .tooLarge: throw .failed(tooLong(longest))
-            case .system(let errno):
-                throw .failed("cannot read the password from \(file): \(IOError.sentence(for: errno))")
-            }
-        }
-        return try checked(withoutEnd(content), nil)
+        return try checked(try SecretFile(path: file, noun: "the password").readLine(limit: longest), nil)
     }
 
     private static func checked(
@@ -37,11 +28,6 @@ enum PasswordEntry {
         let secret = Secret(wiping: &bytes)
         if let reason { throw .failed(reason) }
         return secret
-    }
-
-    private static func withoutEnd(_ text: [UInt8]) -> [UInt8] {
-        guard text.last == UInt8(ascii: "\n") else { return text }
-        return text.dropLast(text.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)
     }
 
     private static func ask() throws(CommandError) -> [UInt8] {
@@ -63,18 +49,6 @@ enum PasswordEntry {
         } catch { throw .failed("\(error)") }
         guard let first = answers.first, let second = answers.second else { throw .failed("no password was given") }
         return (first, second)
-    }
-
-    private static func readStandardInput() throws(CommandError) -> [UInt8] {
-        do throws(FileError) {
-            return withoutEnd(try SmallFile.readStandardInput(limit: longest + 2))
-        } catch {
-            switch error {
-            case .tooLarge: throw .failed(tooLong(longest))
-            case .system(let errno):
-                throw .failed("cannot read the password from standard input: \(IOError.sentence(for: errno))")
-            }
-        }
     }
 
     private static func reason(against password: [UInt8], _ method: PasswordHash.Method?) -> String? {

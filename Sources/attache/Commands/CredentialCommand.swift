@@ -7,7 +7,7 @@ import Rules
 /// `attache credential`: shows and changes what the credential store holds.
 struct CredentialCommand: Command {
     private enum Work {
-        case set(CredentialSubject, passwordFile: String?, isDefault: Bool?)
+        case set(CredentialSubject, CredentialEntry, isDefault: Bool?)
         case list
         case remove(CredentialSubject)
         case makeDefault(CredentialSubject)
@@ -26,14 +26,18 @@ struct CredentialCommand: Command {
         try action.check(arguments)
         switch action {
         case .set:
-            let subject = try CredentialSubject(arguments)
+            let entry = try CredentialEntry(arguments)
+            let subject = try CredentialSubject(arguments, entry: entry)
             try Self.checkPersistence(arguments)
-            work = .set(
-                subject, passwordFile: arguments.value(of: "password-file"),
-                isDefault: try arguments.yesOrNo("default"))
+            work = .set(subject, entry, isDefault: try arguments.yesOrNo("default"))
         case .list: work = .list
         case .remove: work = .remove(try CredentialSubject(arguments))
-        case .makeDefault: work = .makeDefault(try CredentialSubject(arguments))
+        case .makeDefault:
+            let subject = try CredentialSubject(arguments)
+            if subject.space.authenticationMethod == .serverTrust {
+                throw arguments.error("every exception of a server counts: none is its default")
+            }
+            work = .makeDefault(subject)
         case .take: work = .take(try CredentialImport(arguments))
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
         }
@@ -73,15 +77,16 @@ struct CredentialCommand: Command {
             }
         }
         switch work {
-        case .set(let subject, let passwordFile, let isDefault):
+        case .set(let subject, let entry, let isDefault):
             // Asked first: nothing is opened for somebody who thinks better of it.
-            let password = try PasswordEntry.read(from: passwordFile)
+            let value = try entry.read()
+            let credential = value.credential(named: subject.name(of: value), for: subject.space)
             try openOrMake { store throws(CommandError) in
-                try store.set(subject.user, password, for: subject.space, asDefault: isDefault)
+                try store.set(credential, for: subject.space, asDefault: isDefault)
             }
         case .list: CredentialListing.show(try StoreEditing(place).rows)
-        case .remove(let subject): try StoreEditing(place).remove(subject.user, for: subject.space)
-        case .makeDefault(let subject): try StoreEditing(place).makeDefault(subject.user, for: subject.space)
+        case .remove(let subject): try StoreEditing(place).remove(subject.name(), for: subject.space)
+        case .makeDefault(let subject): try StoreEditing(place).makeDefault(subject.name(), for: subject.space)
         case .take(let taking): try run(taking)
         case .export(let key): try StoreEditing(place).export(sealedWith: key)
         }
@@ -123,15 +128,25 @@ extension CredentialCommand {
             CommandOption(
                 name: "method", value: "METHOD",
                 summary: [
-                    "basic (default), digest, ntlm, negotiate, or any: whichever of them the",
-                    "server asks for, in whatever realm; the last three have no realm; 'import'",
-                    "takes any; negotiate is answered where a rule names it",
+                    "basic (default), digest, ntlm, negotiate, html-form, or any: whichever of them",
+                    "the server asks for, in whatever realm; the last four have no realm; 'import'",
+                    "takes any; negotiate is answered where a rule names it; and bearer,",
+                    "client-certificate, server-trust, which 'remove' and 'default' are told",
                 ]),
             CommandOption(
                 name: "proxy", value: "yes|no", summary: ["whether a proxy asks for it, with 407; default: no"]),
             CommandOption(
                 name: "password-file", value: "FILE",
-                summary: ["where 'set' finds the password; one newline at its end is no part of it"]),
+                summary: [
+                    "where 'set' finds the password; one newline at its end is no part of it;", "'-': standard input",
+                ]),
+            CommandOption(
+                name: "token", value: "FILE", summary: ["a bearer token, in the place of a user's password"]),
+            CommandOption(
+                name: "certificate", value: "FILE",
+                summary: ["a certificate for servers that ask for one, with those above it: PEM or PKCS#12"]),
+            CommandOption(
+                name: "passphrase", value: "FILE", summary: ["opens the certificate's key, or the PKCS#12 file"]),
             CommandOption(
                 name: "default", value: "yes|no",
                 summary: [
@@ -147,8 +162,11 @@ extension CredentialCommand {
                 name: "protocol", value: "NAME",
                 summary: ["how the hosts of a netrc file are spoken to: https (default), http or ftp"]),
             CommandOption(
-                name: "key", value: "file|env",
-                summary: ["the key that opens an export: 'file NAME' or 'env NAME'"]),
+                name: "key", value: "FILE|file|env",
+                summary: [
+                    "the certificate's key, where it stands in a file of its own; with 'import', the",
+                    "key that opens an export: 'file NAME' or 'env NAME'",
+                ]),
             CommandOption(name: "dry-run", summary: ["show the credentials that 'import' would keep, and keep none"]),
             CommandOption(
                 name: "to", value: "file|env",
@@ -161,7 +179,13 @@ extension CredentialCommand {
             password. It asks for the password twice without showing it; where standard input is no terminal,
             it is read from there. 'remove URL USER' forgets it. 'default URL USER' makes it the one that the
             space's challenges are answered with where the rules say 'default' or nothing. 'list' shows
-            them all, and no secret.
+            them all with their kind and, where it is known, their last day, and no secret. The URL
+            socks5://HOST:PORT is a parent's.
+
+            'set URL --token FILE' keeps a bearer token, 'set URL --certificate FILE --key FILE' a certificate
+            with its key; '-' is standard input. NAME tells it from others of the server: 'token', and the
+            certificate's subject, where none is said. 'attache trust HOST:PORT --accept' keeps an exception
+            for a server's key.
 
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
@@ -175,6 +199,7 @@ extension CredentialCommand {
             A running proxy that has the store open goes by a change within a second.
 
                 attache credential set http://ci.example.com/ builder --realm Jenkins --method digest
+                attache credential set https://api.example.com/ --token /run/secrets/token
                 attache credential import ~/.netrc --dry-run
             """)
 }
@@ -189,7 +214,11 @@ private enum CredentialAction: String, CaseIterable {
     /// The options that mean something here, apart from `--config`.
     private var options: Set<String> {
         switch self {
-        case .set: ["realm", "method", "proxy", "password-file", "default", "persistence"]
+        case .set:
+            [
+                "realm", "method", "proxy", "password-file", "token", "certificate", "key", "passphrase", "default",
+                "persistence",
+            ]
         case .list: []
         case .remove, .makeDefault: ["realm", "method", "proxy"]
         case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
@@ -204,27 +233,5 @@ private enum CredentialAction: String, CaseIterable {
         where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
             throw arguments.error("'\(rawValue)' has no use for '--\(option.name)'")
         }
-    }
-}
-
-/// The credential that a command line speaks of.
-private struct CredentialSubject {
-    let space: ProtectionSpace
-    let user: String
-
-    init(_ arguments: Arguments) throws(CommandError) {
-        guard let url = arguments.operand(1), let user = arguments.operand(2) else {
-            throw arguments.error("\(arguments.operand(1) == nil ? "URL and USER are" : "USER is") missing")
-        }
-        if user.isEmpty || Console.printable(user) != user { throw arguments.error("'USER' is no user's name") }
-        let realm = try SpaceTerms(arguments, defaultMethod: .basic)
-        if realm.method == .basic, user.contains(":") {
-            throw arguments.error("a user's name cannot have a colon in it")
-        }
-        let isProxy = try arguments.yesOrNo("proxy") ?? false
-        do throws(ExplanationError) {
-            space = realm.space(of: try Origin(url: url, isProxy: isProxy))
-        } catch { throw arguments.error(error.sentence) }
-        self.user = user
     }
 }

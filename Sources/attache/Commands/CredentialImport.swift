@@ -37,7 +37,7 @@ struct CredentialImport {
             throw arguments.error(Arguments.unknown("protocol", scheme, among: ["https", "http", "ftp"]))
         }
         saysMethod = arguments.has("method")
-        terms = try SpaceTerms(arguments, defaultMethod: .default)
+        terms = try SpaceTerms(arguments, defaultMethod: .default, kinds: [.password])
     }
 
     // MARK: - Reading
@@ -178,9 +178,10 @@ struct CredentialImport {
     func show(_ batch: [KeptCredential], beside store: StoreEditing?) throws(CommandError) {
         let states = store?.states(of: batch) ?? batch.map { _ in .new }
         let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in
-            kept.credential.user.map { user in
+            kept.credential.storedName(for: kept.space).map { name in
                 CredentialListing.Row(
-                    space: kept.space, user: user, isDefault: kept.isDefault, state: state.rawValue)
+                    space: kept.space, name: name, isDefault: kept.isDefault, lastDay: kept.credential.lastDay,
+                    state: state.rawValue)
             }
         }
         CredentialListing.show(rows)

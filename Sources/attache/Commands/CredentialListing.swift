@@ -1,12 +1,15 @@
 import Authentication
 import Model
+import Upstream
 
 /// Credentials as a list shows them: no secret.
 enum CredentialListing {
     struct Row {
         let space: ProtectionSpace
-        let user: String
+        let name: String
         let isDefault: Bool
+        /// The last day on which it is any good, where that is known.
+        var lastDay: Day?
         /// Stands before it, in a column of its own.
         var state = ""
     }
@@ -15,24 +18,36 @@ enum CredentialListing {
     static func show(_ rows: [Row]) {
         let lines = rows.map { row in
             (
-                state: row.state, user: "\(row.isDefault ? "*" : " ") \(Console.printable(row.user))",
-                space: words(for: row.space)
+                state: row.state, name: "\(row.isDefault ? "*" : " ") \(Console.printable(row.name))",
+                kind: row.space.authenticationMethod.storedKind.rawValue,
+                space: words(for: row.space) + words(for: row.lastDay)
             )
         }
-        let (states, users) = (lines.map(\.state.count).max() ?? 0, lines.map(\.user.count).max() ?? 0)
-        for line in lines.sorted(by: { ($0.space, $0.user.dropFirst()) < ($1.space, $1.user.dropFirst()) }) {
+        let width = { (column: [String]) in column.map(\.count).max() ?? 0 }
+        let (states, names, kinds) = (width(lines.map(\.state)), width(lines.map(\.name)), width(lines.map(\.kind)))
+        for line in lines.sorted(by: { ($0.space, $0.name.dropFirst()) < ($1.space, $1.name.dropFirst()) }) {
             let state = states == 0 ? "" : "\(padded(line.state, to: states))  "
-            Console.print("\(state)\(padded(line.user, to: users))  \(line.space)")
+            Console.print("\(state)\(padded(line.name, to: names))  \(padded(line.kind, to: kinds))  \(line.space)")
         }
     }
 
+    private static func words(for lastDay: Day?) -> String {
+        guard let lastDay else { return "" }
+        return lastDay < .today ? ", ended on \(lastDay)" : ", until \(lastDay)"
+    }
+
     private static func words(for space: ProtectionSpace) -> String {
+        if space.authenticationMethod == .serverTrust { return server(of: space) }
         let method = space.authenticationMethod == .default ? "any method" : space.authenticationMethod.rawValue
         let realm = space.realm.map { " \"\(Console.printable($0))\"" } ?? ""
+        return "\(method)\(realm) of \(server(of: space))"
+    }
+
+    private static func server(of space: ProtectionSpace) -> String {
         let name = Console.printable(space.host)
         let host = name.contains(":") ? "[\(name)]" : name
-        let server = "\(space.protocol.rawValue)://\(host):\(space.port)"
-        return "\(method)\(realm) of \(space.isProxy ? "the proxy " : "")\(server)"
+        let scheme = space.protocol == .socks ? "socks5" : space.protocol.rawValue
+        return "\(space.isProxy ? "the proxy " : "")\(scheme)://\(host):\(space.port)"
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

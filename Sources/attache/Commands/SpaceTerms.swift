@@ -6,27 +6,46 @@ struct SpaceTerms {
     let method: AuthenticationMethod
     let realm: String?
 
-    private static let methods: [(name: String, method: AuthenticationMethod)] = [
-        ("basic", .basic), ("digest", .digest), ("ntlm", .ntlm), ("negotiate", .negotiate),
-        ("any", .default),
+    private static let methods: [AuthenticationMethod] = [
+        .basic, .digest, .ntlm, .negotiate, .htmlForm, .bearer, .clientCertificate, .serverTrust, .default,
     ]
 
-    init(_ arguments: Arguments, defaultMethod: AuthenticationMethod) throws(CommandError) {
+    /// - Parameter kinds: the kinds of credentials that are spoken of.
+    init(
+        _ arguments: Arguments, defaultMethod: AuthenticationMethod, kinds: [CredentialKind]
+    ) throws(CommandError) {
         realm = arguments.value(of: "realm")
-        let usual = realm == nil ? defaultMethod : .basic
-        let name = arguments.value(of: "method") ?? (usual == .default ? "any" : usual.rawValue)
-        guard let known = Self.methods.first(where: { $0.name == name }) else {
-            throw arguments.error(Arguments.unknown("method", name, among: Self.methods.map(\.name)))
+        let usual = realm == nil || defaultMethod != .default ? defaultMethod : .basic
+        let name = arguments.value(of: "method") ?? Self.name(of: usual)
+        guard let method = Self.methods.first(where: { Self.name(of: $0) == name }) else {
+            let known = Self.methods.filter { kinds.contains($0.storedKind) }.map(Self.name(of:))
+            throw arguments.error(Arguments.unknown("method", name, among: known))
         }
-        method = known.method
+        guard kinds.contains(method.storedKind) else { throw arguments.error(Self.advice(on: method)) }
+        self.method = method
         try check(arguments, name)
+    }
+
+    private static func name(of method: AuthenticationMethod) -> String {
+        method == .default ? "any" : method.rawValue
+    }
+
+    private static func advice(on method: AuthenticationMethod) -> String {
+        switch method.storedKind {
+        case .password: "\(name(of: method)) is answered with a user and a password"
+        case .token: "\(method) is answered with a token: say --token FILE"
+        case .certificate: "\(method) is answered with a certificate: say --certificate FILE --key FILE"
+        case .trust: "an exception for a server's key is kept by 'attache trust HOST:PORT --accept'"
+        }
     }
 
     private func check(_ arguments: Arguments, _ name: String) throws(CommandError) {
         switch method {
-        case .ntlm, .negotiate: if realm != nil { throw arguments.error("\(name) has no realm") }
+        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust:
+            if realm != nil { throw arguments.error("\(name) has no realm") }
         case .default: if realm != nil { throw arguments.error("'any' speaks of every realm") }
-        default:
+        case .bearer: break
+        case .basic, .digest:
             guard realm == nil else { return }
             throw arguments.error(
                 "a \(name) challenge names a realm, and only that realm is answered: say --realm; "

@@ -18,16 +18,20 @@ struct StoreEditing {
 
     /// All stored credentials.
     var rows: [CredentialListing.Row] {
-        store.entries.map { CredentialListing.Row(space: $0.space, user: $0.user, isDefault: $0.isDefault) }
+        store.entries.map { entry in
+            // A password says nothing about its end: none is opened to be asked.
+            let mayEnd = entry.space.authenticationMethod.storedKind != .password
+            let credential = mayEnd ? store.credential(of: entry.user, for: entry.space) : nil
+            return CredentialListing.Row(
+                space: entry.space, name: entry.user, isDefault: entry.isDefault, lastDay: credential?.lastDay)
+        }
     }
 
     /// - Parameter isDefault: nil: where the space has none.
     func set(
-        _ user: String, _ password: Secret, for space: ProtectionSpace, asDefault isDefault: Bool?
+        _ credential: Credential, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
         let hasDefault = store.defaultUser(for: space) != nil
-        let credential = Credential(
-            name: space.credentialName(of: user), user: user, password: password, persistence: .permanent)
         try change { () throws(CredentialStorageError) in
             try store.put(credential, for: space, asDefault: isDefault ?? !hasDefault)
         }
@@ -54,11 +58,16 @@ struct StoreEditing {
 
     func states(of batch: [KeptCredential]) -> [State] {
         batch.map { kept in
-            guard let user = kept.credential.user, let present = store.credential(of: user, for: kept.space) else {
-                return .new
-            }
-            return present.password == kept.credential.password ? .same : .changed
+            guard let name = kept.credential.storedName(for: kept.space),
+                let present = store.credential(of: name, for: kept.space)
+            else { return .new }
+            return Self.isSame(present, kept.credential) ? .same : .changed
         }
+    }
+
+    private static func isSame(_ one: Credential, _ other: Credential) -> Bool {
+        one.password == other.password && one.token == other.token && one.trustException == other.trustException
+            && one.identity?.fingerprint == other.identity?.fingerprint
     }
 
     /// Those that are no default where the space has another one.
@@ -67,7 +76,8 @@ struct StoreEditing {
             store.entries.filter(\.isDefault).map { ($0.space, $0.user) }, uniquingKeysWith: { first, _ in first })
         return batch.map { kept in
             guard let user = taken[kept.space] else { return kept }
-            return KeptCredential(kept.credential, for: kept.space, isDefault: kept.credential.user == user)
+            return KeptCredential(
+                kept.credential, for: kept.space, isDefault: kept.credential.storedName(for: kept.space) == user)
         }
     }
 

@@ -86,6 +86,10 @@ extension Origin {
         if url[start...].prefix(while: { $0 != "/" && $0 != "?" }).contains("@") {
             throw ExplanationError("the URL has a user in it: USER stands behind it, and the password is asked for")
         }
+        if url[..<start].lowercased() == "socks5://" {
+            self = try Self.socks(url[start...])
+            return
+        }
         let request = try ExplainedRequest(
             method: "GET", url: url, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
         let kind: NetworkProtocol =
@@ -96,6 +100,14 @@ extension Origin {
             case .socks: .socks
             }
         self.init(host: request.host, port: request.port, protocol: kind, isProxy: isProxy)
+    }
+
+    /// A parent that speaks SOCKS, which no request names.
+    private static func socks(_ place: Substring) throws(ExplanationError) -> Origin {
+        let authority = place.prefix { $0 != "/" && $0 != "?" }
+        let hasPort = authority.last != "]" && authority.contains(":")
+        let parsed = try Origin(url: "http://\(authority)\(hasPort ? "" : ":1080")/", isProxy: true)
+        return Origin(host: parsed.host, port: parsed.port, protocol: .socks, isProxy: true)
     }
 }
 

@@ -1,0 +1,60 @@
+import Authentication
+import Model
+import Rules
+
+/// The credential that a command line speaks of.
+struct CredentialSubject {
+    let space: ProtectionSpace
+    /// The user, or the name of what is no user's. Nil where none was said.
+    private let said: String?
+
+    /// - Parameter entry: the value that it is given; nil: none.
+    init(_ arguments: Arguments, entry: CredentialEntry? = nil) throws(CommandError) {
+        let mayBeNameless = entry.map { !$0.needsName } ?? (arguments.value(of: "method") == "\(Self.nameless)")
+        guard let url = arguments.operand(1) else {
+            throw arguments.error("\(mayBeNameless ? "URL is" : "URL and USER are") missing")
+        }
+        said = arguments.operand(2)
+        if said == nil, !mayBeNameless { throw arguments.error("USER is missing") }
+        space = try Self.space(url, arguments, entry)
+        guard let said else { return }
+        if said.isEmpty || Console.printable(said) != said { throw arguments.error("'USER' is no user's name") }
+        if space.authenticationMethod == .basic, said.contains(":") {
+            throw arguments.error("a user's name cannot have a colon in it")
+        }
+    }
+
+    /// - Parameter value: the one that is kept: a certificate has a name of its own.
+    func name(of value: CredentialEntry.Value? = nil) -> String { said ?? value?.ownName ?? "token" }
+
+    /// A server has few tokens: one may go without a name.
+    private static let nameless = AuthenticationMethod.bearer
+
+    private static func space(
+        _ url: String, _ arguments: Arguments, _ entry: CredentialEntry?
+    ) throws(CommandError) -> ProtectionSpace {
+        let isProxy = try arguments.yesOrNo("proxy") ?? false
+        let origin: Origin
+        do throws(ExplanationError) { origin = try Origin(url: url, isProxy: isProxy) } catch {
+            throw arguments.error(error.sentence)
+        }
+        if origin.protocol == .socks {
+            guard entry?.kind ?? .password == .password,
+                !["realm", "method", "proxy"].contains(where: { arguments.has($0) })
+            else {
+                throw arguments.error("a SOCKS server wants a user and a password, and knows neither method nor realm")
+            }
+            return ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .basic)
+        }
+        let kinds = entry.map { [$0.kind] } ?? CredentialKind.allCases
+        let space = try SpaceTerms(arguments, defaultMethod: entry?.method ?? .basic, kinds: kinds).space(of: origin)
+        guard [.certificate, .trust].contains(space.authenticationMethod.storedKind) else { return space }
+        if origin.protocol != .https {
+            throw arguments.error("\(space.authenticationMethod) is a matter of TLS: the URL begins with https://")
+        }
+        if isProxy, space.authenticationMethod == .serverTrust {
+            throw arguments.error("an exception is for whatever answers at that address: leave out '--proxy'")
+        }
+        return space
+    }
+}

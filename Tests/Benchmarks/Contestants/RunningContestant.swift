@@ -17,22 +17,23 @@ final class RunningContestant {
         route = contestant.route(port)
         let file = try workspace.write(contestant.configuration(port, workspace.path), to: "\(port).conf")
         log = "\(workspace.path)/\(port).log"
-        let command = Processors.pinned(contestant.command(file))
+        var (command, environment) = (contestant.command(file), [] as [String])
         switch instrument {
-        case .none: child = try Child(command, log: log)
+        case .none: break
         case .allocations(let library, let counter):
-            child = try Child(
-                command, environment: ["LD_PRELOAD=\(library)", "BENCH_ALLOCATIONS=\(counter)"], log: log)
+            environment = ["LD_PRELOAD=\(library)", "BENCH_ALLOCATIONS=\(counter)"]
         case .instructions(let report):
-            var command = contestant.command(file)
             // Valgrind gives up at the debugging information of some compilers, and needs none to count.
             if let program = command.first {
                 let stripped = "\(workspace.path)/\(name)-counted"
                 try Child.run(["strip", "--strip-debug", "-o", stripped, program])
                 command[0] = stripped
             }
-            child = try Child(
-                ["valgrind", "--tool=callgrind", "--callgrind-out-file=\(report)"] + command, log: log)
+            command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=\(report)"] + command
+        }
+        let log = log
+        child = try Processors.onSecond { () throws(BenchError) in
+            try Child(command, environment: environment, log: log)
         }
         for _ in 0..<300_000 {
             if Self.accepts(port) { return }

@@ -130,7 +130,7 @@ let benchmarks: [Target] =
             name: "bench",
             dependencies: ["Authentication", "Bytes", "Credentials", "Crypto", "IO", "Model", "TLS", "Transport"],
             path: "Tests/Benchmarks",
-            exclude: ["README.md", "run", "allocations.c", "thresholds.txt"], swiftSettings: house)
+            exclude: ["README.md", "run", "allocations.c", "floor.c", "thresholds.txt"], swiftSettings: house)
     ]
 
 let package = Package(

@@ -12,6 +12,8 @@ struct Options {
     var px = ".build/bench-px"
     /// The library of `allocations.c`, to be loaded into a contestant.
     var allocations = ".build/bench-allocations.so"
+    /// The program of `floor.c`.
+    var floor = ".build/bench-floor"
     var thresholds = "Tests/Benchmarks/thresholds.txt"
     /// Runs of each contestant, in turns; the median counts.
     var rounds = 5
@@ -22,7 +24,8 @@ struct Options {
 
     static let usage = """
         usage: bench [--attache PATH] [--haproxy PATH] [--squid FOLDER] [--cntlm FOLDER] [--px FOLDER]
-                     [--allocations LIBRARY] [--thresholds FILE] [--rounds N] [--duration MILLISECONDS] [--only MEASURE[,MEASURE…]]
+                     [--allocations LIBRARY] [--floor PATH] [--thresholds FILE] [--rounds N] [--duration MILLISECONDS]
+                     [--only MEASURE[,MEASURE…]]
         measures: \(Measure.allCases.map(\.rawValue).joined(separator: " "))
         """
 
@@ -37,6 +40,7 @@ struct Options {
             case "--cntlm": cntlm = value
             case "--px": px = value
             case "--allocations": allocations = value
+            case "--floor": floor = value
             case "--thresholds": thresholds = value
             case "--rounds": rounds = try Self.count(value, for: option)
             case "--duration": duration = try Self.count(value, for: option)

@@ -10,19 +10,28 @@ final class Setting {
     /// What TLS is spoken with, made when it is first asked for.
     private var secureSetting: SecureSetting?
     let foreignLoad = ForeignLoad()
+    /// Programs to compare with that are not there: a sentence each.
+    private(set) var missing: [String] = []
+    let hasHAProxy: Bool
 
     init(_ options: Options, on loop: EventLoop, originLoop: EventLoop) throws(BenchError) {
         self.options = options
         self.loop = loop
         workspace = try Workspace()
+        hasHAProxy = Workspace.size(of: options.haproxy) != nil
+        if !hasHAProxy { missing = ["HAProxy is not installed: there is no \(options.haproxy)"] }
         do throws(IOError) { originPort = try origin.listen(on: originLoop) } catch { throw .connection(error) }
     }
 
-    /// Nil where HAProxy is not installed: then there is nothing to compare with.
+    /// Nil where HAProxy is not installed, which fails the run.
     var plainHAProxy: Contestant? {
         hasHAProxy ? HAProxyContestant.forward(options.haproxy, origin: originPort) : nil
     }
-    var hasHAProxy: Bool { Workspace.size(of: options.haproxy) != nil }
+
+    /// Has the run fail, with a sentence: a program to compare with is not there.
+    func miss(_ sentence: String) {
+        if !missing.contains(sentence) { missing.append(sentence) }
+    }
 
     func start(_ contestant: Contestant, with instrument: Contestant.Instrument = .none)
         throws(BenchError) -> RunningContestant

@@ -27,6 +27,7 @@ final class Suite {
                 report.faults.append("\(measure.rawValue): \(error)")
             }
         }
+        report.faults += setting.missing
         report.foreignLoad = setting.foreignLoad.share
         setting.workspace.remove()
         return report

@@ -1,3 +1,5 @@
+import Model
+
 /// Attaché as a contestant: one loop, no log, clients and destinations on this machine.
 enum AttacheContestant {
     /// What a request meets beside the relay.
@@ -9,8 +11,8 @@ enum AttacheContestant {
         case originating(anchor: String)
         /// Everything through a parent proxy that wants a login.
         case loggingIn(SquidParent.Scheme, parent: UInt16)
-        /// An origin that wants NTLM.
-        case loggedIn(origin: UInt16)
+        /// An origin that wants `method`, answered by a rule with such modifiers, behind so many others that no index serves.
+        case answering(_ method: AuthenticationMethod, origin: UInt16, modifiers: String = "", others: Int = 0)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
         /// As `plain`, with the credentials of a store in that directory.
@@ -90,12 +92,14 @@ enum AttacheContestant {
                 challenge { proxy yes; method \(scheme.rawValue); use bench }
 
                 """
-        case .loggedIn(let origin):
+        case .answering(let method, let origin, let modifiers, let others):
+            let domain = method == .ntlm ? "D\\\\" : ""
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
-                credential bench { user "D\\\\bench"; password secret }
-                challenge { host 127.0.0.1; port \(origin); method ntlm; use bench }
+                credential bench { user "\(domain)\(DigestGuard.user)"; password \(DigestGuard.password) }
+                \((0..<others).map(other).joined(separator: "\n"))
+                challenge { host 127.0.0.1; port \(origin); method \(method.rawValue); use bench; \(modifiers) }
 
                 """
         case .intercepting(let certificates):
@@ -121,6 +125,16 @@ enum AttacheContestant {
                 challenge { host 127.0.0.1; port \(digestPort); method digest; use bench }
 
                 """
+        }
+    }
+
+    /// A rule that does not hold, and that is found to by being looked at: its hosts, realm or client are a pattern.
+    private static func other(_ number: Int) -> String {
+        switch number % 4 {
+        case 0: "route ci-*-\(number).example.com { tunnel }"
+        case 1: "challenge { host ci-*-\(number).example.com; use bench }"
+        case 2: "challenge { realm \"*project \(number)*\"; use bench }"
+        default: "challenge { client 10.0.\(number / 250).\(number % 250); use bench }"
         }
     }
 }

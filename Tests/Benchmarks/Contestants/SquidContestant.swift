@@ -1,13 +1,11 @@
 import Glibc
 
-/// squid with ssl-bump: the other proxy that looks into tunnels. Optional, since the distribution's usual squid is built
-/// without OpenSSL and the one that has it cannot be installed beside that.
+/// squid with ssl-bump: the other proxy that looks into tunnels. The distribution's usual squid is built without OpenSSL,
+/// and the one that has it cannot be installed beside that: it is only unpacked.
 enum SquidContestant {
-    /// Nil, with a word on standard error, where there is no squid that can do it.
-    /// - Parameter folder: where the package `squid-openssl` is unpacked, or `/`.
-    static func bumping(
-        _ folder: String, _ certificates: Certificates, in workspace: Workspace
-    ) -> Contestant? {
+    /// Nil where there is no squid that can do it, which fails the run.
+    static func bumping(_ certificates: Certificates, in setting: Setting) -> Contestant? {
+        let (folder, workspace) = (setting.options.squid, setting.workspace)
         let (binary, helper) = ("\(folder)/usr/sbin/squid", "\(folder)/usr/lib/squid/security_file_certgen")
         let (own, store) = ("\(workspace.path)/squid", "\(workspace.path)/squid/leaves")
         // squid refuses to be root, and has to read what is in the workspace.
@@ -22,7 +20,7 @@ enum SquidContestant {
                 try Child.run(["chown", "-R", "nobody", own])
             }
         } catch {
-            Bench.note("no squid with ssl-bump in \(folder): nothing is compared with it")
+            setting.miss("squid with ssl-bump is not installed in \(folder): \(error)")
             return nil
         }
         let drop = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]

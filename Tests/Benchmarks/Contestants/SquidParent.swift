@@ -17,11 +17,11 @@ final class SquidParent {
     let port: UInt16
     private let child: Child
 
-    /// Nil, with a word on standard error, where there is no squid.
-    /// - Parameter folder: where the package `squid-openssl` is unpacked, or `/`.
-    init?(_ scheme: Scheme, _ folder: String, in workspace: Workspace) throws(BenchError) {
+    /// Nil where there is no squid, which fails the run.
+    init?(_ scheme: Scheme, in setting: Setting) throws(BenchError) {
+        let (folder, workspace) = (setting.options.squid, setting.workspace)
         guard Workspace.size(of: "\(folder)/usr/sbin/squid") != nil else {
-            Bench.note("no squid in \(folder): nothing goes through a parent")
+            setting.miss("squid is not installed: there is no \(folder)/usr/sbin/squid to be a parent")
             return nil
         }
         port = try RunningContestant.freePort()

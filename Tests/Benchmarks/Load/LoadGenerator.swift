@@ -62,8 +62,7 @@ final class LoadGenerator {
     /// Runs until the goal is reached; to be called on the loop.
     /// - Throws: the first wrong answer.
     func run(_ goal: Goal) async throws(BenchError) -> Load {
-        let start = loop.now
-        let run = LoopBound(Run(goal, now: start), to: loop)
+        let run = LoopBound(Run(goal, now: loop.now), to: loop)
         let tasks = clients.map { client in
             let client = LoopBound(client, to: loop)
             return loop.spawn { [loop, request, manner, opening] in
@@ -86,9 +85,7 @@ final class LoadGenerator {
         }
         for task in tasks { await task.value }
         if let failure = run.value.failure { throw failure }
-        var load = run.value.load
-        load.milliseconds = Int(loop.now - start)
-        return load
+        return run.value.load
     }
 
     /// One request on each connection, one after the other.

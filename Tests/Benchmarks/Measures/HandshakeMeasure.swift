@@ -74,7 +74,6 @@ enum HandshakeMeasure {
             Finding("\(side)-full12-cpu", "  the same by TLS 1.2", "µs", old.ours, old.theirs),
             Finding(
                 "\(side)-resumed12-cpu", "  the same by TLS 1.2, resumed", "µs", oldResumed.ours, oldResumed.theirs),
-            Finding("\(side)-plain-cpu", "  the same without TLS", "µs", plain.ours, plain.theirs),
             Finding(
                 "\(side)-resumption", "  what TLS 1.2 adds, resumed", "µs", oldResumed.ours - plain.ours,
                 old.ours - plain.ours, of: "full"),

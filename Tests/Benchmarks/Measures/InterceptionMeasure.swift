@@ -19,7 +19,7 @@ enum InterceptionMeasure {
             to: "/small", warmup: warmup, origin: secure.origin.kept, security: secure.fresh)
         try await rounds.add(
             AttacheContestant.forward(setting.options.attache), connections: connections, to: "/small", warmup: warmup)
-        let squid = SquidContestant.bumping(setting.options.squid, secure.certificates, in: setting.workspace)
+        let squid = SquidContestant.bumping(secure.certificates, in: setting)
         if let squid {
             try await rounds.add(
                 squid, connections: connections, to: "/small", warmup: warmup, origin: secure.origin.kept,

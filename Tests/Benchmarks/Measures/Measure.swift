@@ -7,6 +7,10 @@ enum Measure: String, CaseIterable {
     case sizes
     case instructions
     case digestInstructions = "digest-instructions"
+    case answers
+    case rules
+    case newConnections = "new-connections"
+    case logins
     case allocations
     case digestAllocations = "digest-allocations"
     case memory
@@ -31,6 +35,12 @@ enum Measure: String, CaseIterable {
         case .sizes: try await SizeMeasure.take(in: setting)
         case .instructions: try await InstructionMeasure.take(.plain, in: setting)
         case .digestInstructions: try await InstructionMeasure.take(.digest, in: setting)
+        case .answers: try await InstructionMeasure.take(.basic, .ntlm, .challenged, in: setting)
+        case .rules: try await InstructionMeasure.takeRules(in: setting)
+        case .newConnections:
+            try await RequestMeasure.take(.newClient, in: setting) + RequestMeasure.take(.newOrigin, in: setting)
+                + InstructionMeasure.take(.newClient, .newOrigin, in: setting)
+        case .logins: try await LoginMeasure.take(in: setting)
         case .allocations: try await AllocationMeasure.take(.plain, in: setting)
         case .digestAllocations: try await AllocationMeasure.take(.digest, in: setting)
         case .memory: try await MemoryMeasure.take(in: setting)

@@ -11,7 +11,7 @@ enum ParentMeasure {
 
     private static func take(_ scheme: SquidParent.Scheme, in setting: Setting) async throws(BenchError) -> [Finding] {
         let options = setting.options
-        guard let parent = try SquidParent(scheme, options.squid, in: setting.workspace) else {
+        guard let parent = try SquidParent(scheme, in: setting) else {
             return []
         }
         defer { parent.stop() }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// CPU time per kept-alive request.
+/// CPU time per request.
 enum RequestMeasure {
     private static let connections = 64
     private static let warmup = 3000
@@ -10,10 +10,12 @@ enum RequestMeasure {
         defer { rounds.stop() }
         let origin = try workload.origin(in: setting)
         try await rounds.add(
-            workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup, origin: origin)
+            workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup, origin: origin,
+            manner: workload.manner)
         if let haproxy = try workload.haproxy(in: setting) {
             try await rounds.add(
-                haproxy, connections: connections, to: workload.rivalPath, warmup: warmup, origin: origin)
+                haproxy, connections: connections, to: workload.rivalPath, warmup: warmup, origin: origin,
+                manner: workload.manner)
         }
         if case .digest = workload {
             try await rounds.add(
@@ -27,10 +29,7 @@ enum RequestMeasure {
         var findings = [
             Finding(
                 "\(workload.name)-cpu", "CPU per \(workload.title)", "µs", rounds.cost(0) / 1000,
-                isCompared ? rounds.cost(1) / 1000 : nil),
-            Finding(
-                "\(workload.name)-rate", "  requests per second", "", rounds.rate(0),
-                isCompared ? rounds.rate(1) : nil),
+                isCompared ? rounds.cost(1) / 1000 : nil)
         ]
         if case .digest = workload {
             let each = Double(met) / Double(max(1, rounds.requests(0)))

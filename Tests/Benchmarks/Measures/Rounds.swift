@@ -5,7 +5,6 @@ struct Rounds {
         let generator: LoadGenerator
         /// Nanoseconds of CPU per unit, one for each run.
         var costs: [Double] = []
-        var rates: [Double] = []
         var requests = 0
     }
 
@@ -43,7 +42,6 @@ struct Rounds {
                 contestants += spent
                 let units = unit == .request ? load.requests : load.bytes
                 entries[place].costs.append(Double(spent) / Double(max(1, units)))
-                entries[place].rates.append(load.requestsPerSecond)
                 entries[place].requests += load.requests
             }
         }
@@ -52,8 +50,6 @@ struct Rounds {
 
     /// The median nanoseconds of CPU per unit.
     func cost(_ place: Int) -> Double { Self.median(entries[place].costs) }
-    /// The median requests per second.
-    func rate(_ place: Int) -> Double { Self.median(entries[place].rates) }
     func requests(_ place: Int) -> Int { entries[place].requests }
 
     func stop() {

@@ -1,3 +1,4 @@
+import Model
 import Synchronization
 
 /// Bodies between the small and the huge: CPU time per request, and the connections and logins that a request costs. A
@@ -14,10 +15,10 @@ enum SizeMeasure {
         let big = try await cost(
             of: "/big", beside: HAProxyContestant.forward(haproxy, origin: origin, splices: true), in: setting)
         let plain = AttacheContestant.forward(setting.options.attache)
-        let login = AttacheContestant.forward(setting.options.attache, .loggedIn(origin: origin))
+        let login = AttacheContestant.forward(setting.options.attache, .answering(.ntlm, origin: origin))
         let mediumCount = try await count(plain, "/medium", in: setting)
         let bigCount = try await count(plain, "/big", in: setting)
-        let loginCount = try await count(login, "/ntlm", in: setting)
+        let loginCount = try await count(login, "/ntlm-medium", in: setting)
         return [
             Finding("body-64k-cpu", "CPU per 64 KiB GET", "µs", medium.ours, medium.theirs),
             Finding("body-64k-connections", "  connections to the origin per request", "", mediumCount.connections),

@@ -1,4 +1,6 @@
-/// What a kept-alive request asks for, and of whom.
+import Model
+
+/// What a request asks for, and of whom.
 enum Workload {
     /// 1 KiB through the bare relay.
     case plain
@@ -6,6 +8,18 @@ enum Workload {
     case digest
     /// 1 KiB from an origin that is spoken to by TLS.
     case secure
+    /// 1 KiB from a Basic space whose password the proxy knows.
+    case basic
+    /// 1 KiB on connections that are logged in by NTLM.
+    case ntlm
+    /// 1 KiB after a 401 for each request: a Digest space whose password is not sent unasked.
+    case challenged
+    /// As `challenged`'s space, but known, and behind so many rules that no index serves.
+    case ruled(Int)
+    /// As `plain`, from a client that connects anew for each request.
+    case newClient
+    /// As `plain`, from an origin that ends the connection with each answer.
+    case newOrigin
 
     /// The first word of the metric names.
     var name: String {
@@ -13,6 +27,12 @@ enum Workload {
         case .plain: "get"
         case .digest: "digest"
         case .secure: "tls-get"
+        case .basic: "basic"
+        case .ntlm: "ntlm"
+        case .challenged: "challenged"
+        case .ruled(let count): "rules-\(count)"
+        case .newClient: "new-client"
+        case .newOrigin: "new-origin"
         }
     }
 
@@ -21,40 +41,65 @@ enum Workload {
         case .plain: "1 KiB GET"
         case .digest: "GET with rules and a Digest answer"
         case .secure: "GET, https to the origin"
+        case .basic: "GET with a known Basic answer"
+        case .ntlm: "GET on a connection with NTLM"
+        case .challenged: "GET with a 401 and a Digest answer"
+        case .ruled(let count): "GET behind \(count) patterns"
+        case .newClient: "GET on a new client connection"
+        case .newOrigin: "GET on a new connection to the origin"
         }
     }
 
     var path: String {
         switch self {
-        case .plain, .secure: "/small"
-        case .digest: "/digest"
+        case .plain, .secure, .newClient, .newOrigin: "/small"
+        case .digest, .challenged, .ruled: "/digest"
+        case .basic: "/basic"
+        case .ntlm: "/ntlm"
+        }
+    }
+
+    var manner: LoadGenerator.Manner {
+        switch self {
+        case .newClient: .reconnects
+        default: .keeps
         }
     }
 
     /// The port that is asked for.
     func origin(in setting: Setting) throws(BenchError) -> UInt16 {
         switch self {
-        case .plain, .digest: setting.originPort
         case .secure: try setting.secure().origin.kept
+        case .newOrigin: try setting.secure().origin.plain
+        default: setting.originPort
         }
     }
 
     func attache(in setting: Setting) throws(BenchError) -> Contestant {
-        switch self {
-        case .plain: AttacheContestant.forward(setting.options.attache)
-        case .digest: AttacheContestant.forward(setting.options.attache, .full(digestPort: setting.originPort))
-        case .secure:
-            AttacheContestant.forward(
-                setting.options.attache, .originating(anchor: try setting.secure().certificates.root))
+        AttacheContestant.forward(setting.options.attache, try rules(in: setting))
+    }
+
+    private func rules(in setting: Setting) throws(BenchError) -> AttacheContestant.Rules {
+        let port = setting.originPort
+        return switch self {
+        case .plain, .newClient, .newOrigin: .plain
+        case .digest: .full(digestPort: port)
+        case .secure: .originating(anchor: try setting.secure().certificates.root)
+        case .basic: .answering(.basic, origin: port)
+        case .ntlm: .answering(.ntlm, origin: port)
+        case .challenged: .answering(.digest, origin: port, modifiers: "preempt no")
+        case .ruled(let count): .answering(.digest, origin: port, others: count)
         }
     }
 
-    /// HAProxy with what is the measure of this; nil where it is not installed.
+    /// HAProxy with what is the measure of this; nil where it is not installed, and where nothing of it compares.
     func haproxy(in setting: Setting) throws(BenchError) -> Contestant? {
+        guard setting.hasHAProxy else { return nil }
         switch self {
-        case .plain, .digest: return setting.plainHAProxy
+        case .plain, .digest, .newClient: return setting.plainHAProxy
+        case .newOrigin: return HAProxyContestant.forward(setting.options.haproxy, origin: try origin(in: setting))
+        case .basic, .ntlm, .challenged, .ruled: return nil
         case .secure:
-            guard setting.hasHAProxy else { return nil }
             let secure = try setting.secure()
             return HAProxyContestant.originating(
                 setting.options.haproxy, origin: secure.origin.kept, anchor: secure.certificates.root)

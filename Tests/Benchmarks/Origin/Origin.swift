@@ -2,12 +2,12 @@ import IO
 import Synchronization
 
 /// The server behind the contestants, on a loop of its own: `/small` (1 KiB), `/medium` (64 KiB), `/big` (1 MiB), `/large`
-/// (100 MiB), `/digest` (1 KiB, for clients that prove that they know the password) and `/ntlm` (64 KiB, on connections
-/// that are logged in).
+/// (100 MiB); for clients that prove that they know the password `/basic` and `/digest` (1 KiB each); and, on connections
+/// that are logged in, `/ntlm` (1 KiB) and `/ntlm-medium` (64 KiB).
 final class Origin: Sendable {
     let content = OriginContent()
     let digest = DigestGuard(path: "/digest")
-    /// Requests to `/digest` that were answered with 401.
+    /// Requests to `/basic` and `/digest` that were answered with 401.
     let challenges = Atomic(0)
     /// Connections that were accepted.
     let connections = Atomic(0)

@@ -43,7 +43,9 @@ struct OriginConnection {
         if bytes.extracting(path).equals("/medium") { return origin.content.medium }
         if bytes.extracting(path).equals("/big") { return origin.content.big }
         if bytes.extracting(path).equals("/large") { return origin.content.largeHead }
-        if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head) }
+        if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head, with: origin.content.small) }
+        if bytes.extracting(path).equals("/ntlm-medium") { return ntlmAnswer(to: head, with: origin.content.medium) }
+        if bytes.extracting(path).equals("/basic") { return basicAnswer(to: head) }
         guard bytes.extracting(path).equals("/digest") else { return origin.content.missing }
         if let value = head.value(of: "authorization", in: bytes),
             origin.digest.admits(bytes.extracting(value))
@@ -54,14 +56,25 @@ struct OriginConnection {
         return origin.digest.challenge
     }
 
-    private func ntlmAnswer(to head: Head) -> [UInt8] {
+    private func basicAnswer(to head: Head) -> [UInt8] {
+        let (bytes, authorization) = (buffer.readable, origin.content.basicAuthorization)
+        if let value = head.value(of: "authorization", in: bytes),
+            bytes.extracting(value).equals(authorization.span)
+        {
+            return origin.content.small
+        }
+        origin.challenges.add(1, ordering: .relaxed)
+        return origin.content.basicChallenge
+    }
+
+    private func ntlmAnswer(to head: Head, with content: [UInt8]) -> [UInt8] {
         let bytes = buffer.readable
         let value = head.value(of: "authorization", in: bytes) ?? 0..<0
         switch login.judge(bytes.extracting(value)) {
-        case .loggedIn: return origin.content.medium
+        case .loggedIn: return content
         case .loggedInNow:
             origin.logins.add(1, ordering: .relaxed)
-            return origin.content.medium
+            return content
         case .challenged(let answer): return answer
         }
     }

@@ -1,3 +1,5 @@
+import Bytes
+
 /// The answers of the origin, made once.
 struct OriginContent: Sendable {
     static let smallSize = 1024
@@ -11,6 +13,10 @@ struct OriginContent: Sendable {
     let largeHead = head(length: largeSize)
     /// A piece of the large body, which is a whole number of them.
     let largePiece = [UInt8](repeating: 0x62, count: 1 << 20)
+    let basicChallenge = Array(
+        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"bench\"\r\nContent-Length: 0\r\n\r\n".utf8)
+    let basicAuthorization = Array(
+        "Basic \(Base64.encode(Array("\(DigestGuard.user):\(DigestGuard.password)".utf8)))".utf8)
     let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
 
     private static func whole(length: Int) -> [UInt8] {

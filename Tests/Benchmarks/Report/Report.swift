@@ -2,7 +2,7 @@
 struct Report {
     let thresholds: [Threshold]
     var findings: [Finding] = []
-    /// Measures that could not be taken, and why.
+    /// Measures that could not be taken, programs to compare with that are not there, and why.
     var faults: [String] = []
     /// Whether all measures were asked for.
     private let isWhole: Bool
@@ -16,9 +16,12 @@ struct Report {
 
     /// Whether every measure was taken and every gate held.
     var passes: Bool {
-        faults.isEmpty && !findings.contains { verdict(of: $0) == .failed }
-            && !unmeasured.contains { $0.kind == .gate }
+        faults.isEmpty && unjudged.isEmpty && !findings.contains { verdict(of: $0) == .failed }
+            && !unmeasured.contains { $0.gate != nil }
     }
+
+    /// Findings without a threshold, which nobody would see get worse.
+    private var unjudged: [Finding] { findings.filter { threshold(of: $0) == nil } }
 
     /// Thresholds of a whole run that no finding belongs to: the contestant or the parent that they need is missing.
     private var unmeasured: [Threshold] {
@@ -28,8 +31,8 @@ struct Report {
 
     /// A table for the terminal, and what it takes to read it.
     var text: String {
-        let rows = [["", "attache", "HAProxy", "ratio", "target", "verdict"]] + findings.map(row)
-        let widths = (0..<6).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let rows = [["", "attache", "HAProxy", "ratio", "wanted", "gate", "verdict"]] + findings.map(row)
+        let widths = (0..<7).map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in
             row.enumerated().map { column, text in
                 let padding = String(repeating: " ", count: widths[column] - text.count)
@@ -38,7 +41,8 @@ struct Report {
         }
         lines.insert(String(repeating: "─", count: widths.reduce(10, +)), at: 1)
         lines += faults.map { "FAILED  \($0)" }
-        lines += unmeasured.map { "\($0.kind == .gate ? "FAILED" : "missing")  \($0.metric) was not measured" }
+        lines += unmeasured.map { "\($0.gate == nil ? "missing" : "FAILED")  \($0.metric) was not measured" }
+        lines += unjudged.map { "FAILED  \($0.metric) has no threshold" }
         if let foreignLoad {
             let share = Figure.text(foreignLoad * 100)
             lines.append("Other processes used \(share) % of a processor during the timed runs.")
@@ -61,10 +65,12 @@ struct Report {
     private func row(_ finding: Finding) -> [String] {
         let other = finding.rival == Finding.standard ? "" : " (\(finding.rival))"
         let unit = finding.unit.isEmpty ? "" : " " + finding.unit
-        let target = threshold(of: finding).map { threshold in
-            switch threshold.subject {
-            case .value: "≤ \(Figure.text(threshold.limit))\(unit)"
-            case .ratio: "≤ \(Figure.text(threshold.limit)) × \(finding.rival)"
+        let threshold = threshold(of: finding)
+        let most = { (limit: Double?) in
+            guard let limit else { return "" }
+            return switch threshold?.subject {
+            case .ratio: "≤ \(Figure.text(limit)) × \(finding.rival)"
+            default: "≤ \(Figure.text(limit))\(unit)"
             }
         }
         return [
@@ -72,7 +78,8 @@ struct Report {
             Figure.text(finding.ours) + unit,
             finding.theirs.map { Figure.text($0) + unit + other } ?? "",
             finding.ratio.map { Figure.fixed($0, digits: 2) } ?? "",
-            target ?? "",
+            most(threshold?.wanted),
+            most(threshold?.gate),
             verdict(of: finding)?.rawValue ?? "",
         ]
     }

@@ -1,4 +1,4 @@
-/// A line of `thresholds.txt`: what a figure may be at most.
+/// A line of `thresholds.txt`: the figure that is wanted, and the one that fails the run.
 struct Threshold {
     enum Subject: String {
         /// The figure itself.
@@ -7,30 +7,28 @@ struct Threshold {
         case ratio
     }
 
-    enum Kind: String {
-        /// Exact enough to fail the run.
-        case gate
-        /// A time, which depends on the machine: shown, never fatal.
-        case report
-    }
-
     let metric: String
     let subject: Subject
-    let kind: Kind
-    let limit: Double
+    /// The aim, at most: shown, never fatal.
+    let wanted: Double?
+    /// At most; against getting worse. Only figures that are the same on every machine have one.
+    let gate: Double?
 
-    /// Four words a line; `#` starts a comment.
+    /// Four words a line, with `-` for a limit that there is not; `#` starts a comment.
     static func parse(_ text: String) throws(BenchError) -> [Threshold] {
         var thresholds: [Threshold] = []
         for (place, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.prefix { $0 != "#" }.split(separator: " ")
+            let words = line.prefix { $0 != "#" }.split(separator: " ").map(String.init)
             if words.isEmpty { continue }
-            guard words.count == 4, let subject = Subject(rawValue: String(words[1])),
-                let kind = Kind(rawValue: String(words[2])), let limit = Double(words[3])
+            guard words.count == 4, let subject = Subject(rawValue: words[1]),
+                words[2...].allSatisfy({ $0 == "-" || Double($0) != nil }),
+                !thresholds.contains(where: { $0.metric == words[0] })
             else {
-                throw .thresholds("line \(place + 1) of the thresholds is not `metric value|ratio gate|report limit`")
+                throw .thresholds(
+                    "line \(place + 1) of the thresholds is not `metric value|ratio wanted gate`, or is a second one")
             }
-            thresholds.append(Threshold(metric: String(words[0]), subject: subject, kind: kind, limit: limit))
+            thresholds.append(
+                Threshold(metric: words[0], subject: subject, wanted: Double(words[2]), gate: Double(words[3])))
         }
         return thresholds
     }

@@ -1,11 +1,11 @@
 /// What a threshold says of a finding.
 enum Verdict: String {
     case met
-    /// Above a limit that is only reported.
+    /// Above the figure that is wanted, and not above the gate.
     case over
-    /// Above a gate.
+    /// Above the gate.
     case failed = "FAILED"
-    /// There is nothing to compare with, which only a report survives.
+    /// There is nothing to compare with, which a gate does not survive.
     case incomparable = "not compared"
 
     init(_ finding: Finding, under threshold: Threshold) {
@@ -15,13 +15,15 @@ enum Verdict: String {
             case .ratio: finding.ratio
             }
         guard let figure else {
-            self = threshold.kind == .gate ? .failed : .incomparable
+            self = threshold.gate == nil ? .incomparable : .failed
             return
         }
-        switch threshold.kind {
-        case _ where figure <= threshold.limit: self = .met
-        case .gate: self = .failed
-        case .report: self = .over
+        if let gate = threshold.gate, figure > gate {
+            self = .failed
+        } else if let wanted = threshold.wanted, figure > wanted {
+            self = .over
+        } else {
+            self = .met
         }
     }
 }

@@ -1,0 +1,184 @@
+import Testing
+
+/// Parents that speak SOCKS (RFC 1928, RFC 1929).
+struct SOCKSConversations {
+    private static let rules = """
+        credential c { user u; password p }
+        parent corp { socks5 proxy:1080 }
+        route * { via corp }
+        challenge "gate" { proxy yes; protocol socks; use c }
+        """
+
+    @Test func `a user and a password open the way, and the origin is asked as directly`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x02"
+            server << "\x01\x01u\x01p"
+            server >> "\x01\x00"
+            server << "\x05\x01\x00\x03\x01h\x00\x50"
+            server >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+            server << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET http://h/ 200
+                parent: corp proxy:1080
+                parent_scheme: basic
+                parent_credential: c
+                rule: gate
+            # the connection is the origin's
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            log GET http://h/ 200
+                parent: corp proxy:1080
+                upstream: reused
+            """#)
+    }
+
+    @Test func `a server that wants no password gets none`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> CONNECT h:443 HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x00"
+            server << "\x05\x01\x00\x03\x01h\x01\xbb"
+            server >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00early"
+            << HTTP/1.1 200 Connection established
+            client << "early"
+            client >> "hello"
+            server << "hello"
+            """#)
+    }
+
+    @Test func `a password that is refused is not sent again`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x02"
+            server << "\x01\x01u\x01p"
+            server >> "\x01\x01"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *refused*
+            report credential c was refused *
+            log GET http://h/ 502
+                parent: corp proxy:1080
+                parent_scheme: basic
+                parent_credential: c
+                rule: gate
+                error: http_request_denied
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server 2 << "\x05\x01\x00"
+            server 2 >> "\x05\xff"
+            server 2 << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *parked*
+            log GET http://h/ 502
+                parent: corp proxy:1080
+                rule: gate
+                error: http_request_denied
+            """#)
+    }
+
+    @Test func `a server that closes before its verdict has refused nothing`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x02"
+            server << "\x01\x01u\x01p"
+            server >> close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server 2 << "\x05\x02\x00\x02"
+            """#)
+    }
+
+    @Test func `where one closes in between the next one is asked`() async {
+        await play(
+            rules: """
+                credential c { user u; password p }
+                parent corp { socks5 one:1080 two:1080 }
+                route * { via corp }
+                challenge "gate" { proxy yes; protocol socks; use c }
+                """,
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect one:1080
+            server << "\x05\x02\x00\x02"
+            server >> close
+            << connect two:1080
+            server 2 << "\x05\x02\x00\x02"
+            """#)
+    }
+
+    @Test func `a host that the server cannot reach is the server's word`() async {
+        await play(
+            rules: "parent corp { socks5 proxy:1080 }\nroute * { via corp }",
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x01\x00"
+            server >> "\x05\x00"
+            server << "\x05\x01\x00\x03\x01h\x00\x50"
+            server >> "\x05\x04"
+            server << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *
+            """#)
+    }
+
+    @Test func `a server that says nothing has the time of a response`() async {
+        await play(
+            rules: "parent corp { socks5 proxy:1080 }\nroute * { via corp }\ntimeouts { response 30s }",
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x01\x00"
+            after 29s
+            after 1s
+            server << close
+            << HTTP/1.1 504 Gateway Timeout
+               Proxy-Status: *
+
+               *
+            """#)
+    }
+
+    @Test func `SOCKS 4a knows no password, and its server looks names up`() async {
+        await play(
+            rules: "parent corp { socks4a proxy:1080 }\nroute * { via corp }",
+            #"""
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:1080
+            server << "\x04\x01\x00\x50\x00\x00\x00\x01\x00h\x00"
+            server >> "\x00\x5a\x00\x00\x00\x00\x00\x00"
+            server << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """#)
+    }
+}

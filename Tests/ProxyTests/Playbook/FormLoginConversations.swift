@@ -369,4 +369,28 @@ struct FormLoginConversations {
                 attempts: 1
             """)
     }
+
+    @Test func `a login page whose time is over with the last byte of its request is not awaited`() async {
+        await play(
+            rules: Self.rules + "\ntimeouts { response 30s }",
+            """
+            >> GET http://h/a HTTP/1.1
+               User-Agent: \(String(repeating: "x", count: 50_000))
+            << connect h:80
+            << GET /a HTTP/1.1
+            >> HTTP/1.1 302 Found
+               Location: /login
+            << connect h:80 stalled
+            after 29s
+            server 2 >> room
+            and after 1s
+            server 2 << close
+            server << close
+            client << HTTP/1.1 502 Bad Gateway
+                      Proxy-Status: *did not answer in time*
+
+                      *
+            report credential web is not logged in *
+            """)
+    }
 }

@@ -53,7 +53,10 @@ struct Performance {
     }
 
     private func perform(_ step: Script.Step) throws {
-        if step.isJoined { return try act(step.action) }
+        if step.isJoined {
+            if case .pass(let milliseconds) = step.action { return stage.skip(milliseconds) }
+            return try act(step.action)
+        }
         try stage.settle()
         switch step.action {
         case .expect(let party, let matter): try expect(party, matter)
@@ -105,6 +108,7 @@ struct Performance {
         case .close: end.close()
         case .end: end.endSending()
         case .reset: end.reset()
+        case .room: end.makeRoom()
         case .accept, .refuse: break
         }
     }
@@ -139,7 +143,7 @@ struct Performance {
         case .end:
             try require(end.end == .sending, end.end == .all ? "the connection is closed" : "nothing has ended")
             end.namedEnd = .sending
-        case .reset, .accept, .refuse: throw Failure(sentence: "the proxy does no such thing")
+        case .reset, .room, .accept, .refuse: throw Failure(sentence: "the proxy does no such thing")
         }
     }
 

@@ -8,7 +8,9 @@ import Testing
 ///
 ///     client >> GET http://h/ HTTP/1.1      a message: its lines follow, then an empty line and the content
 ///     << connect h:80                       a new connection; the first is `server`, the next `server 2`
-///     << connect h:80 refused               also: unreachable, pending (then: server >> accept, server >> refuse)
+///     << connect h:80 refused               also: unreachable, pending (then: server >> accept, server >> refuse), and
+///                                           stalled: its server reads nothing, and the system takes little of what is
+///                                           sent to it before `server >> room`
 ///     server << GET / HTTP/1.1              fields that are named must be there, those of `strict` must be named
 ///     server >> HTTP/1.1 200 OK             Content-Length is added; `Content-Length: -` leaves a field out
 ///     client >> 70000 bytes                 content, in the framing of the last head; `end of body` is the last chunk
@@ -22,7 +24,7 @@ import Testing
 ///     report TEXT                           the proxy has told its operator
 ///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
 ///         credential: a                     other members; those of `LogText.strict` must be named, `-` is none
-///     and client >> …                       together with the step before
+///     and client >> …                       together with the step before; `and after 1s` is a proxy that comes late
 ///     # a remark
 ///
 /// Without a party a message is for the one that it must be for: `client`, the server that got the last request, whoever

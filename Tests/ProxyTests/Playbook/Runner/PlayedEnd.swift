@@ -13,6 +13,9 @@ final class PlayedEnd {
     /// Milliseconds in which a program runs that was started.
     private static let patience: Int32 = 20_000
 
+    /// Bytes that the system keeps of what is sent to one that reads nothing, and to another.
+    private static let room: (stalled: Int32, usual: Int32) = (4 * 1024, 1024 * 1024)
+
     private let descriptor: Int32
     /// The proxy's end.
     private let socket: Socket
@@ -23,6 +26,8 @@ final class PlayedEnd {
     /// The end that a step has named.
     var namedEnd = End.open
     private(set) var isClosed = false
+    /// Whether it reads nothing, so that the proxy can send no more than the system keeps.
+    private var isStalled = false
     /// Content that was sent and that was named since the last head.
     var sent = Progress()
     var named = Progress()
@@ -53,6 +58,25 @@ final class PlayedEnd {
 
     func send(_ bytes: [UInt8]) { outgoing += bytes }
 
+    /// From now on it reads nothing, and the system keeps little.
+    func stall() {
+        isStalled = true
+        setRoom(Self.room.stalled)
+    }
+
+    /// From now on the system takes all that is sent to it. The proxy does not know yet.
+    func makeRoom() {
+        setRoom(Self.room.usual)
+        var kept = [UInt8](repeating: 0, count: Int(Self.room.usual))
+        recv(descriptor, &kept, kept.count, 0)
+    }
+
+    private func setRoom(_ count: Int32) {
+        guard !socket.isClosed else { return }
+        var count = count
+        setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &count, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Moves what can be moved.
     /// - Returns: whether anything was.
     func pump() -> Bool {
@@ -78,6 +102,10 @@ final class PlayedEnd {
     }
 
     private func receive() -> Bool {
+        if isStalled {
+            if socket.isClosed { end = .all }
+            return false
+        }
         var (hasRead, room) = (false, [UInt8](repeating: 0, count: 1 << 16))
         while true {
             let count = recv(descriptor, &room, room.count, 0)

@@ -11,6 +11,8 @@ import Transport
 final class PlayedDial {
     enum Outcome {
         case accepted
+        /// The server reads nothing yet.
+        case stalled
         case refused
         case unreachable
     }
@@ -73,10 +75,11 @@ final class PlayedNetwork: Network {
         switch dial.outcome {
         case .refused: throw .system(errno: ECONNREFUSED, operation: "cannot connect")
         case .unreachable: throw .system(errno: EHOSTUNREACH, operation: "cannot connect")
-        case .accepted, nil: break
+        case .accepted, .stalled, nil: break
         }
         let (socket, end) = try PlayedEnd.pair(on: loop)
         dial.end = end
+        if dial.outcome == .stalled { end.stall() }
         socket.wakeup = wakeup
         while socket.connectionResult() == nil { await wakeup.wait() }
         return ByteStream(socket)

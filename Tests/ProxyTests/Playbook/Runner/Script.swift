@@ -56,6 +56,7 @@ struct Script {
         case close
         case end
         case reset
+        case room
         case accept
         case refuse
     }
@@ -155,6 +156,7 @@ struct Script {
         guard words.count == 2 || words.count == 3 else { throw Flaw(sentence: "connect HOST:PORT [OUTCOME]") }
         if words.count == 2 { return .connect(to: String(words[1]), .accepted) }
         switch words[2] {
+        case "stalled": return .connect(to: String(words[1]), .stalled)
         case "refused": return .connect(to: String(words[1]), .refused)
         case "unreachable": return .connect(to: String(words[1]), .unreachable)
         case "pending": return .connect(to: String(words[1]), nil)
@@ -167,6 +169,7 @@ struct Script {
         case "close": return .close
         case "end": return .end
         case "reset": return .reset
+        case "room": return .room
         case "accept": return .accept
         case "refuse": return .refuse
         case "end of body": return .endOfContent

@@ -92,6 +92,9 @@ final class Stage {
         }
     }
 
+    /// So much later the proxy finds all that has happened meanwhile at once.
+    func skip(_ milliseconds: Int) { clock.advance(milliseconds: milliseconds) }
+
     // MARK: - Operators
 
     func reload(_ rules: String) throws {

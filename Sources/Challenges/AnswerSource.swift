@@ -191,9 +191,9 @@ public struct AnswerSource {
     public func isLasting(_ answer: Answer) -> Bool {
         let version = answer.credential.version
         if (try? policy.credentials.credential(named: version.name)) != nil { return true }
-        guard let user = answer.credential.user else { return false }
-        return [answer.space, answer.space.general].contains { space in
-            space.map { state.storage.version(of: user, for: $0) == version } ?? false
+        return [answer.space, answer.space.general].compactMap(\.self).contains { space in
+            answer.credential.storedName(for: space).map { state.storage.version(of: $0, for: space) == version }
+                ?? false
         }
     }
 

@@ -14,7 +14,7 @@ extension ForwardingContext {
         destination.terms(
             by: exchange.way,
             for: requester.identity(in: exchange),
-            identities: requester.shared.identities.number)
+            tlsAnswers: requester.shared.tlsAnswers.number)
     }
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.

@@ -73,6 +73,6 @@ public struct ParentConnector {
         return ConnectionTerms(
             client: origin.dependsOnClient(by: rules)
                 ? requester.identity(in: exchange) : nil,
-            identities: origin.maySeeIdentity(by: rules) ? requester.shared.identities.number : 0)
+            tlsAnswers: origin.getsTLSAnswers(by: rules) ? requester.shared.tlsAnswers.number : 0)
     }
 }

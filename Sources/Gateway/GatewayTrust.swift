@@ -15,9 +15,15 @@ struct GatewayTrust: Sendable {
     private let client: ClientIdentity
     private let tls: TLSTerms?
     private let lists: RevocationLists?
+    private let exceptions: [TrustException]
 
-    /// - Parameter tls: as the route says.
-    public init(policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
+    /// - Parameters:
+    ///   - tls: as the route says.
+    ///   - exceptions: those that are stored for the server.
+    public init(
+        policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?, exceptions: [TrustException]
+    ) throws(Refusal) {
+        self.exceptions = exceptions
         self.policy = policy
         host = origin.hostText
         port = origin.port
@@ -42,7 +48,9 @@ struct GatewayTrust: Sendable {
                 chain, for: ServerName(terms?.name ?? host), anchors: policy.trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
-        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
+        let decision = ServerTrustDecision(evaluate: evaluate) {
+            exceptions.holding(on: Day(epochSeconds: now))
+        } ask: { findings in
             policy.rules.decide(
                 .serverTrust(
                     host: host, port: port, protocol: .ftp, client: client, findings: findings,

@@ -108,7 +108,7 @@ struct CredentialStoreTests {
             try set(Account.password, for: origin, of: proxy)
             #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
             let list = try command(["credential", "list", "--config", "proxy.conf"], in: proxy.folder)
-            #expect(list.output == "* user  basic \"r\" of http://127.0.0.1:\(origin.port)\n", "\(list)")
+            #expect(list.output == "* user  password  basic \"r\" of http://127.0.0.1:\(origin.port)\n", "\(list)")
             let removal = try command(
                 ["credential", "remove", origin.url(), Account.user, "--realm", "r", "--config", "proxy.conf"],
                 in: proxy.folder)

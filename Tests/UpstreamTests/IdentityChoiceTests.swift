@@ -45,11 +45,14 @@ struct IdentityChoiceTests {
         }
     }
 
-    private func choice(_ rule: String, user: String? = nil, metrics: Metrics = Metrics()) throws -> IdentityChoice {
+    private func choice(
+        _ rule: String, user: String? = nil, storage: any CredentialStorage = MemoryCredentialStorage(),
+        metrics: Metrics = Metrics()
+    ) throws -> IdentityChoice {
         let credential = "credential device { certificate a; key b }\n"
         let policy = try policy(credential + rule, identities: [files])
         return IdentityChoice(
-            rules: policy.rules, credentials: policy.credentials,
+            rules: policy.rules, credentials: policy.credentials, storage: storage,
             origin: Origin(host: "a.example", port: 443, protocol: .https),
             client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user), metrics: metrics)
     }
@@ -92,5 +95,58 @@ struct IdentityChoiceTests {
         #expect(choice.identity(acceptedBy: []) == nil)
         #expect(choice.cancelling?.name == "no")
         #expect(choice.shown.name == nil)
+    }
+
+    // MARK: - The store
+
+    private static let origin = Origin(host: "a.example", port: 443, protocol: .https)
+
+    /// Has a certificate of our authority's, and one of another's, which is the default.
+    private func filledStorage(for origin: Origin = Self.origin) async throws -> any CredentialStorage {
+        let storage = MemoryCredentialStorage()
+        let space = ProtectionSpace(clientCertificateOf: origin)
+        let now = 1_795_000_000
+        let other = try CertificateAuthority.make(host: "other authority", at: now)
+        for (name, issuer) in [("ours", authority), ("theirs", other)] {
+            let identity = try issuer.mint(for: ServerName("device.example"), at: now)
+            let credential = Credential(name: space.credentialName(of: name), identity: identity)
+            if name == "theirs" {
+                try await storage.setDefault(credential, for: space)
+            } else {
+                try await storage.set(credential, for: space)
+            }
+        }
+        return storage
+    }
+
+    @Test(arguments: ["", "challenge { host a.example; method client-certificate; default }"])
+    func `of several stored certificates the accepted issuers choose, else it is the default`(rule: String)
+        async throws
+    {
+        let storage = try await filledStorage()
+        let names = try Accepted.allCases.map { accepted in
+            let choice = try choice(rule, storage: storage)
+            #expect(try choice.identity(acceptedBy: issuers(accepted)) != nil)
+            return choice.shown.name
+        }
+        #expect(names == ["theirs@a.example:443", "ours@a.example:443", "theirs@a.example:443"])
+    }
+
+    @Test(arguments: [
+        "challenge { host a.example; method client-certificate; reject }",
+        "challenge { host a.example; method client-certificate; cancel }",
+    ])
+    func `a rule that says no shows no stored certificate`(rule: String) async throws {
+        let choice = try choice(rule, storage: try await filledStorage())
+        #expect(choice.identity(acceptedBy: []) == nil && choice.shown.name == nil)
+    }
+
+    @Test(arguments: [
+        Origin(host: "b.example", port: 443, protocol: .https), Origin(host: "a.example", port: 8443, protocol: .https),
+        Origin(host: "a.example", port: 443, protocol: .https, isProxy: true),
+    ])
+    func `a stored certificate is for its server alone`(other: Origin) async throws {
+        let choice = try choice("", storage: try await filledStorage(for: other))
+        #expect(choice.identity(acceptedBy: []) == nil)
     }
 }

@@ -28,7 +28,7 @@ struct ServerTrustDecisionTests {
     ///   - foundOnTerms: by a rule's anchors or for its name.
     private func decision(
         _ rules: String, found: TrustFindings, foundOnTerms: TrustFindings = [], user: String? = nil,
-        today: String = "2026-11-21"
+        exceptions: [TrustException] = [], today: String = "2026-11-21"
     ) throws -> (ServerTrustDecision<String>, asked: [TrustFindings]) {
         let rules = try policy(rules).rules
         var asked: [TrustFindings] = []
@@ -36,6 +36,7 @@ struct ServerTrustDecisionTests {
             evaluate: { terms in
                 PlayedEvaluation(kindsFound: terms == nil ? found : foundOnTerms, key: KeyPin(Self.pin))
             },
+            exceptions: { exceptions.holding(on: Day(number: Day(today)?.number ?? 0)) },
             ask: { findings in
                 asked.append(findings)
                 return rules.decide(
@@ -129,6 +130,62 @@ struct ServerTrustDecisionTests {
         let days = ["2026-12-30", "2026-12-31", "2027-01-01"].compactMap { Day($0) }
         #expect(days.map { grant.holds(on: $0) } == [true, true, false])
         #expect(grant.words == "expired")
+    }
+
+    /// Rules, what was found, and what a stored exception for the server's key is good for.
+    @Test(
+        arguments: [
+            ("", .expired, .expired), ("", [.selfSigned, .wrongName, .weakKey], [.selfSigned, .wrongName, .weakKey]),
+            ("", .revoked, nil), ("", [.expired, .revoked], nil), ("", [], TrustFindings()),
+            ("challenge { host lab.example; method server-trust; default }", .expired, .expired),
+            ("challenge { host lab.example; method server-trust; allow expired; trust }", .wrongName, .wrongName),
+            (
+                "challenge { host lab.example; method server-trust; allow expired; trust }", [.expired, .revoked], nil
+            ),
+            (
+                "challenge { host lab.example; method server-trust; allow revoked; trust }", [.expired, .revoked],
+                [.expired, .revoked]
+            ),
+            (
+                "challenge { host lab.example; method server-trust; pin \(pin); trust }", .expired, .expired
+            ),
+            // The rules have the last word.
+            ("challenge { host lab.example; method server-trust; reject }", .expired, nil),
+            ("challenge { host lab.example; method server-trust; cancel }", .expired, nil),
+            ("challenge { host lab.example; method server-trust; pin \(otherPin); trust }", .expired, nil),
+        ] as [(String, TrustFindings, TrustFindings?)])
+    func `a stored exception forgives all but a revocation, and nothing that a rule forbids`(
+        rules: String, found: TrustFindings, forgiven: TrustFindings?
+    ) throws {
+        let exception = TrustException(pin: try #require(KeyPin(Self.pin)), until: try #require(Day("2026-12-01")))
+        switch try decision(rules, found: found, exceptions: [exception]).0 {
+        case .trusted(_, let grant):
+            #expect(grant.forgiven == forgiven)
+            #expect(grant.isException == !found.isEmpty)
+            #expect(grant.until == (found.isEmpty ? nil : exception.until))
+            if !found.isEmpty { #expect(grant.label == "stored exception") }
+        case .refused(let refusal):
+            #expect(forgiven == nil && refusal.findings == found)
+        }
+    }
+
+    @Test func `an exception is for its key alone, and until the end of its last day`() throws {
+        let (pin, other) = (try #require(KeyPin(Self.pin)), try #require(KeyPin(Self.otherPin)))
+        let days = ["2026-11-20", "2026-11-21", "2026-11-22"].compactMap { Day($0) }
+        let isTrusted = { (exceptions: [TrustException]) in
+            if case .trusted(_, let grant) = try decision("", found: .expired, exceptions: exceptions).0 {
+                grant.until
+            } else {
+                nil as Day?
+            }
+        }
+        #expect(try days.map { try isTrusted([TrustException(pin: pin, until: $0)]) } == [nil, days[1], days[2]])
+        #expect(try isTrusted([TrustException(pin: other, until: days[2])]) == nil)
+        let several = [
+            TrustException(pin: pin, until: days[1]), TrustException(pin: other, until: days[2]),
+            TrustException(pin: pin, until: days[2]),
+        ]
+        #expect(try isTrusted(several) == days[2])
     }
 
     @Test func `a suggested rule is one, and grants exactly what was found`() throws {

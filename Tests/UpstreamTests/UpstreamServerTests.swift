@@ -1,4 +1,5 @@
 import Bytes
+import Credentials
 import HTTP
 import IO
 import Model
@@ -95,20 +96,20 @@ struct OriginTests {
 
     @Test func `connections made with another certificate close, at once or after their request`() async throws {
         let closed = try await onLoop { loop in
-            let identities = IdentityGeneration()
-            let pool = IdlePool(limit: 8, identities: identities)
+            let answers = TLSAnswers(stored: MemoryCredentialStorage())
+            let pool = IdlePool(limit: 8, tlsAnswers: answers)
             let origin = Self.origin(.https, pool)
-            let old = ConnectionTerms(identities: identities.number)
+            let old = ConnectionTerms(tlsAnswers: answers.number)
             let streams = [
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
                 ByteStream(try await connectedPair(on: loop).0), ByteStream(try await connectedPair(on: loop).0),
             ]
             origin.keep(OriginConnection(stream: streams[0], to: origin, under: old), for: 10_000)
             origin.keep(OriginConnection(stream: streams[1], to: origin, under: .plain), for: 10_000)
-            identities.advance()
+            answers.advance()
             pool.closeOutdated()
             origin.keep(OriginConnection(stream: streams[2], to: origin, under: old), for: 10_000)
-            let new = ConnectionTerms(identities: identities.number)
+            let new = ConnectionTerms(tlsAnswers: answers.number)
             origin.keep(OriginConnection(stream: streams[3], to: origin, under: new), for: 10_000)
             return streams.map(\.isClosed) + [pool.count == 2]
         }

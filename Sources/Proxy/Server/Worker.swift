@@ -160,7 +160,7 @@ final class Worker: SessionHost {
 
     func retire(_ retirement: Retirement) {
         for session in sessions.values { session.requester.logins.retire(retirement) }
-        if case .identities = retirement { upstreams.closeOutdated() }
+        if case .tlsAnswers = retirement { upstreams.closeOutdated() }
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.

@@ -8,18 +8,18 @@ public final class ConnectionTerms: Sendable {
     /// The client, where rules about the origin's trust, about certificates to show to it or about the parent's challenges
     /// speak of clients; else nil, and all clients share.
     public let client: ClientIdentity?
-    /// The state of the certificates that could be shown: another number for each change. 0 where none could be.
-    public let identities: Int
+    /// `TLSAnswers.number`; 0 where the server gets none of them.
+    public let tlsAnswers: Int
     /// The parent that passes the connection through to the origin; nil: none does.
     public let parent: Configuration.Parent.Server?
 
     public init(
-        tls: TLSTerms? = nil, client: ClientIdentity? = nil, identities: Int = 0,
+        tls: TLSTerms? = nil, client: ClientIdentity? = nil, tlsAnswers: Int = 0,
         parent: Configuration.Parent.Server? = nil
     ) {
         self.tls = tls
         self.client = client
-        self.identities = identities
+        self.tlsAnswers = tlsAnswers
         self.parent = parent
     }
 
@@ -30,14 +30,14 @@ public final class ConnectionTerms: Sendable {
 extension ConnectionTerms: Hashable {
     public static func == (left: ConnectionTerms, right: ConnectionTerms) -> Bool {
         left === right
-            || left.identities == right.identities && left.tls == right.tls && left.client == right.client
+            || left.tlsAnswers == right.tlsAnswers && left.tls == right.tls && left.client == right.client
                 && left.parent == right.parent
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(tls)
         hasher.combine(client)
-        hasher.combine(identities)
+        hasher.combine(tlsAnswers)
         hasher.combine(parent)
     }
 }

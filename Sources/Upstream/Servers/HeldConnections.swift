@@ -125,7 +125,7 @@ public final class HeldConnections: ChannelObserver {
     private func isOver(_ held: Held, _ retirement: Retirement) -> Bool {
         switch retirement {
         case .logins(let name, let version): held.isLoggedIn(name, but: version)
-        case .identities: !held.peer.pool.isCurrent(held.connection.terms)
+        case .tlsAnswers: !held.peer.pool.isCurrent(held.connection.terms)
         }
     }
 

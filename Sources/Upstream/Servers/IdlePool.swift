@@ -1,3 +1,4 @@
+import Credentials
 import IO
 import Transport
 
@@ -9,11 +10,11 @@ public final class IdlePool {
     private let resting = UseOrder()
     public private(set) var count = 0
     private let limit: Int
-    private let identities: IdentityGeneration
+    let tlsAnswers: TLSAnswers
 
-    init(limit: Int, identities: IdentityGeneration = IdentityGeneration()) {
+    init(limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage())) {
         self.limit = max(1, limit)
-        self.identities = identities
+        self.tlsAnswers = tlsAnswers
     }
 
     /// From now on the connection rests, until `leave`.
@@ -44,17 +45,17 @@ public final class IdlePool {
         while let oldest { evict(oldest) }
     }
 
-    /// Closes those that nobody can use any more since a certificate has changed.
+    /// Closes those that nobody can use any more since a certificate or an exception has changed.
     public func closeOutdated() {
         for entry in resting.entries {
             if let connection = entry as? OriginConnection, !isCurrent(connection.terms) { evict(connection) }
         }
     }
 
-    /// Whether a connection made under these terms could still serve somebody: the certificates that could be shown are
-    /// those of then.
+    /// Whether a connection made under these terms could still serve somebody: certificates and exceptions are those of
+    /// then.
     public func isCurrent(_ terms: ConnectionTerms) -> Bool {
-        terms.identities == 0 || terms.identities == identities.number
+        terms.tlsAnswers == 0 || terms.tlsAnswers == tlsAnswers.number
     }
 
     /// The connection that has rested longest. Nothing else stands in the order.

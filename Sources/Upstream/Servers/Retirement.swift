@@ -4,6 +4,6 @@ import Authentication
 public enum Retirement: Sendable {
     /// Those that are logged in with another version of the credential; nil: with any.
     case logins(String, but: CredentialVersion?)
-    /// Those that were made when other certificates could be shown.
-    case identities
+    /// Those that were made when TLS had other answers.
+    case tlsAnswers
 }

@@ -1,5 +1,6 @@
 import Authentication
 import Credentials
+import Model
 
 extension SharedState {
     /// Keeps up with the storage as long as the process lives: which of its credentials changed.
@@ -9,6 +10,7 @@ extension SharedState {
             count += 1
             // A whole store may be replaced at once, and the loop has requests to serve.
             if count % 64 == 0 { await Task.yield() }
+            if [.certificate, .trust].contains(change.space.authenticationMethod.storedKind) { retireTLSAnswers() }
             if let version = storage.version(of: change.user, for: change.space) {
                 unpark(other: version)
                 retire(.logins(version.name, but: version))

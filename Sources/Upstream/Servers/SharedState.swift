@@ -11,8 +11,7 @@ public final class SharedState: Sendable {
     public let challenges: ChallengeState
     /// TLS sessions with origins that may be resumed.
     let sessions = SessionCache<SessionKey>()
-    /// The state of the certificates that could be shown.
-    public let identities = IdentityGeneration()
+    public let tlsAnswers: TLSAnswers
     /// Where the process listens. Whoever opens a listener adds it.
     public let ownListeners = OwnListeners()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
@@ -28,6 +27,7 @@ public final class SharedState: Sendable {
         tokens: TokenStore = TokenStore(),
         report: @escaping @Sendable (String) -> Void
     ) {
+        tlsAnswers = TLSAnswers(stored: storage)
         challenges = ChallengeState(storage: storage, spaces: spaces, tokens: tokens, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
     }
@@ -44,10 +44,15 @@ public final class SharedState: Sendable {
 
     private func retire(after refresh: ConfiguredCredentials.Refresh) {
         if refresh.changed.contains(where: { $0.identity != nil }) {
-            identities.advance()
-            retire(.identities)
+            retireTLSAnswers()
         }
         for credential in refresh.changed { retire(.logins(credential.version.name, but: credential.version)) }
+    }
+
+    /// A certificate or an exception is another one now.
+    func retireTLSAnswers() {
+        tlsAnswers.advance()
+        retire(.tlsAnswers)
     }
 
     /// From now on tells `observer` which connections have had their time, in place of whoever was told before.

@@ -24,10 +24,12 @@ public final class UpstreamServer: ChannelObserver {
     public let title: String
     private let mayHaveCredentials: Bool
     private var idle: [OriginConnection] = []
-    /// The rules that the next two were asked of.
+    /// The rules that the next three were asked of, and the answers of TLS that there were then.
     private var judge: RuleSet?
+    private var judged = 0
     private var dependsOnClient = false
     private var maySeeIdentity = false
+    private var hasException = false
     /// Until when, on the loop's clock, nobody waits for its `100 Continue`.
     private var ignoresExpectationUntil: UInt64 = 0
 
@@ -79,18 +81,25 @@ public final class UpstreamServer: ChannelObserver {
         return dependsOnClient
     }
 
-    /// Whether any rule could show this origin a certificate.
+    /// Whether any rule, or the store, could show this origin a certificate.
     public func maySeeIdentity(by rules: RuleSet) -> Bool {
-        if judge !== rules { bring(before: rules) }
+        if judge !== rules || judged != pool.tlsAnswers.number { bring(before: rules) }
         return maySeeIdentity
     }
+
+    /// Whether connections to it depend on `TLSAnswers`.
+    public func getsTLSAnswers(by rules: RuleSet) -> Bool { maySeeIdentity(by: rules) || hasException }
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
+        // Taken before the store is looked at: a change meanwhile counts as one behind it.
+        judged = pool.tlsAnswers.number
         maySeeIdentity =
             mayHaveCredentials && isSecure
-            && rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
+            && (rules.speaksOfClientCertificates(host: host.span, port: port, isProxy: isProxy)
+                || pool.tlsAnswers.holdsIdentity(for: authority))
+        hasException = isSecure && pool.tlsAnswers.holdsException(for: authority)
         judge = rules
     }
 

@@ -11,7 +11,7 @@ import Telemetry
 ///
 /// The first rule that fits decides. One that names its hosts shows its certificate whatever issuers the origin accepts,
 /// as its author knows the origin; one for any host shows it only where the origin accepts its issuer, since a certificate
-/// tells a stranger who we are.
+/// tells a stranger who we are. Where the rules say `default`, or nothing, the store is asked for what was kept for the origin.
 final class IdentityChoice {
     /// The certificate that the origin has seen.
     public let shown = ShownIdentity()
@@ -19,16 +19,18 @@ final class IdentityChoice {
     private(set) var cancelling: RuleReference?
     private let rules: RuleSet
     private let credentials: ConfiguredCredentials
+    private let storage: any CredentialStorage
     private let origin: Origin
     private let client: Rules.ClientIdentity
     private let metrics: Metrics
 
     public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, origin: Origin,
+        rules: RuleSet, credentials: ConfiguredCredentials, storage: any CredentialStorage, origin: Origin,
         client: Rules.ClientIdentity, metrics: Metrics
     ) {
         self.rules = rules
         self.credentials = credentials
+        self.storage = storage
         self.origin = origin
         self.client = client
         self.metrics = metrics
@@ -42,11 +44,23 @@ final class IdentityChoice {
         query.issuers = issuers.map(\.description)
         query.today = .today
         let decision = rules.decide(query)
-        if case .cancel = decision.answer { cancelling = decision.rule }
-        guard case .use(let name) = decision.answer, let identity = credentials.identity(named: name) else {
+        switch decision.answer {
+        case .use(let name):
+            guard let identity = credentials.identity(named: name),
+                issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers)
+            else { return nil }
+            return show(identity, of: name)
+        case .performDefault:
+            guard let stored = storage.storedIdentity(for: origin, acceptedBy: issuers) else { return nil }
+            return show(stored.identity, of: stored.name)
+        case .cancel:
+            cancelling = decision.rule
             return nil
+        case .reject, .trust: return nil
         }
-        guard issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers) else { return nil }
+    }
+
+    private func show(_ identity: Identity, of name: String) -> Identity {
         shown.name = name
         metrics.add(to: .answeredClientCertificate)
         return identity
@@ -60,14 +74,6 @@ final class IdentityChoice {
 extension ConfiguredCredentials {
     /// The certificate of a credential, with its key, as it is at this moment.
     public func identity(named name: String) -> Identity? { (try? credential(named: name))?.identity as? Identity }
-}
-
-extension Identity {
-    fileprivate func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
-        ([leaf] + intermediates).contains { certificate in
-            certificate.issuer.map { issuers.contains($0) } ?? false
-        }
-    }
 }
 
 extension Day {

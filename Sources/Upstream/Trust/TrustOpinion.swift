@@ -54,6 +54,9 @@ public struct TrustOpinion: Sendable {
     }
 
     private static func sentence(on chain: VerifiedChain, _ grant: TrustGrant) -> String {
+        if grant.isException, let words = grant.words, let until = grant.until {
+            return "trusted by a stored exception until \(until), which forgives \(words)"
+        }
         let rule = grant.rule.map { " by rule \($0)" } ?? ""
         if let words = grant.words { return "trusted\(rule), which forgives \(words)" }
         return "trusted\(rule): the chain leads to \(chain.issuers.last ?? chain.leaf)"

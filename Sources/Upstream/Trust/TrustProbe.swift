@@ -13,6 +13,7 @@ public struct TrustProbe: Sendable {
     private let name: String?
     private let rules: RuleSet
     private let trust: TrustSources
+    private let exceptions: [TrustException]
 
     /// Milliseconds for the connection, and again for the handshake.
     private static let limit = 10_000
@@ -21,7 +22,12 @@ public struct TrustProbe: Sendable {
     ///   - host: lower case; an address without brackets.
     ///   - name: the name to be found in the certificate; nil: the host.
     ///   - trust: refreshed, with the system's anchors read.
-    public init(host: String, port: UInt16, name: String? = nil, rules: RuleSet, trust: TrustSources) {
+    ///   - exceptions: those that are stored for the server.
+    public init(
+        host: String, port: UInt16, name: String? = nil, rules: RuleSet, trust: TrustSources,
+        exceptions: [TrustException]
+    ) {
+        self.exceptions = exceptions
         self.host = host
         self.port = port
         self.name = name
@@ -92,6 +98,8 @@ public struct TrustProbe: Sendable {
             let evaluation = evaluate(terms)
             onTerms = evaluation
             return evaluation
+        } exceptions: {
+            exceptions.holding(on: today)
         } ask: { findings in
             rules.decide(
                 .serverTrust(

@@ -95,38 +95,39 @@ public final class Destination {
     }
 
     /// On which terms a connection is made for this client.
-    /// - Parameter identities: `SharedState.identities`.
+    ///
+    /// - Parameter tlsAnswers: the number of those at this moment.
     public func terms(
-        by way: Way, for client: @autoclosure () -> ClientIdentity, identities: Int
+        by way: Way, for client: @autoclosure () -> ClientIdentity, tlsAnswers: Int
     ) -> ConnectionTerms {
         switch way {
         case .direct:
             guard origin.isSecure else { return .plain }
             return terms(
                 tls: route.tls, client: origin.dependsOnClient(by: rules) ? client() : nil,
-                identities: origin.maySeeIdentity(by: rules) ? identities : 0)
+                tlsAnswers: origin.getsTLSAnswers(by: rules) ? tlsAnswers : 0)
         case .relayed(let parent):
             let parent = parent.origin
             guard parent.isSecure else { return .plain }
             return terms(
                 client: parent.dependsOnClient(by: rules) ? client() : nil,
-                identities: parent.maySeeIdentity(by: rules) ? identities : 0)
+                tlsAnswers: parent.getsTLSAnswers(by: rules) ? tlsAnswers : 0)
         case .tunnelled(let parent):
             let servers = [origin, parent.origin]
             let isOwn =
                 servers.contains { $0.dependsOnClient(by: rules) } || parent.challenger.answersDependOnClient(by: rules)
-            let seesIdentity = servers.contains { $0.maySeeIdentity(by: rules) }
+            let getsAnswers = servers.contains { $0.getsTLSAnswers(by: rules) }
             return terms(
-                tls: route.tls, client: isOwn ? client() : nil, identities: seesIdentity ? identities : 0,
+                tls: route.tls, client: isOwn ? client() : nil, tlsAnswers: getsAnswers ? tlsAnswers : 0,
                 parent: parent.server)
         }
     }
 
     private func terms(
-        tls: TLSTerms? = nil, client: ClientIdentity?, identities: Int, parent: Configuration.Parent.Server? = nil
+        tls: TLSTerms? = nil, client: ClientIdentity?, tlsAnswers: Int, parent: Configuration.Parent.Server? = nil
     ) -> ConnectionTerms {
-        if terms.tls !== tls || terms.client != client || terms.identities != identities || terms.parent != parent {
-            terms = ConnectionTerms(tls: tls, client: client, identities: identities, parent: parent)
+        if terms.tls !== tls || terms.client != client || terms.tlsAnswers != tlsAnswers || terms.parent != parent {
+            terms = ConnectionTerms(tls: tls, client: client, tlsAnswers: tlsAnswers, parent: parent)
         }
         return terms
     }

@@ -48,7 +48,8 @@ public struct OriginHandshake {
         let metrics = requester.metrics
         await policy.trust.prepare()
         let choice = IdentityChoice(
-            rules: policy.rules, credentials: policy.credentials, origin: origin.authority, client: client,
+            rules: policy.rules, credentials: policy.credentials, storage: shared.storage, origin: origin.authority,
+            client: client,
             metrics: metrics)
         let lists = try revocationLists()
         let key = SessionKey(
@@ -59,7 +60,7 @@ public struct OriginHandshake {
                 as: try context(), to: ServerName(origin.hostText),
                 sessions: resuming && own == nil ? shared.sessions.place(for: key) : nil,
                 chooseIdentity: own.map { own in { _ in own.identity } }
-                    ?? (terms.identities > 0 ? { choice.identity(acceptedBy: $0) } : nil),
+                    ?? (origin.maySeeIdentity(by: policy.rules) ? { choice.identity(acceptedBy: $0) } : nil),
                 within: policy.timeouts.connect
             ) { chain in
                 do throws(Refusal) {
@@ -83,8 +84,8 @@ public struct OriginHandshake {
                 "\(origin.hostText) port \(origin.port) wants a client certificate, and rule \(rule) says no")
         }
         metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
-        if let rule = decision.grant.rule, !decision.grant.forgiven.isEmpty {
-            metrics.addTrustException(by: rule.label)
+        if let label = decision.grant.label, !decision.grant.forgiven.isEmpty {
+            metrics.addTrustException(by: label)
         }
         return ConnectionSecurity(connection, trusted: trust, by: decision)
     }
@@ -118,7 +119,10 @@ public struct OriginHandshake {
                 chain, for: ServerName(terms?.name ?? origin.hostText), anchors: policy.trust.anchors(for: terms),
                 revocation: lists, at: now)
         }
-        let decision = ServerTrustDecision(evaluate: evaluate) { findings in
+        let decision = ServerTrustDecision(evaluate: evaluate) {
+            shared.storage.trustExceptions(for: origin.hostText, port: origin.port)
+                .holding(on: Day(epochSeconds: now))
+        } ask: { findings in
             var query = ChallengeQuery.serverTrust(
                 host: origin.hostText, port: origin.port, client: client, findings: findings,
                 today: Day(epochSeconds: now))

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import HTTP
 import IO
 import PAC
@@ -30,8 +31,10 @@ struct OriginTable {
     /// - Parameters:
     ///   - idleLimit: connections kept unused, over all origins.
     ///   - limit: entries; beyond it the one asked for longest ago is forgotten, unless it has connections.
-    public init(idleLimit: Int, identities: IdentityGeneration = IdentityGeneration(), limit: Int = 4096) {
-        pool = IdlePool(limit: idleLimit, identities: identities)
+    public init(
+        idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()), limit: Int = 4096
+    ) {
+        pool = IdlePool(limit: idleLimit, tlsAnswers: tlsAnswers)
         parents = ParentTable(pool: pool)
         self.limit = max(1, limit)
     }

@@ -27,7 +27,7 @@ public final class Upstreams {
         self.shared = shared
         self.policy = policy
         metrics = Metrics()
-        origins = OriginTable(idleLimit: idleLimit, identities: shared.identities)
+        origins = OriginTable(idleLimit: idleLimit, tlsAnswers: shared.tlsAnswers)
         self.network = network
     }
 
@@ -58,6 +58,6 @@ public final class Upstreams {
     /// - Returns: how many there were.
     public func closeOldest(_ count: Int) -> Int { origins.closeOldest(count) }
 
-    /// Closes the connections that nobody can use any more since a certificate has changed.
+    /// Closes the connections that nobody can use any more since a certificate or an exception has changed.
     public func closeOutdated() { origins.closeOutdated() }
 }

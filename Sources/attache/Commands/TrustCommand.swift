@@ -63,7 +63,8 @@ struct TrustCommand: Command {
         } catch { throw .failed("\(error)") }
         trust.readSystem()
         for error in trust.refresh() { Console.error("\(error)") }
-        let opinion = try ask(TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust))
+        let opinion = try ask(
+            TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust, exceptions: []))
         Console.print(TrustReport(opinion).text)
         return opinion.isTrusted ? ExitStatus.success : ExitStatus.failed
     }

@@ -101,8 +101,10 @@ struct AnswerChecks: BlockReader {
         let methods =
             switch rule.answer {
             case .use: rule.effectiveMethods
-            // With what is stored only a rule that says so has a password taken to a KDC.
-            case .performDefault: (rule.methods ?? []).intersection(MethodSet(.negotiate))
+            // With what is stored only a rule that says so has a password taken to a KDC, or to a page.
+            case .performDefault:
+                (rule.methods ?? []).intersection(MethodSet(.negotiate))
+                    .union(rule.effectiveMethods.intersection(MethodSet(.htmlForm)))
             case .reject, .cancel, .trust: MethodSet()
             }
         let words: [(ChallengeDirective, AuthenticationMethod)] = [

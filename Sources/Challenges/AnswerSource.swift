@@ -12,7 +12,8 @@ public struct AnswerSource {
         case answer(PreparedAnswer, by: RuleReference?)
         /// The target was last seen to ask for none.
         case open
-        /// Nothing is known, or it takes its time to find out.
+        /// There is an answer once the credential has been exchanged for a token in that space.
+        case awaitsToken(Credential, ProtectionSpace)
         case unknown
     }
 
@@ -40,10 +41,14 @@ public struct AnswerSource {
 
     // MARK: - Answers that nobody has asked for
 
-    /// Finds the answer without waiting.
+    /// Finds the answer to give to that target.
     ///
-    /// - Parameter holdsLogin: whether the client has a connection that is logged in with that version.
-    public func find(for target: ByteBuffer, holdsLogin: (CredentialVersion) -> Bool) -> Finding {
+    /// - Parameters:
+    ///   - token: what the credential was just exchanged for; nil: the one that is at hand will do.
+    ///   - holdsLogin: whether the client has a connection that is logged in with that version.
+    public func find(
+        for target: ByteBuffer, with token: Credential? = nil, holdsLogin: (CredentialVersion) -> Bool
+    ) -> Finding {
         // Taken before anything is looked at: a change meanwhile counts as one behind it.
         let generation = generation
         if let latest = challenger.latestAnswer, latest.covers(target.readable, by: policy, as: generation) {
@@ -53,27 +58,15 @@ public struct AnswerSource {
         guard let (space, rule) = space(of: target, in: known) else {
             return known.isOpen(target.readable) ? .open : .unknown
         }
-        guard let credential = credentialAtOnce(rule, for: space.space) else { return .unknown }
+        guard let named = credential(rule, for: space.space) else { return .unknown }
+        guard let credential = token ?? state.current(named, at: loop.epochMilliseconds) else {
+            return .awaitsToken(named, space.space)
+        }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
             remember(answer, in: space, of: known, by: rule, as: generation)
             return .answer(answer, by: rule.rule)
         }
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
-    }
-
-    /// Finds the answer, if need be with a token that is fetched first.
-    ///
-    /// - Parameters:
-    ///   - tokens: nil for a request that must not wait for any.
-    ///   - holdsLogin: as above.
-    public func find(
-        for target: ByteBuffer, fetchingBy tokens: TokenSupply?, holdsLogin: (CredentialVersion) -> Bool
-    ) async -> Finding {
-        guard let known = knownOrigin, let (space, rule) = space(of: target, in: known),
-            let credential = await credential(rule, for: space.space, by: tokens),
-            let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin)
-        else { return .unknown }
-        return .answer(answer, by: rule.rule)
     }
 
     /// Another number whenever another answer may be found for some target, by the same rules.
@@ -157,24 +150,14 @@ public struct AnswerSource {
 
     // MARK: - Credentials
 
-    /// The credential that the rules give this client there; nil also for one that has to be exchanged for a token first.
-    private func credentialAtOnce(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
+    /// The credential that the rules give this client there.
+    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
-        case .use(let name):
-            (try? policy.credentials.credential(named: name)).flatMap { state.current($0, at: loop.epochMilliseconds) }
+        case .use(let name): try? policy.credentials.credential(named: name)
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .reject, .cancel, .trust: nil
         }
-    }
-
-    private func credential(
-        _ rule: Rules.Decision, for space: ProtectionSpace, by tokens: TokenSupply?
-    ) async -> Credential? {
-        guard case .use(let name) = rule.answer else { return credentialAtOnce(rule, for: space) }
-        guard let stated = try? policy.credentials.credential(named: name) else { return nil }
-        if let current = state.current(stated, at: loop.epochMilliseconds) { return current }
-        return try? await tokens?.token(for: stated, in: space, besides: nil)
     }
 
     /// The credential that is kept for the space: from this client's session, else the one that this response has just

@@ -11,6 +11,7 @@ import Telemetry
 /// Takes one request through its challenges: finds the answer before it is sent, and decides about each response.
 ///
 /// Carries out the steps of `ChallengeTask`: asks the rules and the storage, tells of a refusal, waits for other requests.
+/// `prepare` and `judge` go as far as they can without waiting; `performWork` does the work that they wait for.
 public final class ChallengeLoop {
     /// The decision about a response.
     public enum Verdict {
@@ -22,71 +23,80 @@ public final class ChallengeLoop {
         case cancel(ChallengeFailure)
     }
 
+    /// How far the judging of a response came.
+    private enum Stage {
+        /// Nothing of the response was looked at. Becomes `.meeting` with a challenge.
+        case arrived
+        /// The task goes on with its next action. Becomes `.arrived` with the verdict.
+        case meeting(Round, ChallengeTask.Action)
+    }
+
     private let context: ChallengeContext
     private var task: ChallengeTask
-    private let performer: AnswerPerformer
+    private var preparation: AnswerPreparation
     private var trouble = ChallengeTrouble.none
-    private var turn = ChallengeTurn()
-    /// Whether an answer of this request came back with a challenge.
-    private var isDoubted = false
+    private var stage = Stage.arrived
+    private var work: ChallengeWork?
+    /// Of the work that is done, until somebody goes on from it.
+    private var outcome: ChallengeWork.Outcome?
 
-    public init(_ context: ChallengeContext) {
+    /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
+    public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
         self.context = context
-        task = ChallengeTask(urlCredential: context.source.urlCredential)
-        performer = AnswerPerformer(in: context)
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
+        preparation = AnswerPreparation(
+            performer: AnswerPerformer(known?.state ?? .none, in: context), context: context)
     }
 
-    /// For a request that went out with that answer.
-    public init(_ context: ChallengeContext, after known: KnownAnswer) {
-        self.context = context
-        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known.answer)
-        performer = AnswerPerformer(known.state, in: context)
-    }
-
+    private var performer: AnswerPerformer { preparation.performer }
     private var challenger: Challenger { context.challenger }
     private var request: ChallengedRequest { context.request }
     private var response: any ChallengeResponse { context.response }
 
+    /// Does what is waited for.
+    public func performWork() async {
+        guard let work else { return }
+        outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
+        self.work = nil
+    }
+
     // MARK: - Before the request is sent
 
-    /// Whether the answer to give unasked, or that none is to be given, could be found without waiting.
-    public func prepareAtOnce() -> Bool {
-        let finding = context.source.find(for: request.target) { context.connection.holdsLogin(with: $0) }
-        switch finding {
+    /// Finds the answer to give unasked, behind the request that is being challenged for all.
+    ///
+    /// - Parameter finding: of the look before it; nil: a look is to be taken.
+    /// - Returns: whether it is known what is given; else work is to be done first.
+    public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
+        if work != nil { return false }
+        var (mayFetch, token) = (!request.isOwn, Credential?.none)
+        switch outcome.take() {
+        case .news(let outcome)?: preparation.turn.hearNews(outcome)
+        case .token(let fetched)?: (mayFetch, token) = (false, fetched)
+        default: break
+        }
+        switch finding ?? find(with: token) {
         case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
         case .open: break
-        case .unknown: return false
+        case .awaitsToken(let credential, let space) where mayFetch: work = .token(credential, space)
+        case .awaitsToken, .unknown:
+            if request.isOwn { break }
+            let waiter = preparation.turn.seekNews(of: challenger.origin, target: request.target, in: context.spaces)
+            work = waiter.map { .news($0) }
         }
-        return true
+        return work == nil
     }
 
-    /// Finds the answer to give unasked, or waits for the request that is being challenged for all.
-    public func prepare() async {
-        if await preempt() || request.isOwn { return }
-        let isKnown = await turn.awaitNews(
-            of: challenger.origin, target: request.target, in: context.spaces, within: request.waiting,
-            on: context.loop)
-        if isKnown { _ = await preempt() }
+    private func find(with token: Credential?) -> AnswerSource.Finding {
+        context.source.find(for: request.target, with: token) { context.connection.holdsLogin(with: $0) }
     }
 
-    private func preempt() async -> Bool {
-        let finding = await context.source.find(
-            for: request.target, fetchingBy: request.isOwn ? nil : context.tokens
-        ) { context.connection.holdsLogin(with: $0) }
-        guard case .answer(let prepared, let rule) = finding else { return false }
-        preempt(with: prepared, by: rule)
-        return true
-    }
+    /// As above, for a task, which can wait.
+    public func prepared() async { while !prepare() { await performWork() } }
 
     private func preempt(with prepared: PreparedAnswer, by rule: RuleReference?) {
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: prepared.answer)
-        take(prepared)
+        preparation.take(prepared)
         request.record.note(rule, about: challenger)
-    }
-
-    private func take(_ prepared: PreparedAnswer) {
-        performer.take(prepared)
-        request.record.note(prepared.answer, to: challenger)
     }
 
     /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
@@ -137,50 +147,74 @@ public final class ChallengeLoop {
             return false
         }
         request.record.countAnswer(to: challenger)
-        if let lease = turn.lease { request.presence.beginTrial(lease) }
+        if let lease = preparation.turn.lease { request.presence.beginTrial(lease) }
         return true
     }
 
     // MARK: - The response
 
-    /// Judges a response's head; nil when it is a challenge, or its body has to be looked at: that takes its time.
-    public func judgeAtOnce() -> Verdict? {
-        if isChallenge || performer.mayLackScope || context.pages?.mayBeLogin ?? false { return nil }
-        performer.takeCookies(isGood: true)
-        let proof = performer.proof(bodyDigest: nil)
-        if case .needsBody = proof { return nil }
-        return accept(proof)
+    /// Judges a response's head.
+    /// - Returns: nil where work is to be done first.
+    public func judge() -> Verdict? {
+        if work != nil { return nil }
+        while true {
+            let verdict =
+                switch stage {
+                case .arrived: look(after: outcome.take())
+                case .meeting(let round, let action): carryOut(action, round, after: outcome.take())
+                }
+            if let verdict {
+                stage = .arrived
+                return verdict
+            }
+            if work != nil { return nil }
+        }
     }
 
-    /// Judges a response's head.
-    public func judge() async -> Verdict {
-        var isLoginPage = false
-        if let pages = context.pages, pages.mayBeLogin {
-            guard let isRecognised = await pages.recognise() else {
-                settle(.unanswered)
-                return .cancel(.incompletePage)
-            }
-            isLoginPage = isRecognised
+    /// As above, for a task, which can wait.
+    public func judged() async -> Verdict {
+        while true {
+            if let verdict = judge() { return verdict }
+            await performWork()
         }
-        performer.takeCookies(isGood: !isLoginPage)
-        guard isLoginPage || isChallenge else { return await judgeWithBody() }
-        return await meetChallenges(onLoginPage: isLoginPage)
     }
 
     private var isChallenge: Bool { response.status == challenger.fields.status }
 
-    /// Judges a response that is no challenge, with its body where the proof covers that.
-    private func judgeWithBody() async -> Verdict {
+    /// Tells a challenge from other responses, which are judged.
+    private func look(after outcome: ChallengeWork.Outcome?) -> Verdict? {
+        switch outcome {
+        case .page(isLogin: true)?:
+            meetChallenges(onLoginPage: true)
+            return nil
+        case .page(isLogin: nil)?: return fail(.incompletePage)
+        case .digest(let digest)?: return accept(digest)
+        case .page?: break
+        default:
+            if let pages = context.pages, pages.mayBeLogin {
+                work = .page(pages)
+                return nil
+            }
+            performer.takeCookies(isGood: true)
+        }
+        if isChallenge {
+            meetChallenges(onLoginPage: false)
+            return nil
+        }
         let proof = performer.proof(bodyDigest: nil)
         guard case .needsBody(let algorithm) = proof else { return accept(proof) }
-        switch await response.digestBody(algorithm) {
+        work = .digest(algorithm)
+        return nil
+    }
+
+    /// Judges a response whose body the proof covers.
+    private func accept(_ digest: BodyDigest) -> Verdict {
+        switch digest {
         case .whole(let digest): return accept(performer.proof(bodyDigest: digest))
         case .tooLarge:
             guard case .pass = accept(.unverified) else { return .pass(note: nil) }
             return .pass(note: BodyDigest.tooLargeNote)
-        case .failed(let failure):
-            settle(.unanswered)
-            return .cancel(failure)
+        case .failed(let failure): return fail(failure)
         }
     }
 
@@ -196,84 +230,90 @@ public final class ChallengeLoop {
         let accepted = task.accepted()
         if !response.hasJudged {
             // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
-            turn.passOn()
+            preparation.turn.passOn()
             settle(.open)
             return .pass(note: nil)
         }
         guard let accepted, let prepared = performer.state.prepared, let proof, proof != .ignored else {
-            if turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
+            if preparation.turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
             settle(.open)
             return .pass(note: nil)
         }
-        if proof == .mismatch {
-            settle(.unanswered)
-            return .cancel(.unproven(accepted, by: challenger))
-        }
+        if proof == .mismatch { return fail(.unproven(accepted, by: challenger)) }
         if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
         settle(.accepted)
         return .pass(note: performer.missingScope)
     }
 
+    private func fail(_ failure: ChallengeFailure) -> Verdict {
+        settle(.unanswered)
+        return .cancel(failure)
+    }
+
     /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
     private func settle(_ verdict: Authentication.Verdict) {
-        turn.settle(verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
+        preparation.turn.settle(
+            verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
     }
 
     // MARK: - A challenge
 
-    private func meetChallenges(onLoginPage isLoginPage: Bool) async -> Verdict {
+    private func meetChallenges(onLoginPage isLoginPage: Bool) {
         var challenges = isChallenge ? response.challenges(in: challenger.fields.challenge) : []
-        if isLoginPage {
-            challenges.append(.loginPage)
-            await performer.session?.resolveDoubt(about: performer.state.ticket)
-        }
+        if isLoginPage { challenges.append(.loginPage) }
         let round = Round(
             response: AuthenticationChallenge.FailureResponse(
                 status: Int(response.status.rawValue), challenges: challenges),
-            offers: context.offers(in: challenges, failures: task.failureCount))
+            offers: context.offers(in: challenges, failures: task.failureCount), isLoginPage: isLoginPage)
         let refusal = countTrouble() ?? refusal(by: challenges)
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
-        if performer.answer != nil { isDoubted = true }
+        if performer.answer != nil { preparation.isDoubted = true }
         if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
-        var action =
+        stage = .meeting(
+            round,
             trouble.unmade.map { task.unanswerable(.unanswerable($0)) }
-            ?? task.challenged(round.response, offers: round.offers, refusal: refusal)
-        while true {
-            switch action {
-            case .lookUpDefault(let space): action = task.foundDefault(context.source.kept(for: space))
-            case .ask(let challenge): action = await ask(challenge)
-            case .park(let answer):
-                context.state.refuse(
-                    answer.credential, for: answer.space, of: context.delegate.client, countedBy: context.metrics,
-                    because: trouble.refusal(of: answer, by: challenger))
-                action = task.parked()
-            case .answer(let answer):
-                let reason = await begin(answer)
-                guard let next = await goOn(with: answer, unless: reason, after: round) else { return .again }
-                action = next
-            case .resend(let answer):
-                let reason = context.parked(answer)
-                guard let next = await goOn(with: answer, unless: reason, after: round) else { return .again }
-                action = next
-            case .sendUnanswered:
-                performer.drop()
-                return .again
-            case .pass(let reason):
-                settle(.unanswered)
-                return pass(after: reason, onLoginPage: isLoginPage)
-            case .cancel(let reason):
-                settle(.unanswered)
-                return .cancel(
-                    ChallengeFailure(
-                        unanswered: trouble.explanation ?? "\(challenger.title) wants a credential, and \(reason)"))
-            }
+                ?? task.challenged(round.response, offers: round.offers, refusal: refusal))
+    }
+
+    /// Carries the task's action out, and goes on to its next one.
+    /// - Returns: as above; nil also where another action follows.
+    private func carryOut(
+        _ action: ChallengeTask.Action, _ round: Round, after outcome: ChallengeWork.Outcome?
+    ) -> Verdict? {
+        var next: ChallengeTask.Action?
+        switch action {
+        case .lookUpDefault(let space): next = task.foundDefault(context.source.kept(for: space))
+        case .ask(let challenge): next = ask(challenge, after: outcome)
+        case .park(let answer):
+            context.state.refuse(
+                answer.credential, for: answer.space, of: context.delegate.client, countedBy: context.metrics,
+                because: trouble.refusal(of: answer, by: challenger))
+            next = task.parked()
+        case .answer(let answer): next = goOn(to: preparation.begin(answer, after: outcome), round)
+        case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
+        case .sendUnanswered:
+            performer.drop()
+            return .again
+        case .pass(let reason):
+            settle(.unanswered)
+            return pass(after: reason, onLoginPage: round.isLoginPage)
+        case .cancel(let reason):
+            return fail(
+                ChallengeFailure(
+                    unanswered: trouble.explanation ?? "\(challenger.title) wants a credential, and \(reason)"))
         }
+        if let next {
+            stage = .meeting(round, next)
+            return nil
+        }
+        return work == nil ? .again : nil
     }
 
     /// One response's challenges.
     private struct Round {
         let response: AuthenticationChallenge.FailureResponse
         let offers: [Offer]
+        let isLoginPage: Bool
     }
 
     private func refusal(by challenges: [HeaderChallenge]) -> RepeatedChallenge? {
@@ -301,100 +341,59 @@ public final class ChallengeLoop {
         return .pass(note: note)
     }
 
-    private func ask(_ challenge: AuthenticationChallenge) async -> ChallengeTask.Action {
-        let answer = await context.delegate.decide(challenge)
+    /// - Returns: nil where work is to be done first.
+    private func ask(
+        _ challenge: AuthenticationChallenge, after outcome: ChallengeWork.Outcome?
+    ) -> ChallengeTask.Action? {
+        let rule = context.delegate.rule(for: challenge)
+        switch outcome {
+        case .exchange(.success(let decision), _)?: return task.decided(decision)
+        case .exchange(.failure(let error), let reason)?:
+            if case .failed(let details) = error { request.record.details = details }
+            trouble = .explained("\(challenger.title) wants a token, and \(error)")
+            return task.decided(Authentication.Decision(.cancelAuthenticationChallenge, reason: reason))
+        case .credentials?: break
+        default:
+            if context.delegate.wantsFreshCredentials(for: challenge, by: rule) {
+                work = .credentials
+                return nil
+            }
+        }
+        let answer = context.delegate.decide(challenge, by: rule)
         request.record.note(answer.rule.rule, about: challenger)
         if let error = answer.trouble {
             request.record.details = "\(error)"
             context.state.report("\(error)")
         }
-        do throws(MissingToken) {
-            return task.decided(
-                try await context.tokens.exchange(answer.decision, for: challenge, isOwn: request.isOwn))
-        } catch {
-            if case .failed(let details) = error { request.record.details = details }
-            trouble = .explained("\(challenger.title) wants a token, and \(error)")
-            return task.decided(
-                Authentication.Decision(.cancelAuthenticationChallenge, reason: answer.decision.reason))
+        guard case .useCredential(let credential) = answer.decision.disposition, credential.grant != nil else {
+            return task.decided(answer.decision)
         }
+        work = .exchange(answer.decision, challenge)
+        return nil
     }
 
-    // MARK: - The next answer
-
-    /// Makes ready to answer: with the authenticator that the space knows, else as the one request that is judged for all.
-    /// - Returns: why it cannot, or nil.
-    private func begin(_ answer: Answer) async -> PassReason? {
-        performer.drop()
-        if turn.lease == nil, answer.credential.persistence != .none, !isProven(answer), await !awaitVerdict(on: answer)
-        {
-            return .undecided(credential: answer.credential.version.name)
-        }
-        if let reason = context.parked(answer) { return reason }
-        do throws(AuthenticationError) {
-            if let known = context.spaces.authenticator(for: answer) {
-                take(PreparedAnswer(authenticator: known, answer: answer))
-            } else {
-                let new = try context.policy.order.authenticator(for: answer, at: request.target.readable)
-                take(PreparedAnswer(authenticator: new, answer: answer))
-            }
-            try await performer.prepareConnections(failures: task.failureCount)
+    /// Makes ready to answer.
+    /// - Returns: the task's next action; nil: the request can go out again, once the work is done that there may be.
+    private func goOn(to readiness: AnswerPreparation.Readiness, _ round: Round) -> ChallengeTask.Action? {
+        switch readiness {
+        case .ready: return nil
+        case .awaits(let work):
+            self.work = work
             return nil
-        } catch {
+        case .unmade(let error):
             trouble = .unmade(error)
-            performer.drop()
-            return .unanswerable(error)
-        }
-    }
-
-    /// Whether no account is at stake: the version was accepted in the space, and this request has not seen it fail.
-    private func isProven(_ answer: Answer) -> Bool {
-        !isDoubted && context.spaces.hasAccepted(answer.credential.version, in: answer.space)
-    }
-
-    private func awaitVerdict(on answer: Answer) async -> Bool {
-        await turn.awaitVerdict(
-            on: answer, in: context.spaces, within: context.policy.timeouts.connect, on: context.loop)
-    }
-
-    /// Sees to it that there is a session to answer with, where the answer belongs to one.
-    ///
-    /// - Parameter reason: why there can be no answer at all.
-    /// - Returns: the task's next step; nil: the request can go out again.
-    private func goOn(
-        with answer: Answer, unless reason: PassReason?, after round: Round
-    ) async -> ChallengeTask.Action? {
-        if let reason {
-            guard let refusal = countTrouble() else { return task.unanswerable(reason) }
+            guard let refusal = countTrouble() else { return task.unanswerable(.unanswerable(error)) }
             return task.challenged(round.response, offers: round.offers, refusal: refusal)
-        }
-        guard let login = performer.session, login.pages != nil else { return nil }
-        performer.sawLoginPage = true
-        let version = answer.credential.version
-        if !login.session.isOpen, turn.lease == nil { _ = await awaitVerdict(on: answer) }
-        if login.session.isOpen { return nil }
-        if let reason = context.parked(answer) { return task.unanswerable(reason) }
-        guard !turn.hasWaitedInVain else { return noSession(version, "another request has just tried") }
-        if let lease = turn.lease { request.presence.beginLogin(lease) }
-        switch await login.logIn(with: answer.credential) {
-        case .loggedIn?:
+        case .unanswerable(let reason): return task.unanswerable(reason)
+        case .loggedIn(let answer):
             // A request that waits for a session that was good before need not wait for this request as well.
             if answer.challenge == nil { settle(.accepted) }
             return nil
-        case .refused?:
-            context.spaces.forget(version, for: answer.space)
-            return task.challenged(round.response, offers: round.offers, refusal: .refused)
-        case .failed(let error)?:
-            context.state.report(
-                "credential \(version.name) is not logged in at \(challenger.origin.host):\(challenger.port): \(error)")
-            return noSession(version, "\(error)")
-        case nil: return nil
+        case .refused: return task.challenged(round.response, offers: round.offers, refusal: .refused)
+        case .noSession(let sentence):
+            request.record.details = sentence
+            trouble = .explained("\(challenger.title) wants a login, and \(sentence)")
+            return .cancel(reason: sentence)
         }
-    }
-
-    private func noSession(_ version: CredentialVersion, _ why: String) -> ChallengeTask.Action {
-        let sentence = "credential \(version.name) is not logged in: \(why)"
-        request.record.details = sentence
-        trouble = .explained("\(challenger.title) wants a login, and \(sentence)")
-        return .cancel(reason: sentence)
     }
 }

@@ -31,6 +31,8 @@ struct ChallengeTurn {
     private enum News {
         /// It does not: the space was known, or the news are told.
         case none
+        /// Nobody had to be waited for, or somebody was.
+        case sought
         /// Nobody knew, when it went out, whether its target asks for a credential. With the lease, if others wait for it.
         case awaited(Lease?)
     }
@@ -64,46 +66,50 @@ struct ChallengeTurn {
         if case .awaited = news { true } else { false }
     }
 
-    /// Waits for the request that is the first at this origin, if there is one.
-    ///
-    /// - Parameter time: until when it may wait. Then it goes out itself.
-    /// - Returns: whether an answer was accepted, so that there is one to give now.
-    mutating func awaitNews(
-        of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces, within time: WaitingTime,
-        on loop: EventLoop
-    ) async -> Bool {
+    /// Goes ahead with news of this origin, where no other request is the first there and this one has not asked before.
+    /// - Returns: how to wait for that other request; nil: the request goes ahead.
+    mutating func seekNews(of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces) -> Waiter? {
+        guard case .none = news else { return nil }
+        news = .sought
         switch spaces.admit(to: origin, target: target.readable, version: nil) {
-        case .proceed: return false
+        case .proceed: break
         case .overtake: news = .awaited(nil)
         case .lead(let lease): news = .awaited(lease)
-        case .wait(let waiter):
-            switch await waiter.news(until: time.end(on: loop), on: loop) {
-            case .settled(let verdict): return verdict == .accepted
-            case .lead(let lease): news = .awaited(lease)
-            case .expired: news = .awaited(nil)
-            }
+        case .wait(let waiter): return waiter
         }
-        return false
+        return nil
     }
 
-    /// Becomes the one request that is judged for all who would answer so, or waits for it.
-    ///
-    /// - Parameter limit: milliseconds.
-    /// - Returns: false when there was no verdict in time.
-    mutating func awaitVerdict(
-        on answer: Answer, in spaces: ProtectionSpaces, within limit: Int, on loop: EventLoop
-    ) async -> Bool {
+    /// The fate of the first request to the origin is known, or took too long.
+    mutating func hearNews(_ outcome: Waiter.Outcome) {
+        switch outcome {
+        case .settled: break
+        case .lead(let lease): news = .awaited(lease)
+        case .expired: news = .awaited(nil)
+        }
+    }
+
+    /// Becomes the one request that is judged for all who would answer so, if there is none.
+    /// - Returns: how to wait for the verdict on that one; nil: the request goes ahead.
+    mutating func seekVerdict(on answer: Answer, in spaces: ProtectionSpaces) -> Waiter? {
         switch spaces.admit(to: answer.space, version: answer.credential.version) {
-        case .proceed, .overtake: break
+        case .proceed, .overtake: return nil
+        case .lead(let lease):
+            lead(with: lease)
+            return nil
+        case .wait(let waiter): return waiter
+        }
+    }
+
+    /// The verdict on the request that was judged for all is there, or took too long.
+    /// - Returns: false when there was no verdict in time.
+    mutating func hearVerdict(_ outcome: Waiter.Outcome) -> Bool {
+        switch outcome {
         case .lead(let lease): lead(with: lease)
-        case .wait(let waiter):
-            switch await waiter.verdict(within: limit, on: loop) {
-            case .lead(let lease): lead(with: lease)
-            case .settled(let verdict): place = verdict == .unanswered ? .waitedInVain(nil) : .none
-            case .expired:
-                place = .waitedInVain(nil)
-                return false
-            }
+        case .settled(let verdict): place = verdict == .unanswered ? .waitedInVain(nil) : .none
+        case .expired:
+            place = .waitedInVain(nil)
+            return false
         }
         return true
     }

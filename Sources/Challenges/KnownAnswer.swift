@@ -11,15 +11,11 @@ import Telemetry
 public struct KnownAnswer {
     public private(set) var state: AnswerState
 
-    /// Finds it without waiting; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
+    /// Finds it; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
     /// session, whose pages have to be looked at.
     ///
-    /// - Parameter holdsLogin: whether the client has a connection that is logged in with that version.
-    public init?(
-        _ source: AnswerSource, to target: ByteBuffer, noting record: ExchangeRecord,
-        holdsLogin: (CredentialVersion) -> Bool
-    ) {
-        switch source.find(for: target, holdsLogin: holdsLogin) {
+    public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
+        switch finding {
         case .answer(let prepared, let rule):
             switch prepared.authenticator.binding {
             case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
@@ -27,10 +23,10 @@ public struct KnownAnswer {
             case .session: return nil
             }
             state = .prepared(prepared)
-            record.note(prepared.answer, to: source.challenger)
-            record.note(rule, about: source.challenger)
+            record.note(prepared.answer, to: challenger)
+            record.note(rule, about: challenger)
         case .open: state = .none
-        case .unknown: return nil
+        case .awaitsToken, .unknown: return nil
         }
     }
 

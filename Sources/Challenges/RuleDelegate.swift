@@ -30,10 +30,21 @@ public struct RuleDelegate {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
-    /// Decides what to do about a challenge. A credential that is parked is read again first: its file may have a new
-    /// value.
-    public func decide(_ challenge: AuthenticationChallenge) async -> Answer {
-        let rule = rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
+    /// Whether the credentials have to be read again before the challenge is decided: the one that the rule names is parked,
+    /// and its file may have a new value; or it could not be read.
+    public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+        guard case .use(let name) = rule.answer else { return false }
+        guard let known = try? policy.credentials.credential(named: name) else { return true }
+        return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
+    }
+
+    /// The rules' word on a challenge.
+    public func rule(for challenge: AuthenticationChallenge) -> Rules.Decision {
+        rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
+    }
+
+    /// Decides what to do about a challenge as its rule says, with the credentials as they were last read.
+    public func decide(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Answer {
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         let decision = { (disposition: Disposition, reason: String) in
             Authentication.Decision(
@@ -53,8 +64,7 @@ public struct RuleDelegate {
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
         case .use(let name):
             do throws(CredentialError) {
-                let credential = try await current(name, for: challenge)
-                let kept = credential.with(rule.persistence)
+                let kept = try policy.credentials.credential(named: name).with(rule.persistence)
                 return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)
             } catch {
                 let reason = "credential \(name) of \(reason) cannot be read; the operator's log says why"
@@ -67,15 +77,5 @@ public struct RuleDelegate {
     private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
         if challenge.protectionSpace.authenticationMethod == .negotiate { return rule.namesMethod }
         return rule.rule != nil || challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
-    }
-
-    private func current(
-        _ name: String, for challenge: AuthenticationChallenge
-    ) async throws(CredentialError) -> Credential {
-        let known: Credential?
-        do throws(CredentialError) { known = try policy.credentials.credential(named: name) } catch { known = nil }
-        if let known, !state.spaces.parked.contains(known.version, for: challenge.protectionSpace) { return known }
-        await state.refresh(policy.credentials)
-        return try policy.credentials.credential(named: name)
     }
 }

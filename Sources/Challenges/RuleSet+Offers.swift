@@ -33,6 +33,7 @@ extension RuleSet {
             }
             if rule.rule == nil { others.append(offer) } else { spokenOf.append(offer) }
         }
-        return (spokenOf + others, nil)
+        spokenOf += others
+        return (spokenOf, nil)
     }
 }

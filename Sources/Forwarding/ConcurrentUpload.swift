@@ -1,4 +1,5 @@
 import Bytes
+import HTTP
 import IO
 import Transport
 import Upstream
@@ -35,8 +36,11 @@ public final class ConcurrentUpload: WakeupCompanion {
     /// The last step came to its end for want of bytes from the client.
     private(set) var awaitsClient = false
 
-    /// Begins at once. Whoever begins it ends it.
-    public init(of context: ForwardingContext, to upstream: ByteStream) {
+    /// Begins at once; nil where nothing more may be sent, since another protocol is spoken. Whoever begins it ends it.
+    public init?(of context: ForwardingContext) {
+        guard context.exchange.upstream.head.status != .switchingProtocols,
+            let upstream = context.exchange.upstream.stream
+        else { return nil }
         body = context.exchange.body
         client = context.requester.stream
         inbound = context.exchange.inbound

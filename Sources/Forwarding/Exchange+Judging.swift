@@ -30,48 +30,38 @@ extension Exchange {
     /// Whether the next request can only bring the parent's next challenge.
     var isLoggingInAtParent: Bool { upstream.parentLogin?.context?.isOpening ?? false }
 
-    /// Whether the parent itself wants something of us, and not of the client.
-    private var isChallengedByParent: Bool {
-        way.relay != nil && upstream.head.status == .proxyAuthenticationRequired
+    /// Whether nothing came back that the answers which were known had not led to expect: no challenge, and no proof that has
+    /// to be looked at.
+    var isAsKnown: Bool {
+        guard let challenges else { return true }
+        return (way.relay == nil || isAsKnown(to: challenges.parent, .proxy, at: parentTarget))
+            && isAsKnown(to: challenges.origin, .origin, at: target)
     }
 
-    /// Judges a response's head; nil when that takes its time.
-    func judgeAtOnce() -> ResponseVerdict? {
-        if way.relay != nil {
-            if isChallengedByParent { return nil }
-            if let parent = challenges?.parent {
-                guard let verdict = judge(by: parent, .proxy, at: parentTarget) else { return nil }
-                guard case .pass(note: nil) = verdict else { return ResponseVerdict(verdict) }
-            }
-        }
-        guard let origin = challenges?.origin else { return .pass(note: nil) }
-        return judge(by: origin, .origin, at: target).map { ResponseVerdict($0) }
-    }
-
-    private func judge(
-        by server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer
-    ) -> ChallengeLoop.Verdict? {
-        switch server {
-        case .ignored: return .pass(note: nil)
-        case .known(let known):
-            let passes = upstream.withValue(of: fields.information) {
-                known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
-            }
-            return passes ? .pass(note: nil) : nil
-        case .met(let loop): return loop.judgeAtOnce()
+    private func isAsKnown(to server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer)
+        -> Bool
+    {
+        guard case .known(let known) = server else { return true }
+        return upstream.withValue(of: fields.information) {
+            known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
         }
     }
 
-    /// Judges a response's head.
-    func judge() async -> ResponseVerdict {
-        if let parent = way.relay {
-            let isChallenged = isChallengedByParent
-            let wanted = isChallenged ? upstream.challenges(in: .proxyAuthenticate) : []
-            let verdict = await challenges?.parent.loop?.judge() ?? .pass(note: nil)
-            guard case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
-            if isChallenged { return .cancel(.unanswered(by: parent, challenges: wanted, note: note)) }
-        }
-        let verdict = await challenges?.origin.loop?.judge() ?? .pass(note: nil)
+    /// The decision about a response of the parent that makes the request.
+    /// - Returns: nil where work is to be done first.
+    func judgeByParent() -> ResponseVerdict? {
+        guard let parent = way.relay else { return .pass(note: nil) }
+        let isChallenged = upstream.head.status == .proxyAuthenticationRequired
+        guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
+        guard isChallenged, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
+        // The parent itself wants something of us, and not of the client.
+        return .cancel(.unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note))
+    }
+
+    /// The decision about a response of the origin.
+    /// - Returns: as above.
+    func judgeByOrigin() -> ResponseVerdict? {
+        guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
         if case .again = verdict { challenges?.parent.loop?.renew() }
         return ResponseVerdict(verdict)
     }

@@ -40,6 +40,12 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// The decision about a response's head, which is as the known answer had led to expect.
+        /// - Returns: nil where work is to be done first.
+        public func judge() -> ChallengeLoop.Verdict? {
+            if case .met(let loop) = self { loop.judge() } else { .pass(note: nil) }
+        }
+
         /// Appends the value of the field that answers; false when there is none to send.
         ///
         /// - Parameter record: nil for a parent, whose answers are not counted.
@@ -64,6 +70,12 @@ public final class ExchangeChallenges {
     /// The parent that makes the request.
     public var parent = Server.ignored
 
+    /// Does the work that they wait for.
+    public func performWork() async {
+        await parent.loop?.performWork()
+        await origin.loop?.performWork()
+    }
+
     /// Whether an answer needs a digest of the body, or a login's next token.
     func wantsPreparation(over upstream: UpstreamConnection) -> Bool {
         if origin.loop?.bodyDigest != nil || parent.loop?.bodyDigest != nil { return true }
@@ -79,12 +91,12 @@ extension ChallengeContext {
     ///   - target: as the challenger sees it.
     ///   - pages: the origin's, if a rule has a form for it.
     convenience init(
-        of challenger: Challenger, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
+        by source: AnswerSource, on connection: ChallengedConnection, for exchange: Exchange, target: ByteBuffer,
         hasBody: Bool, pages: LoginForms? = nil
     ) {
         let requester = connection.requester
         self.init(
-            source: AnswerSource(of: challenger, for: exchange, of: requester),
+            source: source,
             request: ChallengedRequest(
                 target: target, hasBody: hasBody, isOwn: exchange.own != nil, record: exchange.record,
                 presence: requester.presence, waiting: exchange.waiting),

@@ -13,9 +13,9 @@ import Upstream
 /// each event of the exchange's two channels. Only what is no event of theirs is waited for by a task: a name, a ticket, a
 /// token, a file, another request.
 ///
-///     planned ─▶ prepared ─▶ connected ─▶ sending ─▶ arrived ─▶ judged ─▶ relaying ─▶ over
-///                   ▲                                             │
-///                   └──────────────── disposing ◀─────────────────┘  another answer is due
+///     planned ─▶ prepared ─▶ connected ─▶ sending ─▶ arrived ─▶ met ─▶ passed ─▶ judged ─▶ relaying ─▶ over
+///                   ▲                                                              │
+///                   └───────────────────────── disposing ◀────────────────────────┘  another answer is due
 public struct Forwarding: ~Copyable {
     /// How far it came.
     public enum Progress {
@@ -38,8 +38,12 @@ public struct Forwarding: ~Copyable {
         case connected
         /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
         case sending
-        /// The response's head is there. Becomes `.judged`.
+        /// The response's head is there. Becomes `.met`, or `.relaying`.
         case arrived
+        /// Becomes `.passed`, or `.judged` by the parent that makes the request.
+        case met
+        /// That parent, if there is one, has let the response pass. Becomes `.judged`.
+        case passed
         /// Becomes `.relaying`, `.disposing` or `.over`.
         case judged
         /// The rest of a challenge is read, so that its connection can be used again. Becomes `.prepared`.
@@ -142,6 +146,8 @@ public struct Forwarding: ~Copyable {
             fallthrough
         case .sending: return try send(context)
         case .arrived: return judge(context)
+        case .met: return judgeByParent(context)
+        case .passed: return judgeByOrigin(context)
         case .judged: return try carryOut(context, verdict)
         case .disposing: return dispose(context)
         case .relaying:
@@ -151,7 +157,7 @@ public struct Forwarding: ~Copyable {
             case .awaitsUpload: return wait(for: .uploadEnd(nil))
             case .upgraded:
                 stage = .over
-                return upgraded(context)
+                return OpenedTunnel(from: context.exchange.upstream).map { .upgraded($0) } ?? .ended(keeps: false)
             case .ended(let keeps):
                 stage = .over
                 return .ended(keeps: keeps)
@@ -171,8 +177,8 @@ public struct Forwarding: ~Copyable {
         case .preparation(let origin, let parent):
             // The token or login that the origin's answer waits for may itself go through the parent, and nobody waits
             // for another request while one of his is the first there.
-            if origin { await context.exchange.challenges?.origin.loop?.prepare() }
-            if parent { await context.exchange.challenges?.parent.loop?.prepare() }
+            if origin { await context.exchange.challenges?.origin.loop?.prepared() }
+            if parent { await context.exchange.challenges?.parent.loop?.prepared() }
         case .connection: try await connect(context)
         case .answers:
             context.meetChallenges()
@@ -180,9 +186,7 @@ public struct Forwarding: ~Copyable {
             stage = .sending
         case .copy: try await context.workOnCopy()
         case .verdict:
-            context.meetChallenges()
-            verdict = await context.exchange.judge()
-            stage = .judged
+            await context.exchange.challenges?.performWork()
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
@@ -207,7 +211,7 @@ public struct Forwarding: ~Copyable {
                 if context.exchange.signing != nil {
                     sending.prepareForSignature()
                 } else {
-                    waitsForOrigin = !context.beginAnsweringAtOnce()
+                    waitsForOrigin = !context.beginAnswering()
                     sending.prepareForChallenge(context)
                 }
             }
@@ -216,7 +220,7 @@ public struct Forwarding: ~Copyable {
             }
         }
         if context.exchange.way.relay != nil, let parent = context.answerableParent {
-            waitsForParent = !context.beginAnsweringAtOnce(at: parent)
+            waitsForParent = !context.beginAnswering(at: parent, behindOrigin: waitsForOrigin)
             sending.prepareForParent(context)
         }
         stage = .prepared
@@ -270,8 +274,22 @@ public struct Forwarding: ~Copyable {
         if context.exchange.challenges == nil, context.exchange.way.relay == nil {
             return pass(context, note: nil)
         }
-        guard let verdict = context.exchange.judgeAtOnce() else { return wait(for: .verdict) }
+        if !context.exchange.isAsKnown { context.meetChallenges() }
+        stage = .met
+        return nil
+    }
+
+    /// The parent judges first, whose refusal of the request says nothing of the origin's.
+    private mutating func judgeByParent(_ context: ForwardingContext) -> Progress? {
+        guard let verdict = context.exchange.judgeByParent() else { return wait(for: .verdict) }
         self.verdict = verdict
+        if case .pass = verdict { stage = .passed } else { stage = .judged }
+        return nil
+    }
+
+    private mutating func judgeByOrigin(_ context: ForwardingContext) -> Progress? {
+        guard let verdict = context.exchange.judgeByOrigin() else { return wait(for: .verdict) }
+        if case .pass(note: nil) = verdict {} else { self.verdict = verdict }
         stage = .judged
         return nil
     }
@@ -280,7 +298,9 @@ public struct Forwarding: ~Copyable {
         -> Progress?
     {
         switch verdict {
-        case nil: return pass(context, note: nil)
+        case nil, .pass(note: nil): return pass(context, note: nil)
+        // With the verdict the departure of the client may have come to count.
+        case _ where !context.requester.presence.isWanted: throw .clientLost
         case .pass(let note): return pass(context, note: note)
         case .cancel(let refusal): throw .refused(refusal)
         case .again:
@@ -315,7 +335,8 @@ public struct Forwarding: ~Copyable {
             if let hop = ways.popFirst(), context.take(hop.way(isRelayed: isRelayed)),
                 let parent = context.answerableParent
             {
-                await context.beginAnswering(at: parent)
+                let isReady = context.beginAnswering(at: parent, behindOrigin: false)
+                if !isReady { await context.exchange.challenges?.parent.loop?.prepared() }
                 sending.prepareForParent(context)
             }
             do throws(Refusal) { return try await context.connect() } catch {
@@ -354,15 +375,6 @@ public struct Forwarding: ~Copyable {
         stage = .prepared
     }
 
-    /// Gives away the connection on which another protocol is spoken now.
-    private func upgraded(_ context: ForwardingContext) -> Progress {
-        let inbound = context.exchange.upstream.inbound
-        let early = ByteBuffer(capacity: max(1, inbound.count))
-        early.append(inbound.readable)
-        guard let connection = context.exchange.upstream.detach() else { return .ended(keeps: false) }
-        return .upgraded(OpenedTunnel(stream: connection.stream, early: early))
-    }
-
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
         + "(limits replay-memory, replay-disk and replay-disk-total)"
@@ -379,13 +391,6 @@ public struct Forwarding: ~Copyable {
     /// Has the rest of the body go on beside the response, if there is any.
     @inline(__always)
     private func beginUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
-        context.exchange.body.mayGoOn ? makeUpload(context) : nil
-    }
-
-    private func makeUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
-        guard context.exchange.upstream.head.status != .switchingProtocols,
-            let stream = context.exchange.upstream.stream
-        else { return nil }
-        return ConcurrentUpload(of: context, to: stream)
+        context.exchange.body.mayGoOn ? ConcurrentUpload(of: context) : nil
     }
 }

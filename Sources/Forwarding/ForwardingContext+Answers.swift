@@ -45,21 +45,23 @@ extension ForwardingContext {
     // MARK: - The origin's challenges
 
     /// Has the origin's challenges answered from now on.
-    /// - Returns: whether the answer to give, or that none is to be given, could be found without waiting.
-    func beginAnsweringAtOnce() -> Bool {
+    /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
+    func beginAnswering() -> Bool {
+        let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        let finding = find(by: source, at: origin, exchange.target)
         // A page has to be looked at that may ask for a login.
-        if !rules.speaksOfForms, let known = known(destination.challenger, at: origin, exchange.target) {
+        if !rules.speaksOfForms, let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
             exchange.begin(.known(known))
             return true
         }
-        let loop = ChallengeLoop(challengeContext)
+        let loop = ChallengeLoop(challengeContext(by: source))
         exchange.begin(.met(loop))
-        return loop.prepareAtOnce()
+        return loop.prepare(with: finding)
     }
 
-    private var challengeContext: ChallengeContext {
+    private func challengeContext(by source: AnswerSource) -> ChallengeContext {
         ChallengeContext(
-            of: destination.challenger, on: connection(at: origin), for: exchange, target: exchange.target,
+            by: source, on: connection(at: origin), for: exchange, target: exchange.target,
             hasBody: !exchange.body.isEmpty,
             pages: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
     }
@@ -77,26 +79,24 @@ extension ForwardingContext {
     }
 
     /// As above, of the parent.
-    func beginAnsweringAtOnce(at parent: Parent) -> Bool {
-        if let known = known(parent.challenger, at: parent.origin, exchange.parentTarget) {
+    ///
+    /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
+    ///   his is the first at the parent.
+    func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
+        let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+        let finding = find(by: source, at: parent.origin, exchange.parentTarget)
+        if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
             exchange.beginAtParent(.known(known))
             return true
         }
-        let loop = ChallengeLoop(challengeContext(of: parent))
+        let loop = ChallengeLoop(challengeContext(by: source, at: parent))
         exchange.beginAtParent(.met(loop))
-        return loop.prepareAtOnce()
+        return !waits && loop.prepare(with: finding)
     }
 
-    /// Has the parent's challenges answered from now on, and finds the answer to give.
-    func beginAnswering(at parent: Parent) async {
-        let loop = ChallengeLoop(challengeContext(of: parent))
-        exchange.beginAtParent(.met(loop))
-        await loop.prepare()
-    }
-
-    private func challengeContext(of parent: Parent) -> ChallengeContext {
+    private func challengeContext(by source: AnswerSource, at parent: Parent) -> ChallengeContext {
         ChallengeContext(
-            of: parent.challenger, on: connection(at: parent.origin), for: exchange, target: exchange.parentTarget,
+            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.parentTarget,
             hasBody: !exchange.body.isEmpty)
     }
 
@@ -106,20 +106,22 @@ extension ForwardingContext {
         ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)
     }
 
-    private func known(_ challenger: Challenger, at server: UpstreamServer, _ target: ByteBuffer) -> KnownAnswer? {
+    private func find(by source: AnswerSource, at server: UpstreamServer, _ target: ByteBuffer) -> AnswerSource.Finding
+    {
         let logins = requester.logins
-        let source = AnswerSource(of: challenger, for: exchange, of: requester)
-        return KnownAnswer(source, to: target, noting: exchange.record) { logins.holds($0, to: server) }
+        return source.find(for: target) { logins.holds($0, to: server) }
     }
 
     /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
     public func meetChallenges() {
         guard let challenges = exchange.challenges else { return }
         if let known = challenges.origin.known {
-            challenges.origin = .met(ChallengeLoop(challengeContext, after: known))
+            let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+            challenges.origin = .met(ChallengeLoop(challengeContext(by: source), after: known))
         }
         if let known = challenges.parent.known, let parent = exchange.way.relay {
-            challenges.parent = .met(ChallengeLoop(challengeContext(of: parent), after: known))
+            let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
+            challenges.parent = .met(ChallengeLoop(challengeContext(by: source, at: parent), after: known))
         }
     }
 }

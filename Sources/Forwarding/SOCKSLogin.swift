@@ -39,9 +39,13 @@ struct SOCKSLogin: ~Copyable {
     public mutating func prepare() async {
         guard parent.mayBeAnswered(by: exchange.policy, in: requester.shared) else { return }
         let stored = state.storage.defaultCredential(for: space)
-        let answer = await delegate.decide(
-            AuthenticationChallenge(
-                protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil))
+        let challenge = AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: stored, previousFailureCount: 0, failureResponse: nil)
+        let rule = delegate.rule(for: challenge)
+        if delegate.wantsFreshCredentials(for: challenge, by: rule) {
+            await state.refresh(exchange.policy.challenges.credentials)
+        }
+        let answer = delegate.decide(challenge, by: rule)
         exchange.record.rule = answer.rule.rule?.label
         exchange.record.ruleLine = answer.rule.rule?.line ?? 0
         if let trouble = answer.trouble {

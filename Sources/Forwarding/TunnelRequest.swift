@@ -36,8 +36,11 @@ struct TunnelRequest {
         if parent.mayBeAnswered(by: policy, in: requester.shared) {
             let connection = ChallengedConnection(upstream, at: parent.origin, for: requester, by: policy)
             challenges = ChallengeLoop(
-                ChallengeContext(of: parent.challenger, on: connection, for: exchange, target: target, hasBody: false))
-            await challenges?.prepare()
+                ChallengeContext(
+                    by: AnswerSource(of: parent.challenger, for: exchange, of: requester), on: connection,
+                    for: exchange,
+                    target: target, hasBody: false))
+            await challenges?.prepared()
         }
         var redials = Self.redials
         while true {
@@ -103,7 +106,7 @@ struct TunnelRequest {
     ) async throws(Refusal) -> ParentConnector.Tunnel? {
         let status = upstream.head.status
         let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
-        switch ResponseVerdict(await challenges?.judge() ?? .pass(note: nil)) {
+        switch ResponseVerdict(await challenges?.judged() ?? .pass(note: nil)) {
         case .cancel(let refusal): throw refusal
         case .again:
             guard upstream.head.keepAlive else {

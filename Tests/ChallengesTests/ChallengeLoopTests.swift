@@ -22,7 +22,7 @@ struct ChallengeLoopTests {
 
     @Test func `a challenge is answered, and the answer is remembered once it is accepted`() async throws {
         let lines = try await Self.play { request in
-            await request.loop.prepare()
+            await request.loop.prepared()
             let first = await request.send()
             let verdict = await request.receive(.unauthorized, challenges: [Self.basic])
             let second = await request.send()

@@ -24,14 +24,12 @@ struct ChallengeTurnTests {
         let found = try await onLoop { loop in
             let (spaces, target) = (ProtectionSpaces(), Self.target())
             var first = ChallengeTurn()
-            let isKnown = await first.awaitNews(
-                of: Self.origin, target: target, in: spaces, within: WaitingTime(), on: loop)
-            #expect(!isKnown && first.bringsNews)
+            await first.awaitNews(of: Self.origin, target: target, in: spaces, on: loop)
+            #expect(first.bringsNews)
             let waiting = Task(executorPreference: loop) {
                 var turn = ChallengeTurn()
-                let isKnown = await turn.awaitNews(
-                    of: Self.origin, target: Self.target(), in: spaces, within: WaitingTime(), on: loop)
-                return isKnown && !turn.bringsNews
+                await turn.awaitNews(of: Self.origin, target: Self.target(), in: spaces, on: loop)
+                return !turn.bringsNews
             }
             await Task.yield()
             first.settle(.accepted, at: Self.origin, in: spaces, isBrokenOff: false)

@@ -23,7 +23,7 @@ struct KnownAnswerTests {
     }
 
     private static func known(_ request: PlayedRequest) -> KnownAnswer? {
-        KnownAnswer(request.context.source, to: request.context.request.target, noting: request.record) { _ in false }
+        KnownAnswer(request.context.source, to: request.context.request.target, noting: request.record)
     }
 
     @Test func `nothing is known of a space before its first answer was accepted`() async throws {
@@ -64,7 +64,7 @@ struct KnownAnswerTests {
             let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
                 let target = ByteBuffer(capacity: 8)
                 target.append("/a" as StaticString)
-                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false)) { _ in false }
+                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false))
                 let value = ByteBuffer(capacity: 256)
                 _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
                 let wrong = "rspauth=\"00\", qop=auth, nc=00000002, cnonce=\"c\""
@@ -84,7 +84,7 @@ struct KnownAnswerTests {
             let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
                 let target = ByteBuffer(capacity: 8)
                 target.append("/a" as StaticString)
-                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false)) { _ in false }
+                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false))
                 _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: .init(capacity: 64))
                 return known
             }
@@ -100,7 +100,7 @@ struct KnownAnswerTests {
     @Test func `a target that was seen to need no answer gets none, without a loop`() async throws {
         let isAnswered = try await onLoop { loop -> Bool? in
             let first = try PlayedRequest(Self.rules, on: loop)
-            await first.loop.prepare()
+            await first.loop.prepared()
             _ = await first.receive(.ok)
             let second = try PlayedRequest(Self.rules, state: first.state, on: loop)
             var known = Self.known(second)
@@ -143,5 +143,12 @@ struct KnownAnswerTests {
             return request.context.challenger.latestAnswer != nil
         }
         #expect(!isKept)
+    }
+}
+
+extension KnownAnswer {
+    /// Of a client without connections that are logged in.
+    fileprivate init?(_ source: AnswerSource, to target: ByteBuffer, noting record: ExchangeRecord) {
+        self.init(source.find(for: target) { _ in false }, to: source.challenger, noting: record)
     }
 }

@@ -54,9 +54,9 @@ struct RuleDelegateTests {
             client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
     }
 
-    @Test func `each answer of a rule is its disposition`() async throws {
+    @Test func `each answer of a rule is its disposition`() throws {
         let delegate = try Self.delegate()
-        let found = await [
+        let found = [
             delegate.decide(Self.challenge("reject.example")), delegate.decide(Self.challenge("cancel.example")),
             delegate.decide(Self.challenge("default.example")), delegate.decide(Self.challenge("other.example")),
         ].map { "\($0.decision.disposition)" }
@@ -82,14 +82,14 @@ struct RuleDelegateTests {
             ("other.example", "rejectProtectionSpace"),
         ] {
             for credential in [stored, ofURL] {
-                let answer = await delegate.decide(Self.negotiate(host, proposing: credential))
+                let answer = delegate.decide(Self.negotiate(host, proposing: credential))
                 #expect("\(answer.decision.disposition)" == disposition, "\(host) \(credential)")
             }
         }
     }
 
-    @Test func `the credential of a rule is kept as the rule says`() async throws {
-        let answer = try await Self.delegate().decide(Self.challenge("use.example"))
+    @Test func `the credential of a rule is kept as the rule says`() throws {
+        let answer = try Self.delegate().decide(Self.challenge("use.example"))
         guard case .useCredential(let credential) = answer.decision.disposition else {
             Issue.record("\(answer.decision)")
             return
@@ -100,8 +100,8 @@ struct RuleDelegateTests {
         #expect(answer.decision.reason.contains("\"a\""))
     }
 
-    @Test func `a secret that cannot be read cancels, and only the operator is told where it is`() async throws {
-        let answer = try await Self.delegate().decide(Self.challenge("unreadable.example"))
+    @Test func `a secret that cannot be read cancels, and only the operator is told where it is`() throws {
+        let answer = try Self.delegate().decide(Self.challenge("unreadable.example"))
         #expect("\(answer.decision.disposition)" == "cancelAuthenticationChallenge")
         #expect(answer.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
         #expect(!answer.decision.reason.contains("/nonexistent"))
@@ -118,13 +118,21 @@ struct RuleDelegateTests {
         let old = try delegate.policy.credentials.credential(named: "used")
         state.spaces.parked.park(old.version, for: challenge.protectionSpace)
         try "new\n".write(toFile: path, atomically: true, encoding: .utf8)
-        let answer = await delegate.decide(challenge)
-        guard case .useCredential(let credential) = answer.decision.disposition else {
-            Issue.record("\(answer.decision)")
+        #expect(delegate.wantsFreshCredentials(for: challenge, by: delegate.rule(for: challenge)))
+        await state.refresh(delegate.policy.credentials)
+        #expect(!delegate.wantsFreshCredentials(for: challenge, by: delegate.rule(for: challenge)))
+        guard case .useCredential(let credential) = delegate.decide(challenge).decision.disposition else {
+            Issue.record("another disposition")
             return
         }
         #expect(credential.version != old.version)
         #expect(credential.password?.withBytes { $0.text } == "new")
         #expect(!state.spaces.parked.contains(old.version, for: challenge.protectionSpace))
+    }
+}
+
+extension RuleDelegate {
+    fileprivate func decide(_ challenge: AuthenticationChallenge) -> Answer {
+        decide(challenge, by: rule(for: challenge))
     }
 }

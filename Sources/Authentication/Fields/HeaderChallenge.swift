@@ -27,7 +27,8 @@ public struct HeaderChallenge: Sendable, Hashable {
 
     /// The value of a parameter; `name` in lower case.
     public subscript(name: String) -> [UInt8]? {
-        parameters.first { $0.name == name }?.value
+        // Lengths differ nearly always, and are compared at a glance.
+        parameters.first { $0.name.utf8.count == name.utf8.count && $0.name == name }?.value
     }
 
     /// The value as text; bytes that are no UTF-8 become U+FFFD.

@@ -220,24 +220,29 @@ struct DigestChallenge: Sendable {
     }
 
     private static func algorithm(_ name: [UInt8]?) -> (DigestAlgorithm, isSession: Bool)? {
-        guard let name else { return (.md5, false) }
-        switch name.span.text.lowercased() {
-        case "md5": return (.md5, false)
-        case "md5-sess": return (.md5, true)
-        case "sha-256": return (.sha256, false)
-        case "sha-256-sess": return (.sha256, true)
-        case "sha-512-256": return (.sha512t256, false)
-        case "sha-512-256-sess": return (.sha512t256, true)
-        default: return nil
-        }
+        guard let name = name?.span else { return (.md5, false) }
+        if name.equalsIgnoringCase("md5") { return (.md5, false) }
+        if name.equalsIgnoringCase("md5-sess") { return (.md5, true) }
+        if name.equalsIgnoringCase("sha-256") { return (.sha256, false) }
+        if name.equalsIgnoringCase("sha-256-sess") { return (.sha256, true) }
+        if name.equalsIgnoringCase("sha-512-256") { return (.sha512t256, false) }
+        return name.equalsIgnoringCase("sha-512-256-sess") ? (.sha512t256, true) : nil
     }
 
     /// `auth` where it is offered, since `auth-int` needs the whole body before the head can be sent.
     private static func protection(_ options: [UInt8]?) -> Protection? {
-        guard let options else { return Protection.none }
-        let names = options.split { $0 == .comma || $0.isBlank }.map { Array($0).span.text.lowercased() }
-        if names.isEmpty { return Protection.none }
-        if names.contains("auth") { return .auth }
-        return names.contains("auth-int") ? .authInt : nil
+        guard let options = options?.span else { return Protection.none }
+        var (isEmpty, offersInt, start) = (true, false, 0)
+        while start < options.count {
+            var end = start
+            while end < options.count, options[end] != .comma, !options[end].isBlank { end += 1 }
+            let name = options.extracting(start..<end)
+            if name.equalsIgnoringCase("auth") { return .auth }
+            if !name.isEmpty { isEmpty = false }
+            if name.equalsIgnoringCase("auth-int") { offersInt = true }
+            start = end + 1
+        }
+        if isEmpty { return Protection.none }
+        return offersInt ? .authInt : nil
     }
 }

@@ -29,6 +29,7 @@ public struct ChallengeOrder: Sendable {
                 }
             }.first
         }
+        guard offers.count > 1 else { return offers }
         let rank = { (offer: Offer) in
             preferred.firstIndex(of: offer.space.authenticationMethod) ?? preferred.count
         }

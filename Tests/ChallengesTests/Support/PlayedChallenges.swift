@@ -152,10 +152,29 @@ final class PlayedRequest {
         server.status = status
         server.fields = [.wwwAuthenticate: challenges]
         server.fields[.authenticationInfo] = information.map { [$0] }
-        return switch await loop.judge() {
+        return switch await loop.judged() {
         case .pass(let note): note.map { "pass: \($0)" } ?? "pass"
         case .again: "again"
         case .cancel(let failure): "cancel: \(failure.sentence)"
         }
+    }
+}
+
+extension ChallengeTurn {
+    /// Goes ahead with news of the origin, or waits for them.
+    mutating func awaitNews(of origin: Origin, target: ByteBuffer, in spaces: ProtectionSpaces, on loop: EventLoop)
+        async
+    {
+        guard let waiter = seekNews(of: origin, target: target, in: spaces) else { return }
+        hearNews(await waiter.news(until: loop.now + 1000, on: loop))
+    }
+
+    /// Becomes the request that is judged for all, or waits for it.
+    /// - Returns: false when there was no verdict within `limit` milliseconds.
+    mutating func awaitVerdict(
+        on answer: Answer, in spaces: ProtectionSpaces, within limit: Int, on loop: EventLoop
+    ) async -> Bool {
+        guard let waiter = seekVerdict(on: answer, in: spaces) else { return true }
+        return hearVerdict(await waiter.verdict(within: limit, on: loop))
     }
 }

@@ -1,0 +1,92 @@
+import Authentication
+import Crypto
+import IO
+
+/// The work that a request's challenges wait for, where that is no event of the request's own connections: a task does it
+/// and the request goes on from its outcome.
+enum ChallengeWork {
+    // Before the request is sent:
+
+    /// The first request to the origin comes to an end.
+    case news(Waiter)
+    /// The credential is exchanged for a token, so that there is an answer to give unasked.
+    case token(Credential, ProtectionSpace)
+
+    // Behind its response:
+
+    /// The page is told from a login page.
+    case page(any LoginPages)
+    /// The response's body is read, for the proof that covers it.
+    case digest(DigestAlgorithm)
+    /// The credentials of the rule file are read again, before the delegate is asked.
+    case credentials
+    /// The decision's credential is exchanged for a token.
+    case exchange(Decision, AuthenticationChallenge)
+    /// The verdict comes on the request that is judged for all who would answer so.
+    case verdict(Waiter)
+    /// The login of a connection gets a ticket, or whatever else it needs.
+    case login
+    /// The same of the session that the answer belongs to: the verdict on the request that logs in.
+    case sessionVerdict(Waiter)
+    /// The request logs in for all who wait.
+    case session(Answer)
+
+    enum Outcome {
+        case news(Waiter.Outcome)
+        /// Nil: there is none.
+        case token(Credential?)
+        /// Nil: the response ended before that could be told.
+        case page(isLogin: Bool?)
+        case digest(BodyDigest)
+        case credentials
+        case exchange(Result<Decision, MissingToken>, reason: String)
+        case verdict(Waiter.Outcome)
+        case login(AuthenticationError?)
+        case sessionVerdict(Waiter.Outcome)
+        /// Nil: no rule has a form any more.
+        case session(LoginOutcome?)
+    }
+
+    /// Does it.
+    ///
+    /// - Parameter failures: refused answers of this request so far.
+    func perform(for performer: AnswerPerformer, failures: Int, in context: ChallengeContext) async -> Outcome {
+        let patience = context.policy.timeouts.connect
+        switch self {
+        case .news(let waiter):
+            let end = context.request.waiting.end(on: context.loop)
+            return .news(await waiter.news(until: end, on: context.loop))
+        case .token(let credential, let space):
+            // Without one the request goes out, and is challenged.
+            return .token(try? await context.tokens.token(for: credential, in: space, besides: nil))
+        case .page(let pages): return .page(isLogin: await recognise(on: pages, performer))
+        case .digest(let algorithm): return .digest(await context.response.digestBody(algorithm))
+        case .credentials:
+            await context.state.refresh(context.policy.credentials)
+            return .credentials
+        case .exchange(let decision, let challenge):
+            do throws(MissingToken) {
+                let isOwn = context.request.isOwn
+                let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
+                return .exchange(.success(exchanged), reason: decision.reason)
+            } catch { return .exchange(.failure(error), reason: decision.reason) }
+        case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
+        case .login:
+            do throws(AuthenticationError) {
+                try await performer.prepareConnections(failures: failures)
+                return .login(nil)
+            } catch { return .login(error) }
+        case .sessionVerdict(let waiter):
+            return .sessionVerdict(await waiter.verdict(within: patience, on: context.loop))
+        case .session(let answer): return .session(await performer.session?.logIn(with: answer.credential))
+        }
+    }
+
+    /// Whether the page asks for a login. Where it does in spite of a session, it is found out whether that is no good.
+    private func recognise(on pages: any LoginPages, _ performer: AnswerPerformer) async -> Bool? {
+        guard let isLogin = await pages.recognise() else { return nil }
+        performer.takeCookies(isGood: !isLogin)
+        if isLogin { await performer.session?.resolveDoubt(about: performer.state.ticket) }
+        return isLogin
+    }
+}

@@ -109,6 +109,7 @@ struct Performance {
         case .end: end.endSending()
         case .reset: end.reset()
         case .room: end.makeRoom()
+        case .tls(let host): try end.speakTLS(as: host)
         case .accept, .refuse: break
         }
     }
@@ -143,7 +144,7 @@ struct Performance {
         case .end:
             try require(end.end == .sending, end.end == .all ? "the connection is closed" : "nothing has ended")
             end.namedEnd = .sending
-        case .reset, .room, .accept, .refuse: throw Failure(sentence: "the proxy does no such thing")
+        case .reset, .room, .tls, .accept, .refuse: throw Failure(sentence: "the proxy does no such thing")
         }
     }
 

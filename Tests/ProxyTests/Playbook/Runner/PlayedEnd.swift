@@ -20,6 +20,8 @@ final class PlayedEnd {
     /// The proxy's end.
     private let socket: Socket
     private var outgoing: ArraySlice<UInt8> = []
+    /// Nil: it speaks in clear.
+    private var tls: PlayedTLS?
     /// Bytes that came, and that no step has named.
     var incoming: ArraySlice<UInt8> = []
     private(set) var end = End.open
@@ -56,7 +58,22 @@ final class PlayedEnd {
         return (socket, PlayedEnd(ends[1], to: socket))
     }
 
-    func send(_ bytes: [UInt8]) { outgoing += bytes }
+    func send(_ bytes: [UInt8]) {
+        guard let tls else {
+            outgoing += bytes
+            return
+        }
+        tls.send(bytes)
+        outgoing += tls.takeLeaving()
+    }
+
+    /// From now on it speaks TLS, as this host; bytes that no step has named were already.
+    func speakTLS(as host: String) throws {
+        let tls = try PlayedTLS(as: host)
+        incoming = tls.receive(incoming)[...]
+        outgoing += tls.takeLeaving()
+        self.tls = tls
+    }
 
     /// From now on it reads nothing, and the system keeps little.
     func stall() {
@@ -110,7 +127,7 @@ final class PlayedEnd {
         while true {
             let count = recv(descriptor, &room, room.count, 0)
             if count > 0 {
-                incoming += room[..<count]
+                take(room[..<count])
                 hasRead = true
                 continue
             }
@@ -126,20 +143,37 @@ final class PlayedEnd {
         }
     }
 
+    private func take(_ bytes: ArraySlice<UInt8>) {
+        guard let tls else {
+            incoming += bytes
+            return
+        }
+        incoming += tls.receive(bytes)
+        outgoing += tls.takeLeaving()
+    }
+
     /// Behind what is to be sent, as far as the proxy takes it.
     func endSending() {
         guard !isClosed else { return }
-        flush()
+        farewell()
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
     /// Likewise.
     func close() {
         guard !isClosed else { return }
-        flush()
+        farewell()
         isClosed = true
         Glibc.close(descriptor)
         awaitEnd()
+    }
+
+    private func farewell() {
+        if let tls {
+            tls.end()
+            outgoing += tls.takeLeaving()
+        }
+        flush()
     }
 
     /// Until the proxy can see that this end is gone: a program that another test is starting may hold a copy of the
@@ -153,6 +187,7 @@ final class PlayedEnd {
     /// A stream socket that is closed with bytes unread resets its peer, as TCP does.
     func reset() {
         var byte: UInt8 = 0
+        tls = nil
         if !isClosed, !socket.isClosed {
             Glibc.send(socket.descriptor, &byte, 1, Int32(truncatingIfNeeded: MSG_NOSIGNAL))
         }

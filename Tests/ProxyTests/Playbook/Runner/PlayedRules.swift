@@ -37,13 +37,12 @@ enum PlayedRules {
         )
         let accounts = try ClientAccounts(configuration.clients, nonceKey: nil)
         let rules = RuleSet(configuration)
-        for trouble in credentials.refresh().errors.map({ "\($0)" }) + accounts.refresh() {
-            throw Script.Flaw(sentence: trouble)
-        }
-        // The system's anchors take long to read, and nothing here is held against them.
+        // This reads no anchors of the system, which takes long: no rule of a conversation adds to them.
+        let trust = try TrustSources(rules)
+        let troubles = credentials.refresh().errors.map { "\($0)" } + accounts.refresh()
+        for trouble in troubles + trust.refresh().map({ "\($0)" }) { throw Script.Flaw(sentence: trouble) }
         return ServicePolicy(
-            Policy(
-                rules: rules, credentials: credentials, trust: try TrustSources(rules), keepsRequestLines: true),
+            Policy(rules: rules, credentials: credentials, trust: trust, keepsRequestLines: true),
             clients: accounts, log: log)
     }
 }

@@ -57,6 +57,7 @@ struct Script {
         case end
         case reset
         case room
+        case tls(host: String)
         case accept
         case refuse
     }
@@ -175,6 +176,7 @@ struct Script {
         case "end of body": return .endOfContent
         default: break
         }
+        if first.hasPrefix("tls ") { return .tls(host: String(first.dropFirst(4))) }
         if first.hasSuffix(" bytes"), let count = Int(first.dropLast(6)) { return .content(count) }
         if first.hasPrefix("\"") {
             let texts = ([first] + more).map { $0.trimmed }

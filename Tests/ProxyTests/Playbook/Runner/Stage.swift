@@ -48,6 +48,9 @@ final class Stage {
         for (name, content) in files {
             try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
         }
+        if rules.contains("FILES/ca.pem") {
+            try PlayedTLS.anchor().write(toFile: "\(folder)/ca.pem", atomically: true, encoding: .utf8)
+        }
         let told = Told()
         self.told = told
         shared = SharedState(storage: MemoryCredentialStorage()) { line in told.lines.withLock { $0.append(line) } }

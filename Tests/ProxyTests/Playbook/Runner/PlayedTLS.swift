@@ -1,0 +1,67 @@
+import Bytes
+import Glibc
+import TLS
+
+/// The server's side of TLS, between the bytes of a connection and those that a conversation names.
+final class PlayedTLS {
+    /// The bytes of the connection, in memory.
+    private final class Wire: RecordTransport {
+        var arrived: ArraySlice<UInt8> = []
+        var leaving: [UInt8] = []
+
+        var isReadable: Bool { !arrived.isEmpty }
+
+        func read(into room: inout MutableRawSpan) -> RecordTransfer {
+            let count = min(room.byteCount, arrived.count)
+            guard count > 0 else { return .wouldBlock }
+            room.withUnsafeMutableBytes { $0.copyBytes(from: arrived.prefix(count)) }
+            arrived.removeFirst(count)
+            return .moved(count)
+        }
+
+        func write(_ bytes: RawSpan) -> RecordTransfer {
+            bytes.withUnsafeBytes { leaving += $0 }
+            return .moved(bytes.byteCount)
+        }
+    }
+
+    /// Signs the certificates of all played servers.
+    private static let authority = Result { try CertificateAuthority.make(host: "playbook", at: time(nil)) }
+    private static let context = Result { try ServerTLSContext() }
+
+    private let wire = Wire()
+    private let connection: TLSConnection
+
+    /// - Parameter host: in whose name the server speaks.
+    init(as host: String) throws {
+        let identity = try Self.authority.get().mint(for: ServerName(host), at: time(nil))
+        connection = try TLSConnection(server: try Self.context.get(), over: wire, identity: identity)
+    }
+
+    /// The certificate of the authority, for rules that trust it.
+    static func anchor() throws -> String { try authority.get().identity.leaf.pem }
+
+    /// - Returns: the plain bytes in what has come.
+    func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        wire.arrived += bytes
+        guard case .done? = try? connection.handshake() else { return [] }
+        let plain = ByteBuffer(capacity: 1 << 16)
+        while case .moved = connection.read(into: plain) { plain.reserve(1 << 16) }
+        return plain.readable.array
+    }
+
+    func send(_ bytes: [UInt8]) {
+        let rest = ByteBuffer(capacity: max(1, bytes.count))
+        rest.append(bytes.span)
+        while !rest.isEmpty, case .moved = connection.write(from: rest) {}
+    }
+
+    /// Says that nothing more will be sent.
+    func end() { connection.shutdownWrite() }
+
+    /// The bytes that are to go out.
+    func takeLeaving() -> [UInt8] {
+        defer { wire.leaving = [] }
+        return wire.leaving
+    }
+}

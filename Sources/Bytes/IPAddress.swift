@@ -21,14 +21,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Dotted quad with four decimal parts and no leading zeros, or RFC 4291 text without brackets or zone.
     public init?(_ text: some StringProtocol) {
-        let units = Array(text.utf8)
-        if units.contains(.colon) {
-            guard let groups = Self.groups(units) else { return nil }
+        if text.utf8.contains(.colon) {
+            guard let groups = Self.groups(Array(text.utf8)) else { return nil }
             self.init(
                 v6High: groups[0..<4].reduce(0) { $0 << 16 | UInt64($1) },
                 low: groups[4..<8].reduce(0) { $0 << 16 | UInt64($1) })
         } else {
-            guard let bits = Self.quad(units[...]) else { return nil }
+            guard let bits = Self.quad(text.utf8) else { return nil }
             self.init(v4: bits)
         }
     }
@@ -77,18 +76,22 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return text(groups[..<best.lowerBound]) + "::" + text(groups[best.upperBound...])
     }
 
-    private static func quad(_ units: ArraySlice<UInt8>) -> UInt32? {
-        let parts = units.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bits: UInt32 = 0
-        for part in parts {
-            guard (1...3).contains(part.count), part.allSatisfy(\.isDigit), part.count == 1 || part.first != 0x30
-            else { return nil }
-            let value = part.reduce(UInt32(0)) { $0 * 10 + UInt32($1 - 0x30) }
-            guard value <= 255 else { return nil }
-            bits = bits << 8 | value
+    /// Every host that is dialled is tried for an address: most names end at their first byte.
+    private static func quad(_ units: some Sequence<UInt8>) -> UInt32? {
+        var (bits, part, digits, dots) = (UInt32(0), UInt32(0), 0, 0)
+        for unit in units {
+            if unit == UInt8(ascii: ".") {
+                guard digits > 0, dots < 3 else { return nil }
+                bits = bits << 8 | part
+                (part, digits, dots) = (0, 0, dots + 1)
+            } else {
+                guard unit.isDigit, digits == 0 || part > 0 else { return nil }
+                part = part * 10 + UInt32(unit - 0x30)
+                digits += 1
+                guard part <= 255 else { return nil }
+            }
         }
-        return bits
+        return dots == 3 && digits > 0 ? bits << 8 | part : nil
     }
 
     private static func groups(_ units: [UInt8]) -> [UInt16]? {

@@ -67,7 +67,9 @@ public struct Connector {
             if let name { take(name.resolution, port: name.port, where: isPermitted) }
             if attempts.isEmpty || next.hasRung, let address = waiting.popFirst() {
                 start(address)
-                next.set(after: Self.stagger)
+                if !waiting.isEmpty || name.map({ !$0.resolution.isComplete }) ?? false {
+                    next.set(after: Self.stagger)
+                }
                 continue
             }
             if attempts.isEmpty, name?.resolution.isComplete ?? true { throw failure }
@@ -80,9 +82,12 @@ public struct Connector {
         _ resolution: Resolution, port: UInt16, where isPermitted: (SocketAddress) -> Bool
     ) {
         guard known < resolution.addresses.count else { return }
-        let new = resolution.addresses[known...].map { SocketAddress($0, port: port) }.filter(isPermitted)
+        for address in resolution.addresses[known...] {
+            let address = SocketAddress(address, port: port)
+            if isPermitted(address) { waiting.append(address) }
+        }
         known = resolution.addresses.count
-        waiting = Self.interleaved(Array(waiting) + new)[...]
+        if waiting.count > 1 { waiting = Self.interleaved(Array(waiting))[...] }
     }
 
     private mutating func start(_ address: SocketAddress) {

@@ -10,12 +10,20 @@ enum StorageKind: CaseIterable {
     case memory
     case sqlite
     case postgresql
+    /// In memory at first, and then in a store.
+    case late
 
     func make() throws -> any CredentialStorage {
         switch self {
-        case .memory: MemoryCredentialStorage()
-        case .sqlite: try StoreFile.open(StoreFile.temporary()).storage
-        case .postgresql: try PostgreSQLServer.shared.open(PostgreSQLServer.shared.newDatabase()).storage
+        case .memory: return MemoryCredentialStorage()
+        case .sqlite: return try StoreFile.open(StoreFile.temporary()).storage
+        case .late:
+            let memory = CredentialMemory()
+            _ = try CredentialStore(
+                sqlite: StoreFile.temporary(), key: StoreFile.key(1), memory: memory, fingerprintKey: { _ in },
+                report: { Issue.record("\($0)") })
+            return memory.storage
+        case .postgresql: return try PostgreSQLServer.shared.open(PostgreSQLServer.shared.newDatabase()).storage
         }
     }
 }
@@ -38,5 +46,16 @@ enum StoreFile {
     static func key(_ byte: UInt8) throws -> SealingKey {
         var bytes = [UInt8](repeating: byte, count: SealingKey.count)
         return try #require(SealingKey(Secret(wiping: &bytes)))
+    }
+}
+
+extension CredentialStore {
+    /// Waits for what is written after the fact.
+    func settles() -> Bool {
+        for _ in 0..<400 {
+            if writer.settled != nil { return true }
+            usleep(25_000)
+        }
+        return false
     }
 }

@@ -21,20 +21,6 @@ struct StoreRefusalTests {
             kind.make(), key: StoreFile.key(1), pool: .shared, fingerprintKey: { _ in }, report: { said.add($0) })
     }
 
-    private final class Said: Sendable {
-        private let texts = Mutex<[String]>([])
-        func add(_ text: String) { texts.withLock { $0.append(text) } }
-        var all: [String] { texts.withLock { $0 } }
-    }
-
-    private func settled(_ store: CredentialStore) -> Bool {
-        for _ in 0..<400 {
-            if store.writer.settled != nil { return true }
-            usleep(25_000)
-        }
-        return false
-    }
-
     @Test(arguments: StoreMigrationTests.Kind.allCases)
     func `a change that the store refuses does not take along the others`(kind: StoreMigrationTests.Kind) throws {
         let said = Said()
@@ -50,7 +36,7 @@ struct StoreRefusalTests {
                 }
             }
         }
-        #expect(settled(store))
+        #expect(store.settles())
         let kept = try store.rows("SELECT name FROM attache_refusals ORDER BY number")
         #expect(kept == [[.text("one")], [.text("two")], [.text("three")]])
         #expect(said.all.count == 3, "\(said.all)")
@@ -68,7 +54,7 @@ struct StoreRefusalTests {
             let learned = LearnedSpace(space: Self.space(realm), extents: [.origin], accepted: [version])
             StoreJournal(store.writer, store.kept).learned(learned)
         }
-        #expect(settled(store))
+        #expect(store.settles())
         #expect(try store.rows("SELECT realm FROM attache_spaces") == [[.text("=short")]])
         #expect(said.all == [])
     }

@@ -8,6 +8,7 @@ final class ChangeListeners: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
         var next = 0
+        var other: ChangeListeners?
     }
 
     /// Every change from now on. Ends when the consumer stops.
@@ -24,10 +25,14 @@ final class ChangeListeners: Sendable {
         return stream
     }
 
+    /// From now on those of another storage, which answers from this one, hear of every change too.
+    func pass(to other: ChangeListeners) { state.withLock { $0.other = other } }
+
     /// Queues the change for everyone. Called under the lock that orders the changes.
     func tell(_ change: CredentialChange) {
         state.withLock { state in
             for listener in state.listeners.values { listener.yield(change) }
+            state.other?.tell(change)
         }
     }
 }

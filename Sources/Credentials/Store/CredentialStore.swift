@@ -9,11 +9,11 @@ import Synchronization
 /// the tokens that were fetched.
 public final class CredentialStore: Sendable {
     public let storage: any CredentialStorage
-    /// Kept in the store as it changes, as are the refusals in it.
-    public let spaces: ProtectionSpaces
+    /// Kept in the store as they change.
+    private let memory: CredentialMemory
+    public var spaces: ProtectionSpaces { memory.spaces }
     public var parked: ParkedCredentials { spaces.parked }
-    /// Kept in the store as they are fetched.
-    public let tokens: TokenStore
+    public var tokens: TokenStore { memory.tokens }
     let writer: WriteBehind
     let database: any CredentialDatabase
     /// Wraps the store's own key; a store in its place may have another of those.
@@ -25,17 +25,19 @@ public final class CredentialStore: Sendable {
     ///
     /// - Parameters:
     ///   - key: wraps the store's own key; a new store adopts it.
+    ///   - memory: the process's, to which all that is in the store is added.
     ///   - fingerprintKey: given the key under which the store's processes make fingerprints of credentials, before
     ///     any credential is read.
     ///   - report: told what could not be written after the fact.
     public convenience init(
-        sqlite path: String, key: SealingKey, fingerprintKey: (Secret) -> Void,
-        report: @escaping @Sendable (String) -> Void
+        sqlite path: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
+        fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) {
         let database = try CredentialStoreError.asking { () throws(DatabaseError) in
             try SQLiteCredentialDatabase(path: path)
         }
-        try self.init(database, key: key, pool: .shared, fingerprintKey: fingerprintKey, report: report)
+        try self.init(
+            database, key: key, memory: memory, pool: .shared, fingerprintKey: fingerprintKey, report: report)
     }
 
     /// Opens a store in a PostgreSQL database that this and other processes share; its tables are made if there are none.
@@ -43,20 +45,21 @@ public final class CredentialStore: Sendable {
     ///
     /// - Parameter info: libpq's connection string or URI.
     public convenience init(
-        postgresql info: String, key: SealingKey, fingerprintKey: (Secret) -> Void,
-        report: @escaping @Sendable (String) -> Void
+        postgresql info: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
+        fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) {
         let name: [UInt8]
         do throws(CryptoError) { name = try RandomBytes.make(8) } catch { throw .cannotSeal("\(error)") }
         let database = try CredentialStoreError.asking { () throws(DatabaseError) in
             try PostgreSQLCredentialDatabase(info, name: Hex.encode(name))
         }
-        try self.init(database, key: key, pool: .shared, fingerprintKey: fingerprintKey, report: report)
+        try self.init(
+            database, key: key, memory: memory, pool: .shared, fingerprintKey: fingerprintKey, report: report)
     }
 
     init(
-        _ database: any CredentialDatabase, key: SealingKey, pool: BlockingPool, fingerprintKey: (Secret) -> Void,
-        report: @escaping @Sendable (String) -> Void
+        _ database: any CredentialDatabase, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
+        pool: BlockingPool, fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) {
         let dataKey = try StoreKey.dataKey(of: database, wrappedBy: key)
         fingerprintKey(dataKey.derived(for: "credential fingerprints"))
@@ -65,10 +68,9 @@ public final class CredentialStore: Sendable {
         kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool, report: report)
         storage = kept
         writer = WriteBehind(database, pool: pool, report: report)
-        let journal = StoreJournal(writer, kept)
-        spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
-        tokens = TokenStore(journal: journal)
+        self.memory = memory
         _ = try adopt(try revision())
+        memory.attach(kept, StoreJournal(writer, kept))
     }
 
     /// How far this process has followed the store.

@@ -46,11 +46,13 @@ public struct CredentialStorePlace: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - environment: the process's.
+    ///   - memory: the process's, to which all that is in the store is added.
     ///   - fingerprintKey: given the key under which the store's processes make fingerprints of credentials, before
     ///     any credential is read.
     ///   - report: told, a sentence at a time, what an operator has to know.
     public func open(
-        environment: [String: String], fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
+        environment: [String: String], memory: CredentialMemory = CredentialMemory(), fingerprintKey: (Secret) -> Void,
+        report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) -> CredentialStore {
         switch database {
         case .sqlite(let path):
@@ -59,12 +61,13 @@ public struct CredentialStorePlace: Sendable, Hashable {
             } catch { throw .unwritable("\(error)") }
             if let made = try generatedKey?.makeIfMissing() { report(made) }
             return try CredentialStore(
-                sqlite: path, key: try sealingKey(environment), fingerprintKey: fingerprintKey, report: report)
+                sqlite: path, key: try sealingKey(environment), memory: memory, fingerprintKey: fingerprintKey,
+                report: report)
         case .postgresql(let info):
             let key = try sealingKey(environment)
             return try CredentialStore(
-                postgresql: try Self.text(of: info, environment), key: key, fingerprintKey: fingerprintKey,
-                report: report)
+                postgresql: try Self.text(of: info, environment), key: key, memory: memory,
+                fingerprintKey: fingerprintKey, report: report)
         }
     }
 

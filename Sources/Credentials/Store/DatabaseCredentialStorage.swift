@@ -16,7 +16,7 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     private let database: any CredentialDatabase
-    private let listeners = ChangeListeners()
+    let listeners = ChangeListeners()
     private let state: Mutex<State>
     private let generation = Atomic(1)
     /// Held over a write to the database and the one to the view, so that both see the same order.

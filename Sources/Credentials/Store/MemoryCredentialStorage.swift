@@ -6,7 +6,7 @@ import Synchronization
 public final class MemoryCredentialStorage: CredentialStorage {
     private let spaces = Mutex(CredentialsBySpace())
     private let generation = Atomic(1)
-    private let listeners = ChangeListeners()
+    let listeners = ChangeListeners()
 
     public init() {}
 

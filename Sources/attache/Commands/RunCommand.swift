@@ -1,5 +1,4 @@
 import Admin
-import Authentication
 import Credentials
 import IO
 import Proxy
@@ -32,11 +31,12 @@ struct RunCommand {
 
     private func serve(_ first: Setup) throws(StartError) -> Int32 {
         var setup = first
-        let store = try RunningStore.open(for: setup.rules.configuration)
-        let shared = SharedState(
-            storage: store?.store.storage ?? MemoryCredentialStorage(),
-            spaces: store?.store.spaces ?? ProtectionSpaces(), tokens: store?.store.tokens ?? TokenStore()
-        ) { Console.report($0) }
+        let store = RunningStore()
+        _ = try store.open(for: setup.rules.configuration)
+        let memory = store.memory
+        let shared = SharedState(storage: memory.storage, spaces: memory.spaces, tokens: memory.tokens) {
+            Console.report($0)
+        }
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
@@ -55,7 +55,7 @@ struct RunCommand {
         while true {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared, identities)
-            case .reload: setup = reload(setup, server: server, shared: shared, identities)
+            case .reload: setup = reload(setup, server: server, shared: shared, identities, store)
             case .reopen: reopenLog(of: setup)
             case .terminate: return drain(server, setup)
             }
@@ -66,19 +66,19 @@ struct RunCommand {
     /// The administrator's listener lives on the first loop, and as long as the process.
     /// - Returns: nil where the rule file wants none.
     private func startAdmin(
-        _ setup: Setup, server: ProxyServer, shared: SharedState, store: RunningStore?
+        _ setup: Setup, server: ProxyServer, shared: SharedState, store: RunningStore
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
             version: VersionCommand.version, via: .ours,
             readiness: {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
-                return store?.follower.problem.map { .degraded(reason: "\($0)") } ?? .ready
+                return store.problem.map { .degraded(reason: "\($0)") } ?? .ready
             },
             metrics: {
                 PrometheusText.render(
                     server.metrics, replayDisk: shared.replayDisk,
-                    storeIsUp: store.map { $0.follower.problem == nil },
+                    storeIsUp: store.isOpen ? store.problem == nil : nil,
                     reportLinesDropped: Console.linesDropped)
             })
         do throws(IOError) {
@@ -92,7 +92,7 @@ struct RunCommand {
 
     /// The new rules, or, where they cannot be used, the old ones.
     private func reload(
-        _ running: Setup, server: ProxyServer, shared: SharedState, _ identities: OwnIdentities
+        _ running: Setup, server: ProxyServer, shared: SharedState, _ identities: OwnIdentities, _ store: RunningStore
     ) -> Setup {
         guard let fresh = Setup.load(configuration, since: running) else {
             Console.error("the rule file was not reloaded; the proxy keeps the running rules")
@@ -104,7 +104,10 @@ struct RunCommand {
             fresh.refresh(into: shared, identities)
             try fresh.requireIdentities()
             try fresh.requireAutomaticParents()
-            server.adopt(try fresh.policy(identities))
+            let policy = try fresh.policy(identities)
+            // Last, as it cannot be undone.
+            if try store.open(for: fresh.rules.configuration) { fresh.refresh(into: shared, identities) }
+            server.adopt(policy)
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")
             return fresh
@@ -166,31 +169,5 @@ extension RunCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         self.init(configuration: try RuleFilePath.choose(arguments.value(of: "config")))
-    }
-}
-
-/// The credential store of a running proxy.
-private struct RunningStore {
-    let store: CredentialStore
-    let follower: StoreFollower
-
-    /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
-    /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. To be called
-    /// before any credential is read. Blocks.
-    static func open(for configuration: Configuration) throws(StartError) -> RunningStore? {
-        let isNeeded = configuration.store != nil || configuration.keepsCredentials
-        guard let place = CredentialStorePlace(configuration) else {
-            if isNeeded { throw StartError(StatePath.unknown(for: "credentials")) }
-            return nil
-        }
-        guard isNeeded || !place.isMissing else { return nil }
-        let store: CredentialStore
-        do throws(CredentialStoreError) {
-            store = try place.open(
-                environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.report($0) })
-        } catch { throw StartError("\(error)") }
-        let follower = StoreFollower(store) { Console.report($0) }
-        guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
-        return RunningStore(store: store, follower: follower)
     }
 }

@@ -143,9 +143,6 @@ struct Setup {
         if new.listeners != old.listeners || new.admin != old.admin || new.threads != old.threads {
             Console.error("changes to listen, admin and threads take effect when the proxy is started again")
         }
-        if CredentialStorePlace(new) != CredentialStorePlace(old) || new.keepsCredentials && !old.keepsCredentials {
-            Console.error("changes to where credentials are kept take effect when the proxy is started again")
-        }
     }
 }
 

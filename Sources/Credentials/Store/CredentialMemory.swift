@@ -1,0 +1,96 @@
+import Authentication
+import Synchronization
+
+/// What a process knows of credentials and spaces: of its own, until a store is opened for it, and from then on what the store
+/// has as well. A store may be opened while the process serves, and stays.
+public final class CredentialMemory: Sendable {
+    public var storage: any CredentialStorage { late }
+    /// Kept in the store as it changes, as are the refusals in it.
+    public let spaces: ProtectionSpaces
+    /// Kept in the store as they are fetched.
+    public let tokens: TokenStore
+    private let late = LateCredentialStorage()
+    private let journal = LateJournal()
+
+    public init() {
+        spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
+        tokens = TokenStore(journal: journal)
+    }
+
+    /// From now on the store is asked, and told. One store at most.
+    func attach(_ storage: DatabaseCredentialStorage, _ journal: StoreJournal) {
+        self.journal.attach(journal)
+        late.attach(storage)
+    }
+}
+
+/// A credential storage in memory, until there is one in a database.
+private final class LateCredentialStorage: CredentialStorage {
+    private let memory = MemoryCredentialStorage()
+    private let database = AtomicLazyReference<DatabaseCredentialStorage>()
+    private let listeners = ChangeListeners()
+
+    init() { memory.listeners.pass(to: listeners) }
+
+    private var present: any CredentialStorage { database.load() ?? memory }
+
+    func attach(_ storage: DatabaseCredentialStorage) {
+        guard database.storeIfNil(storage) === storage else { return }
+        storage.listeners.pass(to: listeners)
+        for entry in storage.entries {
+            listeners.tell(
+                CredentialChange(entry.isDefault ? .madeDefault : .set, space: entry.space, user: entry.user))
+        }
+    }
+
+    func credentials(for space: ProtectionSpace) -> [String: Credential] { present.credentials(for: space) }
+
+    func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+        try await present.allCredentials()
+    }
+
+    func defaultCredential(for space: ProtectionSpace) -> Credential? { present.defaultCredential(for: space) }
+
+    func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {
+        present.version(of: user, for: space)
+    }
+
+    func serves(_ origin: Origin) -> Bool { present.serves(origin) }
+
+    /// The database's numbers are others than those of memory.
+    var originGeneration: Int {
+        guard let storage = database.load() else { return memory.originGeneration }
+        return storage.originGeneration &+ 1 << 32
+    }
+
+    func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await present.set(credential, for: space)
+    }
+
+    func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await present.setDefault(credential, for: space)
+    }
+
+    func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
+        try await present.remove(user: user, for: space)
+    }
+
+    func changes() -> AsyncStream<CredentialChange> { listeners.stream() }
+}
+
+/// The journal of a store, once there is one.
+private final class LateJournal: RefusalJournal, SpaceJournal, TokenJournal {
+    private let journal = AtomicLazyReference<StoreJournal>()
+
+    func attach(_ journal: StoreJournal) { _ = self.journal.storeIfNil(journal) }
+
+    func parked(_ entry: ParkedCredentials.Entry) { journal.load()?.parked(entry) }
+
+    func replaced(by version: CredentialVersion) { journal.load()?.replaced(by: version) }
+
+    func unparkedAll() { journal.load()?.unparkedAll() }
+
+    func learned(_ space: LearnedSpace) { journal.load()?.learned(space) }
+
+    func fetched(_ token: FetchedToken) { journal.load()?.fetched(token) }
+}

@@ -1,0 +1,52 @@
+import Authentication
+import Credentials
+import Rules
+import Synchronization
+import Upstream
+
+/// The credential store of a running proxy: none, until a rule file or a command makes one.
+final class RunningStore: Sendable {
+    private struct Opened {
+        let place: CredentialStorePlace
+        let follower: StoreFollower
+    }
+
+    let memory = CredentialMemory()
+    private let opened = Mutex<Opened?>(nil)
+
+    var isOpen: Bool { opened.withLock { $0 != nil } }
+
+    /// Why the store could not be followed when it was last tried; nil while all is well.
+    var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
+
+    /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
+    /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
+    /// stays. Credentials that were read before have other fingerprints than those to be read now. Blocks.
+    ///
+    /// - Returns: whether it was opened just now.
+    func open(for configuration: Configuration) throws(StartError) -> Bool {
+        let isNeeded = configuration.store != nil || configuration.keepsCredentials
+        let place = CredentialStorePlace(configuration)
+        if let present = opened.withLock({ $0?.place }) {
+            if present != place {
+                Console.error("changes to where credentials are kept take effect when the proxy is started again")
+            }
+            return false
+        }
+        guard let place else {
+            if isNeeded { throw StartError(StatePath.unknown(for: "credentials")) }
+            return false
+        }
+        guard isNeeded || !place.isMissing else { return false }
+        let store: CredentialStore
+        do throws(CredentialStoreError) {
+            store = try place.open(
+                environment: Environment.all, memory: memory, fingerprintKey: CredentialFingerprint.use,
+                report: { Console.report($0) })
+        } catch { throw StartError("\(error)") }
+        let follower = StoreFollower(store) { Console.report($0) }
+        guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
+        opened.withLock { $0 = Opened(place: place, follower: follower) }
+        return true
+    }
+}

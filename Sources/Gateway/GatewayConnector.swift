@@ -41,9 +41,7 @@ public struct GatewayConnector {
                     + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
         }
         let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
-        let trust = try GatewayTrust(
-            policy: policy, origin: origin, client: client, tls: destination.route.tls,
-            exceptions: requester.shared.storage.trustExceptions(for: origin.hostText, port: origin.port))
+        let trust = try GatewayTrust(policy: policy, origin: origin, client: client, tls: destination.route.tls)
         guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")

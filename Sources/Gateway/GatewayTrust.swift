@@ -15,15 +15,9 @@ struct GatewayTrust: Sendable {
     private let client: ClientIdentity
     private let tls: TLSTerms?
     private let lists: RevocationLists?
-    private let exceptions: [TrustException]
 
-    /// - Parameters:
-    ///   - tls: as the route says.
-    ///   - exceptions: those that are stored for the server.
-    public init(
-        policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?, exceptions: [TrustException]
-    ) throws(Refusal) {
-        self.exceptions = exceptions
+    /// - Parameter tls: as the route says.
+    public init(policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
         self.policy = policy
         host = origin.hostText
         port = origin.port
@@ -49,7 +43,8 @@ struct GatewayTrust: Sendable {
                 revocation: lists, at: now)
         }
         let decision = ServerTrustDecision(evaluate: evaluate) {
-            exceptions.holding(on: Day(epochSeconds: now))
+            // Nobody stores any for a server of FTP: `attache trust` asks none.
+            []
         } ask: { findings in
             policy.rules.decide(
                 .serverTrust(

@@ -24,6 +24,15 @@ public struct Terminal: ~Copyable {
     ///
     /// A signal that ends the process meanwhile does so after the terminal shows again what is typed.
     public borrowing func askUnseen(_ question: String) throws(IOError) -> [UInt8]? {
+        try ask(question, isSeen: false)
+    }
+
+    /// Asks for a line that is seen as it is typed.
+    public borrowing func ask(_ question: String) throws(IOError) -> String? {
+        try ask(question, isSeen: true).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private borrowing func ask(_ question: String, isSeen: Bool) throws(IOError) -> [UInt8]? {
         var shown = termios()
         guard tcgetattr(descriptor, &shown) == 0 else {
             throw .system(errno: errno, operation: "cannot read the terminal's settings")
@@ -33,16 +42,16 @@ public struct Terminal: ~Copyable {
         pthread_sigmask(SIG_BLOCK, &endings, &before)
         // Restored last: a pending signal then ends the process.
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var unseen = shown
-        unseen.c_lflag &= ~tcflag_t(ECHO)
-        unseen.c_lflag |= tcflag_t(ICANON | ISIG)
+        var asking = shown
+        if isSeen { asking.c_lflag |= tcflag_t(ECHO) } else { asking.c_lflag &= ~tcflag_t(ECHO) }
+        asking.c_lflag |= tcflag_t(ICANON | ISIG)
         // Characters that were typed before the question are no answer to it.
-        guard tcsetattr(descriptor, TCSAFLUSH, &unseen) == 0 else {
+        guard tcsetattr(descriptor, TCSAFLUSH, &asking) == 0 else {
             throw .system(errno: errno, operation: "cannot change the terminal's settings")
         }
         defer { tcsetattr(descriptor, TCSAFLUSH, &shown) }
         write(question)
-        defer { write("\r\(String(repeating: " ", count: question.count))\r") }
+        defer { if !isSeen { write("\r\(String(repeating: " ", count: question.count))\r") } }
         return try readLine(unless: &endings)
     }
 

@@ -2,24 +2,8 @@ import Foundation
 import Testing
 
 struct TrustTests {
-    /// Runs lines of shell beside an `openssl s_server` for `lab.example` and 127.0.0.1 that signs itself, with
-    /// `$server` in them.
     private func run(_ lines: String, rules: String = "") throws -> CommandResult {
-        let folder = try Folder(["proxy.conf": rules])
-        return try AttacheProgram.run(
-            """
-            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -keyout key.pem -out cert.pem \
-                -subj '/CN=lab appliance' -addext 'subjectAltName=DNS:lab.example,IP:127.0.0.1' -days 30 2> /dev/null
-            : > log
-            openssl s_server -accept 127.0.0.1:0 -key key.pem -cert cert.pem -www > log 2>&1 &
-            trap "kill $! 2> /dev/null" EXIT
-            for try in $(seq 1200); do grep -q ACCEPT log && break; sleep 0.05; done
-            server=$(sed -n 's/^ACCEPT //p' log)
-            pin=sha256/$(openssl x509 -in cert.pem -noout -pubkey | openssl pkey -pubin -outform der \
-                | openssl dgst -sha256 -binary | base64)
-            sed -i "s|PIN|$pin|; s|PORT|${server##*:}|" proxy.conf
-            \(lines)
-            """, in: folder)
+        try LabServer.run(lines, rules: rules)
     }
 
     @Test func `a server that is not trusted is shown with the lines that would trust it`() throws {

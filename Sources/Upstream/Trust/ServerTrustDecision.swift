@@ -9,6 +9,11 @@ public enum ServerTrustDecision<Verified> {
     case trusted(Verified, TrustGrant)
     case refused(TrustRefusal)
 
+    /// Whether a stored exception made the difference.
+    var isException: Bool {
+        if case .trusted(_, let grant) = self { grant.isException } else { false }
+    }
+
     /// - Parameters:
     ///   - evaluate: with the anchors and for the name of these terms; nil: the system's, and the host's own.
     ///   - exceptions: those for the server that hold today; asked for only where findings are left.

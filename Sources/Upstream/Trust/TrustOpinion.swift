@@ -19,6 +19,10 @@ public struct TrustOpinion: Sendable {
     public let doubt: String?
     /// The rule in front of which that has to stand.
     public let rule: RuleReference?
+    /// Whether a stored exception is the reason.
+    public let isTrustedByException: Bool
+    /// Whether an exception for the key would make it trusted.
+    public let wouldBeExcepted: Bool
 
     /// Which certificates no revocation list speaks for, though the route names lists; nil: none.
     public var unlisted: String? {
@@ -30,8 +34,9 @@ public struct TrustOpinion: Sendable {
 
     init(
         chain: PresentedChain, evaluation: TrustEvaluation, evaluationOnTerms: TrustEvaluation?,
-        decision: ServerTrustDecision<VerifiedChain>, suggestion: SuggestedTrustRule
+        decision: ServerTrustDecision<VerifiedChain>, wouldBeExcepted: Bool, suggestion: SuggestedTrustRule
     ) {
+        self.wouldBeExcepted = wouldBeExcepted
         self.evaluationOnTerms = evaluationOnTerms
         self.chain = chain
         self.evaluation = evaluation
@@ -44,10 +49,12 @@ public struct TrustOpinion: Sendable {
         switch decision {
         case .trusted(let verified, let grant):
             isTrusted = true
+            isTrustedByException = grant.isException
             rule = grant.rule
             sentence = Self.sentence(on: verified, grant)
         case .refused(let refusal):
             isTrusted = false
+            isTrustedByException = false
             rule = refusal.rule
             sentence = Self.sentence(on: refusal)
         }

@@ -93,24 +93,29 @@ public struct TrustProbe: Sendable {
         let today = Day(epochSeconds: now)
         let standard = evaluate(nil)
         var onTerms: TrustEvaluation?
-        let decision = ServerTrustDecision { terms in
-            guard let terms else { return standard }
-            let evaluation = evaluate(terms)
-            onTerms = evaluation
-            return evaluation
-        } exceptions: {
-            exceptions.holding(on: today)
-        } ask: { findings in
-            rules.decide(
-                .serverTrust(
-                    host: host, port: port, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)),
-                    findings: findings, today: today))
+        let decide = { (exceptions: [TrustException]) in
+            ServerTrustDecision { terms in
+                guard let terms else { return standard }
+                let evaluation = evaluate(terms)
+                onTerms = evaluation
+                return evaluation
+            } exceptions: {
+                exceptions.holding(on: today)
+            } ask: { findings in
+                rules.decide(
+                    .serverTrust(
+                        host: host, port: port, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001)),
+                        findings: findings, today: today))
+            }
         }
+        let decision = decide(exceptions)
+        let excepted = decide([TrustException(pin: chain.leaf.publicKeyPin, until: today)])
         let suggestion = SuggestedTrustRule(
             host: host, port: port, findings: standard.provenKinds, pin: chain.leaf.publicKeyPin,
             today: today,
             name: name)
         return TrustOpinion(
-            chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision, suggestion: suggestion)
+            chain: chain, evaluation: standard, evaluationOnTerms: onTerms, decision: decision,
+            wouldBeExcepted: excepted.isException, suggestion: suggestion)
     }
 }

@@ -17,6 +17,8 @@ struct CredentialCommand: Command {
 
     private let work: Work
     private let place: CredentialStorePlace
+    /// As it was said.
+    private let ruleFile: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
         let name = arguments.operand(0) ?? ""
@@ -41,7 +43,8 @@ struct CredentialCommand: Command {
         case .take: work = .take(try CredentialImport(arguments))
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
         }
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        ruleFile = arguments.value(of: "config")
+        let path = try RuleFilePath.choose(ruleFile)
         guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
             throw .configuration(StatePath.unknown(for: "credentials"))
         }
@@ -81,11 +84,13 @@ struct CredentialCommand: Command {
             // Asked first: nothing is opened for somebody who thinks better of it.
             let value = try entry.read()
             let credential = value.credential(named: subject.name(of: value), for: subject.space)
-            try openOrMake { store throws(CommandError) in
+            try StoreEditing.openOrMake(place) { store throws(CommandError) in
                 try store.set(credential, for: subject.space, asDefault: isDefault)
             }
         case .list: CredentialListing.show(try StoreEditing(place).rows)
-        case .remove(let subject): try StoreEditing(place).remove(subject.name(), for: subject.space)
+        case .remove(let subject):
+            let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
+            if let sentence = removal.sentence(ruleFile: ruleFile) { Console.error(sentence) }
         case .makeDefault(let subject): try StoreEditing(place).makeDefault(subject.name(), for: subject.space)
         case .take(let taking): try run(taking)
         case .export(let key): try StoreEditing(place).export(sealedWith: key)
@@ -98,15 +103,7 @@ struct CredentialCommand: Command {
         if taking.isTrial {
             try taking.show(batch, beside: place.isMissing ? nil : try StoreEditing(place))
         } else {
-            try openOrMake { store throws(CommandError) in try taking.keep(batch, in: store) }
-        }
-    }
-
-    private func openOrMake(_ body: (StoreEditing) throws(CommandError) -> Void) throws(CommandError) {
-        let isNew = place.isMissing
-        try body(try StoreEditing(place))
-        if isNew {
-            Console.error("the store is new: a proxy that is running already looks at it when it is started again")
+            try StoreEditing.openOrMake(place) { store throws(CommandError) in try taking.keep(batch, in: store) }
         }
     }
 }

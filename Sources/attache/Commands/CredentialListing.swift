@@ -36,7 +36,8 @@ enum CredentialListing {
         return lastDay < .today ? ", ended on \(lastDay)" : ", until \(lastDay)"
     }
 
-    private static func words(for space: ProtectionSpace) -> String {
+    /// The space in few words.
+    static func words(for space: ProtectionSpace) -> String {
         if space.authenticationMethod == .serverTrust { return server(of: space) }
         let method = space.authenticationMethod == .default ? "any method" : space.authenticationMethod.rawValue
         let realm = space.realm.map { " \"\(Console.printable($0))\"" } ?? ""
@@ -44,10 +45,15 @@ enum CredentialListing {
     }
 
     private static func server(of space: ProtectionSpace) -> String {
+        "\(space.isProxy ? "the proxy " : "")\(url(of: space))"
+    }
+
+    /// The server as a command takes it.
+    static func url(of space: ProtectionSpace) -> String {
         let name = Console.printable(space.host)
         let host = name.contains(":") ? "[\(name)]" : name
         let scheme = space.protocol == .socks ? "socks5" : space.protocol.rawValue
-        return "\(space.isProxy ? "the proxy " : "")\(scheme)://\(host):\(space.port)"
+        return "\(scheme)://\(host):\(space.port)"
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

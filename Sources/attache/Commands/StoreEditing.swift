@@ -3,6 +3,7 @@ import Credentials
 import Crypto
 import IO
 import Model
+import Upstream
 
 /// The credential store in the hands of a person. Every call blocks.
 struct StoreEditing {
@@ -14,6 +15,23 @@ struct StoreEditing {
             store = try place.open(
                 environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
         } catch { throw .failed("\(error)") }
+    }
+
+    /// Opens it, or makes an empty one, and says that a running proxy does not know it yet.
+    static func openOrMake(
+        _ place: CredentialStorePlace, _ body: (StoreEditing) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        let isNew = place.isMissing
+        try body(try StoreEditing(place))
+        if isNew {
+            Console.error(
+                "the store is new: a proxy that is running already opens it when it reads its rule file again (SIGHUP)")
+        }
+    }
+
+    /// The exceptions for keys of a server.
+    func trustExceptions(for host: String, port: UInt16) -> [TrustException] {
+        store.storage.trustExceptions(for: host, port: port)
     }
 
     /// All stored credentials.
@@ -37,10 +55,14 @@ struct StoreEditing {
         }
     }
 
-    func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) {
+    func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> CredentialRemoval {
         // Also one that does not open: this is how it is got rid of.
         guard store.holds(user, for: space) else { throw Self.absence }
+        let wasDefault = store.defaultUser(for: space) == user
         try change { () throws(CredentialStorageError) in try store.remove(user: user, for: space) }
+        return CredentialRemoval(
+            space: space, name: user, wasDefault: wasDefault,
+            next: store.storage.credentials(for: space).keys.min())
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {

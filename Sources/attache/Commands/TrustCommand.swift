@@ -1,4 +1,5 @@
 import Bytes
+import Credentials
 import IO
 import Model
 import Proxy
@@ -21,6 +22,10 @@ struct TrustCommand: Command {
             CommandOption(
                 name: "name", value: "NAME",
                 summary: ["the name to be found in the certificate; default: HOST"]),
+            CommandOption(
+                name: "accept", summary: ["keep an exception for the server's key in the credential store"]),
+            CommandOption(name: "until", value: "DATE", summary: ["the exception's last day, in UTC: YYYY-MM-DD"]),
+            CommandOption(name: "yes", summary: ["accept without a question, as in a script"]),
         ],
         details: """
             Connects to the server, whatever 'egress' says, and sends a greeting and nothing else. Shows the
@@ -29,14 +34,21 @@ struct TrustCommand: Command {
             that you have from another source first. The exit status is 0 when the server is trusted, 1 when
             it is not or cannot be asked.
 
+            With --accept the proxy trusts this key at HOST:PORT until that day whatever is found, but for
+            'revoked', and unless a rule refuses or names other keys. It asks on the terminal first; where
+            there is none, --yes has to be said. A running proxy that has the store open goes by it within a
+            second. 'attache credential list' shows exceptions, 'attache credential remove' takes one back.
+
                 attache trust lab.example.com:8443
                 attache trust 10.0.0.7:443 --name appliance.example.com
+                attache trust lab.example.com:8443 --accept --until 2027-06-30
             """)
 
     private let host: String
     private let port: UInt16
     private let name: String?
     private let configuration: Configuration
+    private let acceptance: TrustAcceptance?
 
     init(_ arguments: Arguments) throws(CommandError) {
         let text = arguments.operand(0) ?? ""
@@ -53,9 +65,11 @@ struct TrustCommand: Command {
         } else {
             configuration = Configuration()
         }
+        acceptance = try TrustAcceptance(arguments, CredentialStorePlace(configuration))
     }
 
     func run() throws(CommandError) -> Int32 {
+        try acceptance?.check()
         let rules = RuleSet(configuration)
         let trust: TrustSources
         do throws(TrustAnchorsError) {
@@ -64,9 +78,24 @@ struct TrustCommand: Command {
         trust.readSystem()
         for error in trust.refresh() { Console.error("\(error)") }
         let opinion = try ask(
-            TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust, exceptions: []))
+            TrustProbe(host: host, port: port, name: name, rules: rules, trust: trust, exceptions: exceptions))
         Console.print(TrustReport(opinion).text)
+        if let acceptance {
+            try acceptance.run(on: opinion, of: host, port: port)
+            return ExitStatus.success
+        }
         return opinion.isTrusted ? ExitStatus.success : ExitStatus.failed
+    }
+
+    /// Those that are stored for the server. A store that cannot be opened has none.
+    private var exceptions: [TrustException] {
+        guard let place = CredentialStorePlace(configuration), !place.isMissing else { return [] }
+        do throws(CommandError) {
+            return try StoreEditing(place).trustExceptions(for: host, port: port)
+        } catch {
+            error.report()
+            return []
+        }
     }
 
     private func ask(_ probe: TrustProbe) throws(CommandError) -> TrustOpinion {

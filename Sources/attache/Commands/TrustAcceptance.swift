@@ -1,0 +1,74 @@
+import Authentication
+import Credentials
+import IO
+import Model
+import TLS
+import Upstream
+
+/// `attache trust --accept`: keeps an exception for the key that a server shows, once somebody has said yes to it.
+struct TrustAcceptance {
+    private let until: Day
+    /// Whether yes was said on the command line.
+    private let isConfirmed: Bool
+    private let place: CredentialStorePlace
+
+    /// Nil where nothing is to be kept.
+    ///
+    /// - Parameter place: the store; nil: nobody knows where that is to be.
+    init?(_ arguments: Arguments, _ place: CredentialStorePlace?) throws(CommandError) {
+        guard arguments.has("accept") else {
+            if let alone = ["until", "yes"].first(where: { arguments.has($0) }) {
+                throw arguments.error("'--\(alone)' belongs to '--accept'")
+            }
+            return nil
+        }
+        guard let text = arguments.value(of: "until") else {
+            throw arguments.error("an exception has a last day: say --until YYYY-MM-DD")
+        }
+        guard let day = Day(text) else {
+            throw arguments.error("'\(Console.printable(text))' is no day such as 2027-01-31")
+        }
+        if day < .today { throw arguments.error("\(day) is over: an exception until then is none") }
+        if arguments.has("name") {
+            throw arguments.error("an exception forgives whatever name the certificate has: leave out '--name'")
+        }
+        guard let place else { throw .configuration(StatePath.unknown(for: "credentials")) }
+        until = day
+        isConfirmed = arguments.has("yes")
+        self.place = place
+    }
+
+    /// Throws when nobody could say yes.
+    func check() throws(CommandError) {
+        guard !isConfirmed, !Terminal.isStandardInput else { return }
+        throw .failed("nobody can be asked here: compare the key pin with one from another source, then say --yes")
+    }
+
+    /// - Parameter opinion: what the person has seen of the server.
+    func run(on opinion: TrustOpinion, of host: String, port: UInt16) throws(CommandError) {
+        guard opinion.isTrustedByException || !opinion.isTrusted else {
+            throw .failed("nothing was kept: no exception is needed")
+        }
+        guard opinion.wouldBeExcepted else { throw .failed("nothing was kept: no exception forgives that") }
+        let pin = opinion.chain.leaf.publicKeyPin
+        guard isConfirmed ? true : try ask(pin) else { throw .failed("nothing was kept") }
+        let space = ProtectionSpace(trustOf: host, port: port)
+        let credential = Credential(
+            name: space.credentialName(of: "\(pin)"), trust: TrustException(pin: pin, until: until),
+            persistence: .permanent)
+        try StoreEditing.openOrMake(place) { store throws(CommandError) in
+            try store.set(credential, for: space, asDefault: false)
+        }
+        let url = CredentialListing.url(of: space)
+        Console.print(
+            "\nThis key is trusted until \(until). To take that back:\n\n"
+                + "  attache credential remove \(url) \(pin) --method \(space.authenticationMethod)")
+    }
+
+    private func ask(_ pin: KeyPin) throws(CommandError) -> Bool {
+        do throws(IOError) {
+            let answer = try Terminal().ask("Trust the key \(pin) until \(until)? (yes or no) ")
+            return answer?.lowercased() == "yes"
+        } catch { throw .failed("\(error)") }
+    }
+}

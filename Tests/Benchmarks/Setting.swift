@@ -39,6 +39,12 @@ final class Setting {
         try RunningContestant(contestant, in: workspace, with: instrument)
     }
 
+    /// Ends what the measures shared: the process does not wait for its objects to go.
+    func end() {
+        secureSetting?.origin.stop()
+        workspace.remove()
+    }
+
     func secure() throws(BenchError) -> SecureSetting {
         if let secureSetting { return secureSetting }
         let made = try SecureSetting(in: workspace, origin: originPort, on: loop)

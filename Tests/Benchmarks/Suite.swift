@@ -29,7 +29,7 @@ final class Suite {
         }
         report.faults += setting.missing
         report.foreignLoad = setting.foreignLoad.share
-        setting.workspace.remove()
+        setting.end()
         return report
     }
 }

@@ -72,5 +72,7 @@ final class SecureOrigin {
         throw .machine("nginx did not start: \((Workspace.text(log) ?? "").prefix(500))")
     }
 
-    deinit { child.stop() }
+    func stop() { child.stop() }
+
+    deinit { stop() }
 }

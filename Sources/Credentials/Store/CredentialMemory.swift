@@ -35,8 +35,8 @@ private final class LateCredentialStorage: CredentialStorage {
     private var present: any CredentialStorage { database.load() ?? memory }
 
     func attach(_ storage: DatabaseCredentialStorage) {
-        guard database.storeIfNil(storage) === storage else { return }
         storage.listeners.pass(to: listeners)
+        guard database.storeIfNil(storage) === storage else { return }
         for entry in storage.entries {
             listeners.tell(
                 CredentialChange(entry.isDefault ? .madeDefault : .set, space: entry.space, user: entry.user))
@@ -57,11 +57,8 @@ private final class LateCredentialStorage: CredentialStorage {
 
     func serves(_ origin: Origin) -> Bool { present.serves(origin) }
 
-    /// The database's numbers are others than those of memory.
-    var originGeneration: Int {
-        guard let storage = database.load() else { return memory.originGeneration }
-        return storage.originGeneration &+ 1 << 32
-    }
+    /// Asked by every request: no object that all loops share is counted for it.
+    var originGeneration: Int { listeners.generation }
 
     func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
         try await present.set(credential, for: space)

@@ -83,6 +83,7 @@ public final class UpstreamServer: ChannelObserver {
 
     /// Whether any rule, or the store, could show this origin a certificate.
     public func maySeeIdentity(by rules: RuleSet) -> Bool {
+        guard isSecure else { return false }
         if judge !== rules || judged != pool.tlsAnswers.number { bring(before: rules) }
         return maySeeIdentity
     }

@@ -153,7 +153,7 @@ public struct AnswerSource {
     /// The credential that the rules give this client there.
     private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
-        case .use(let name): try? policy.credentials.credential(named: name)
+        case .use(let names): try? policy.credentials.credential(named: delegate.choice(among: names, for: space))
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .reject, .cancel, .trust: nil

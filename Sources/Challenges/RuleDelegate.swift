@@ -30,12 +30,21 @@ public struct RuleDelegate {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
-    /// Whether the credentials have to be read again before the challenge is decided: the one that the rule names is parked,
+    /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is parked,
     /// and its file may have a new value; or it could not be read.
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
-        guard case .use(let name) = rule.answer else { return false }
-        guard let known = try? policy.credentials.credential(named: name) else { return true }
+        guard case .use(let names) = rule.answer, let first = names.first else { return false }
+        guard let known = try? policy.credentials.credential(named: first) else { return true }
         return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
+    }
+
+    /// Of the credentials that a rule names, the first that is not parked for the space; where all are, the last.
+    func choice(among names: [String], for space: ProtectionSpace) -> String {
+        let chosen = names.dropLast().first { name in
+            guard let known = try? policy.credentials.credential(named: name) else { return true }
+            return !state.spaces.parked.contains(known.version, for: space)
+        }
+        return chosen ?? names.last ?? ""
     }
 
     /// The rules' word on a challenge.
@@ -62,7 +71,8 @@ public struct RuleDelegate {
         case .cancel:
             return Answer(
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
-        case .use(let name):
+        case .use(let names):
+            let name = choice(among: names, for: challenge.protectionSpace)
             do throws(CredentialError) {
                 let kept = try policy.credentials.credential(named: name).with(rule.persistence)
                 return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)

@@ -14,6 +14,7 @@ import Testing
 struct RuleDelegateTests {
     private static let rules = """
         credential used { user u; password "p" }
+        credential other { user v; password "q" }
         credential unreadable { user u; password file "/nonexistent/secret" }
         challenge "a" { host use.example; use used; attempts 3; persistence none }
         challenge "b" { host reject.example; reject }
@@ -21,6 +22,7 @@ struct RuleDelegateTests {
         challenge "d" { host default.example; default }
         challenge "e" { host unreadable.example; use unreadable }
         challenge "f" { host tickets.example; method negotiate; default }
+        challenge "g" { host several.example; use used other unreadable }
         """
 
     private static func challenge(_ host: String) -> AuthenticationChallenge {
@@ -47,7 +49,8 @@ struct RuleDelegateTests {
         _ password: ValueSource = .literal(RedactedText("p")), _ state: ChallengeState = sharedState().challenges
     ) throws -> RuleDelegate {
         let credentials: [String: (user: String, password: ValueSource)] = [
-            "used": ("u", password), "unreadable": ("u", .file("/nonexistent/secret")),
+            "used": ("u", password), "other": ("v", .literal(RedactedText("q"))),
+            "unreadable": ("u", .file("/nonexistent/secret")),
         ]
         return RuleDelegate(
             policy: try policy(rules, credentials: credentials).challenges, state: state,
@@ -98,6 +101,27 @@ struct RuleDelegateTests {
         #expect(credential.persistence == .none)
         #expect(answer.decision.attempts == 3)
         #expect(answer.decision.reason.contains("\"a\""))
+    }
+
+    @Test func `of several credentials the first answers that is not parked for the space, else the last`() throws {
+        let state = sharedState().challenges
+        let delegate = try Self.delegate(.literal(RedactedText("p")), state)
+        let challenge = Self.challenge("several.example")
+        let rule = delegate.rule(for: challenge)
+        var found: [String] = []
+        for name in ["used", "other", "unreadable"] {
+            let answer = delegate.decide(challenge, by: rule)
+            if case .useCredential(let credential) = answer.decision.disposition {
+                found.append(credential.version.name)
+                #expect(answer.decision.attempts == 3)
+                #expect(delegate.wantsFreshCredentials(for: challenge, by: rule) == (name != "used"))
+                state.spaces.parked.park(credential.version, for: challenge.protectionSpace)
+            } else {
+                found.append(answer.decision.reason)
+            }
+        }
+        #expect(found.prefix(2) == ["used", "other"])
+        #expect(found.last?.hasPrefix("credential unreadable of rule") == true)
     }
 
     @Test func `a secret that cannot be read cancels, and only the operator is told where it is`() throws {

@@ -36,9 +36,9 @@ import Testing
             challenge { host kept.example; method negotiate; default; spn HTTP/y }
             """)
         for method in AuthenticationMethod.allCases {
-            #expect((decide(rules, "svc.example", method).answer == .use("svc")) == (method == .negotiate))
-            #expect((decide(rules, "api.example", method).answer == .use("api")) == (method == .bearer))
-            #expect((decide(rules, "s3.example", method).answer == .use("s3")) == (method == .default))
+            #expect((decide(rules, "svc.example", method).answer == .use(["svc"])) == (method == .negotiate))
+            #expect((decide(rules, "api.example", method).answer == .use(["api"])) == (method == .bearer))
+            #expect((decide(rules, "s3.example", method).answer == .use(["s3"])) == (method == .default))
         }
         let ticket = try #require(decide(rules, "svc.example", .negotiate).terms)
         #expect(ticket.servicePrincipal == "HTTP/x" && ticket.delegates && !ticket.canonicalises)
@@ -47,7 +47,35 @@ import Testing
         let form = try #require(decide(rules, "bob.example", .htmlForm).terms?.form)
         #expect(form.login.fields.map(\.name) == ["p"] && form.login.fields[0].value == [.password])
         #expect(decide(rules, "bob.example", .basic).terms == nil)
-        #expect(decide(rules, "bob.example", .basic).answer == .use("bob"))
+        #expect(decide(rules, "bob.example", .basic).answer == .use(["bob"]))
+    }
+
+    @Test func `of several credentials those answer a method that can, in the order of their names`() throws {
+        let rules = try rules(
+            """
+            credential svc { kerberos svc; keytab k }
+            credential old { user u; password p }
+            credential new { user u; password q }
+            credential tls { certificate c; key k }
+            challenge { host a.example; secure yes; use new old }
+            challenge { host b.example; secure yes; use new svc old; attempts 2 }
+            challenge { host c.example; secure yes; method negotiate basic; use svc new }
+            challenge {
+                host d.example; secure yes; method html-form client-certificate; use new tls
+                form { recognise contains x; login /; fields p={password} }
+            }
+            """)
+        for method in [AuthenticationMethod.basic, .digest, .ntlm] {
+            #expect(decide(rules, "a.example", method).answer == .use(["new", "old"]))
+            #expect(decide(rules, "b.example", method).answer == .use(["new", "old"]))
+        }
+        #expect(decide(rules, "a.example", .basic).attempts == 2 && decide(rules, "b.example", .basic).attempts == 2)
+        #expect(decide(rules, "a.example", .negotiate).rule == nil)
+        #expect(decide(rules, "b.example", .negotiate).answer == .use(["svc"]))
+        #expect(decide(rules, "c.example", .negotiate).answer == .use(["svc", "new"]))
+        #expect(decide(rules, "c.example", .basic).answer == .use(["new"]))
+        #expect(decide(rules, "d.example", .htmlForm).answer == .use(["new"]))
+        #expect(decide(rules, "d.example", .clientCertificate).answer == .use(["tls"]))
     }
 
     @Test func `a route goes through its parents, but not for their exceptions`() throws {

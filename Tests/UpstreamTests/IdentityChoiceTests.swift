@@ -14,21 +14,24 @@ import Testing
 
 struct IdentityChoiceTests {
     private let authority: CertificateAuthority
-    private let files: ConfiguredCredential
+    private let files: [ConfiguredCredential]
 
     init() throws {
         let now = 1_795_000_000
         authority = try CertificateAuthority.make(host: "test", at: now)
-        let identity = try authority.mint(for: ServerName("device.example"), at: now)
         let folder = NSTemporaryDirectory() + "attache.choice." + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try identity.leaf.pem.write(toFile: folder + "/device.pem", atomically: true, encoding: .utf8)
-        let key = try identity.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) }
-        try key.write(toFile: folder + "/device.key", atomically: true, encoding: .utf8)
-        files = ConfiguredCredential(
-            name: "device",
-            content: .identity(
-                .pem(certificate: folder + "/device.pem", key: folder + "/device.key", passphrase: nil)))
+        let strange = try CertificateAuthority.make(host: "strange", at: now)
+        files = try [("device", authority), ("badge", strange)].map { name, issuer in
+            let identity = try issuer.mint(for: ServerName("device.example"), at: now)
+            let path = folder + "/" + name
+            try identity.leaf.pem.write(toFile: path + ".pem", atomically: true, encoding: .utf8)
+            let key = try identity.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) }
+            try key.write(toFile: path + ".key", atomically: true, encoding: .utf8)
+            return ConfiguredCredential(
+                name: name,
+                content: .identity(.pem(certificate: path + ".pem", key: path + ".key", passphrase: nil)))
+        }
     }
 
     private enum Accepted: CaseIterable {
@@ -49,8 +52,8 @@ struct IdentityChoiceTests {
         _ rule: String, user: String? = nil, storage: any CredentialStorage = MemoryCredentialStorage(),
         metrics: Metrics = Metrics()
     ) throws -> IdentityChoice {
-        let credential = "credential device { certificate a; key b }\n"
-        let policy = try policy(credential + rule, identities: [files])
+        let credentials = "credential device { certificate a; key b }\ncredential badge { certificate a; key b }\n"
+        let policy = try policy(credentials + rule, identities: files)
         return IdentityChoice(
             rules: policy.rules, credentials: policy.credentials, storage: storage,
             origin: Origin(host: "a.example", port: 443, protocol: .https),
@@ -78,6 +81,23 @@ struct IdentityChoiceTests {
             try choice(rule, user: "alice").identity(acceptedBy: issuers(accepted)) != nil
         }
         #expect(results == shown)
+    }
+
+    /// Rules, and the certificate that is shown to an origin that accepts any issuer, ours, or only others.
+    @Test(arguments: [
+        ("challenge { host a.example; use badge device }", ["badge", "device", "badge"]),
+        ("challenge { host a.example; use device badge }", ["device", "device", "device"]),
+        ("challenge { method client-certificate; use badge device }", ["badge", "device", nil]),
+    ])
+    func `of several certificates the first is shown whose issuer the origin accepts`(
+        rule: String, shown: [String?]
+    ) throws {
+        let names = try Accepted.allCases.map { accepted in
+            let choice = try choice(rule)
+            #expect(try (choice.identity(acceptedBy: issuers(accepted)) != nil) == (choice.shown.name != nil))
+            return choice.shown.name
+        }
+        #expect(names == shown)
     }
 
     @Test func `a certificate that was shown is known, and counted`() throws {

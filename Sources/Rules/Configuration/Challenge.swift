@@ -5,8 +5,8 @@ extension Configuration {
     /// Values of one predicate are alternatives; all predicates must hold.
     public struct Challenge: Sendable, Equatable {
         public enum Answer: Sendable, Equatable {
-            /// The name of a credential that exists.
-            case use(String)
+            /// The names of credentials that exist: the first, and where it was refused the next. At least one.
+            case use([String])
             case performDefault
             case reject
             case cancel
@@ -44,8 +44,10 @@ extension Configuration {
         /// `learn`: whether a client's own answer is kept when the server accepts it.
         public var learns = false
         public let rule: RuleReference
-        /// The methods that its credential can answer.
-        var answerable = MethodSet.password
+        /// The methods that each credential of `use` can answer, in the order of their names.
+        var abilities = [MethodSet.password]
+        /// Those that one of them can answer.
+        var answerable: MethodSet { abilities.reduce(into: []) { $0.formUnion($1) } }
 
         /// The methods the rule speaks of: those it says and can answer. When it says none, those of a response, or
         /// what the answer and the other predicates imply.
@@ -53,15 +55,30 @@ extension Configuration {
             var effective = methods ?? (issuers.isEmpty && findings.isEmpty ? .http : .all)
             if methods == nil, answerTerms?.form != nil { effective = MethodSet(.htmlForm) }
             switch answer {
-            case .use:
-                let isOpen = methods == nil && answerTerms?.form == nil
-                effective = isOpen ? answerable.unnamed : effective.intersection(answerable)
+            case .use: effective = abilities.reduce(into: []) { $0.formUnion(meant($1, among: effective)) }
             case .trust: effective = MethodSet(.serverTrust)
             case .performDefault, .reject, .cancel: break
             }
             if !issuers.isEmpty { effective.formIntersection(MethodSet(.clientCertificate)) }
             if !findings.isEmpty { effective.formIntersection(MethodSet(.serverTrust)) }
             return effective
+        }
+
+        /// The methods for which the rule means a credential that can answer `ability`.
+        func meant(for ability: MethodSet) -> MethodSet {
+            let effective = effectiveMethods
+            return meant(ability, among: effective).intersection(effective)
+        }
+
+        private func meant(_ ability: MethodSet, among said: MethodSet) -> MethodSet {
+            let isOpen = methods == nil && answerTerms?.form == nil
+            return isOpen ? ability.unnamed : said.intersection(ability)
+        }
+
+        /// The answer to a challenge of that method: of several credentials, those that are meant for it.
+        func answer(to method: AuthenticationMethod) -> Answer {
+            guard case .use(let names) = answer, names.count > 1 else { return answer }
+            return .use(zip(names, abilities).filter { meant(for: $0.1).contains(method) }.map(\.0))
         }
     }
 }
@@ -73,9 +90,15 @@ extension Configuration.Challenge {
     }
 
     /// Whether it names a credential.
-    var isUse: Bool {
-        if case .use = answer { true } else { false }
+    var isUse: Bool { !names.isEmpty }
+
+    /// The credentials that it names.
+    var names: [String] {
+        if case .use(let names) = answer { names } else { [] }
     }
+
+    /// `attempts` where it is not said: each credential has one.
+    var usualAttempts: Int { max(1, names.count) }
 
     /// The answer in the rule file's words.
     var answerWords: String { answer.words }
@@ -89,11 +112,25 @@ extension Configuration.Challenge {
 extension Configuration.Challenge.Answer {
     var words: String {
         switch self {
-        case .use(let name): "use \(name)"
+        case .use(let names): "use \(names.joined(separator: " "))"
         case .performDefault: "default"
         case .reject: "reject"
         case .cancel: "cancel"
         case .trust: "trust"
+        }
+    }
+
+    /// `use a`, or `use a, then b where a was refused`.
+    ///
+    /// - Parameter manner: how the first is used.
+    static func useWords(_ names: [String], _ manner: String = "") -> String {
+        guard let first = names.first, let last = names.last else { return "use" }
+        switch names.count {
+        case 1: return "use \(first)\(manner)"
+        case 2: return "use \(first)\(manner), then \(last) where \(first) was refused"
+        default:
+            let others = names.dropFirst().joined(separator: ", then ")
+            return "use \(first)\(manner), then \(others), each where those before it were refused"
         }
     }
 }

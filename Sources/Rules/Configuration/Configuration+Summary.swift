@@ -90,7 +90,7 @@ extension Configuration.Challenge {
         words += findings.map { "finding \($0.rawValue)" }
         if let failures { words.append("failures \(Self.range(failures))") }
         words.append("-> \(answerWords)")
-        if attempts != 1 { words.append("attempts \(attempts)") }
+        if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if persistence != .session { words.append("persistence \(persistence.rawValue)") }
         if !isPreemptive { words.append("preempt no") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }

@@ -12,12 +12,7 @@ extension Configuration.Challenge {
         case .secure:
             isSecure == true ? "the credential would travel in clear" : "the credential would not travel in clear"
         case .client: "client is \(Self.name(query.client)), not \(Self.list(clients))"
-        case .method:
-            methods == nil && isUse && answerable.contains(query.method)
-                ? "it does not name \(query.method)"
-                : methods == nil && isUse
-                    ? "\(answerable == .password ? "a user and a password" : "its credential") cannot answer \(query.method)"
-                    : "method is \(query.method), not \(Self.list(effectiveMethods.methods))"
+        case .method: methodWords(query.method)
         case .realm:
             query.realm.map { "realm is \"\($0)\", not \(Self.quoted(realms))" } ?? "the challenge names no realm"
         case .issuer: "the server accepts no issuer like \(Self.quoted(issuers))"
@@ -25,6 +20,13 @@ extension Configuration.Challenge {
         case .failures: "failures are \(query.failures), not \(failures.map(Self.range) ?? "")"
         case .until: "it ended on \(trustTerms?.until?.description ?? "a day before")"
         }
+    }
+
+    private func methodWords(_ method: AuthenticationMethod) -> String {
+        guard methods == nil, isUse else { return "method is \(method), not \(Self.list(effectiveMethods.methods))" }
+        if answerable.contains(method) { return "it does not name \(method)" }
+        if names.count > 1 { return "no credential of it can answer \(method)" }
+        return "\(answerable == .password ? "a user and a password" : "its credential") cannot answer \(method)"
     }
 
     /// The conditions on a challenge that are left when all that is known of the request fits.

@@ -3,6 +3,8 @@ import Model
 
 /// An explanation as a person reads it: lines of label and value, and one line for each rule asked.
 struct ExplanationText {
+    private typealias Answer = Configuration.Challenge.Answer
+
     private let explanation: Explanation
     private var lines: [String] = []
 
@@ -134,8 +136,9 @@ struct ExplanationText {
         let decision = challenge.decision
         guard let rule = decision.rule else { return "default: \(defaultWords), for no rule matches" }
         switch decision.answer {
-        case .use(let name):
-            return "use \(name) with \(challenge.scheme)\(serviceWords(challenge)), attempts \(decision.attempts), "
+        case .use(let names):
+            let use = Answer.useWords(names, " with \(challenge.scheme)\(serviceWords(challenge))")
+            return "\(use), attempts \(decision.attempts), "
                 + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
                 + "authorization \(decision.authorization.rawValue), by \(rule)"
         case .performDefault: return "default: \(defaultWords), by \(rule)"
@@ -160,9 +163,9 @@ struct ExplanationText {
             ?? "the response goes to the client as it is"
     }
 
-    private func outlookWords(_ answer: Configuration.Challenge.Answer) -> String {
+    private func outlookWords(_ answer: Answer) -> String {
         switch answer {
-        case .use(let name): "use \(name)"
+        case .use(let names): Answer.useWords(names)
         case .performDefault: "default: \(defaultWords)"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
@@ -220,9 +223,9 @@ extension ExplanationText {
         }
     }
 
-    private static func words(_ answer: Configuration.Challenge.Answer) -> String {
+    private static func words(_ answer: Answer) -> String {
         switch answer {
-        case .use(let name): "use \(name)"
+        case .use(let names): Answer.useWords(names)
         case .performDefault: "default: a credential of the store, else the client gets a 502"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
@@ -274,7 +277,10 @@ extension ExplanationText {
         for trace in challenge.traces { add("rule", Self.words(trace)) }
         let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
         switch decision.answer {
-        case .use(let name): add("answer", "use \(name): its certificate is shown, \(by)")
+        case .use(let names) where names.count > 1:
+            let shown = "the first certificate that the server accepts is shown"
+            add("answer", "use \(names.joined(separator: " ")): \(shown), \(by)")
+        case .use(let names): add("answer", "use \(names.joined()): its certificate is shown, \(by)")
         case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
         case .performDefault, .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
         }

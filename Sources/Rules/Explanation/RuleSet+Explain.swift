@@ -44,7 +44,8 @@ extension RuleSet {
             let rule = matcher.rule
             let mismatch = matcher.firstMismatch(query, hostMatches: false)
             if let mismatch, mismatch != .realm, mismatch != .failures { continue }
-            if !answers.contains(rule.answer) { answers.append(rule.answer) }
+            let answer = rule.answer(to: query.method)
+            if !answers.contains(answer) { answers.append(answer) }
             if mismatch == nil, rule.realms.isEmpty, rule.failures == nil { return answers }
         }
         if !answers.contains(.performDefault) { answers.append(.performDefault) }

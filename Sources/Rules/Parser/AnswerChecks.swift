@@ -9,15 +9,14 @@ struct AnswerChecks: BlockReader {
     func check(_ draft: inout RuleDraft) {
         let credentials = Dictionary(draft.configuration.credentials.map { ($0.name, $0) }) { first, _ in first }
         for (index, source) in draft.challenges.enumerated() {
-            var credential: Configuration.Credential?
-            if case .use(let name) = draft.configuration.challenges[index].answer {
-                credential = credentials[name]
-                // A credential that does not exist, or has an error, was reported.
-                guard let credential else { continue }
-                draft.configuration.challenges[index].answerable = credential.content.methods
-            }
+            let names = draft.configuration.challenges[index].names
+            let used = names.compactMap { credentials[$0] }
+            // A credential that does not exist, or has an error, was reported.
+            guard used.count == names.count else { continue }
+            if !used.isEmpty { draft.configuration.challenges[index].abilities = used.map(\.content.methods) }
             let rule = draft.configuration.challenges[index]
-            checkMethods(of: rule, credential, source)
+            checkMethods(of: rule, used, source)
+            checkSeveral(used, of: rule, source)
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
             checkLogin(of: rule, source)
@@ -26,7 +25,7 @@ struct AnswerChecks: BlockReader {
 
     /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
     private func checkMethods(
-        of rule: Configuration.Challenge, _ credential: Configuration.Credential?, _ source: ChallengeSource
+        of rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource
     ) {
         let tokens = source.said(.method)?.arguments ?? []
         let methods = tokens.compactMap { token in
@@ -35,21 +34,38 @@ struct AnswerChecks: BlockReader {
         let isAnswered = methods.contains { rule.answerable.contains($0.method) }
         for (method, token) in methods {
             switch rule.answer {
-            case .use(let name):
+            case .use:
                 // A rule may leave methods of its answer's side to be passed by, such as `negotiate ntlm` with a ticket.
-                let isOtherSide = MethodSet.tls.contains(method) != rule.answerable.contains(.clientCertificate)
+                let side = MethodSet.tls.contains(method) ? MethodSet.tls : .http
+                let isOtherSide = rule.answerable.isDisjoint(with: side)
                 if method == .serverTrust {
                     let sentence = "no credential answers \(token.shown), but 'trust', 'default', 'reject' or 'cancel'"
                     log.report(at: token.range, sentence)
-                } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let credential {
-                    let sentence = "\(Token.shown(name)) is \(credential.content.words), which cannot answer this"
-                    log.report(at: token.range, sentence)
+                } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let first = used.first {
+                    let one = "\(Token.shown(first.name)) is \(first.content.words), which cannot answer this"
+                    log.report(at: token.range, used.count == 1 ? one : "no credential of 'use' can answer this")
                 } else if method == .default {
                     log.report(at: token.range, "answering \(token.shown) is not supported yet")
                 }
             case .trust:
                 if method != .serverTrust { log.report(at: token.range, "'trust' answers 'server-trust' alone") }
             case .performDefault, .reject, .cancel: break
+            }
+        }
+    }
+
+    /// One of several credentials that has nothing to answer would be passed over in silence.
+    private func checkSeveral(
+        _ used: [Configuration.Credential], of rule: Configuration.Challenge, _ source: ChallengeSource
+    ) {
+        guard used.count > 1, let node = source.said(.use) else { return }
+        for credential in used {
+            let range = node.arguments.first { $0.text == credential.name }?.range ?? source.answer
+            let kind = "\(Token.shown(credential.name)) is \(credential.content.words)"
+            if case .signature = credential.content {
+                log.report(at: range, "\(kind), which stands alone: no server refuses it for another to follow")
+            } else if !rule.effectiveMethods.isEmpty, rule.meant(for: credential.content.methods).isEmpty {
+                log.report(at: range, "\(kind), which has nothing to answer in this challenge")
             }
         }
     }

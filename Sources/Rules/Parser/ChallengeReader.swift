@@ -52,7 +52,7 @@ enum ChallengeDirective: String, DirectiveName {
         case .issuer: .some("distinguished names, '*' for any run of characters", repeats: true)
         case .finding: .some("findings about a certificate")
         case .failures: .one("a number, or a range such as 1.. or 0..1")
-        case .use: .one("the name of a credential", repeats: true)
+        case .use: .some("the name of a credential", repeats: true)
         case .default, .reject, .cancel, .trust: .none(repeats: true)
         case .allow: .some("findings about a certificate", repeats: true)
         case .pin: .some("pins such as sha256/BASE64", repeats: true)
@@ -93,9 +93,7 @@ struct ChallengeReader: BlockReader {
                 } else {
                     answer = inner.node.range
                     rule.answer = self.answer(inner)
-                    if inner.name == .use, let value = inner.values.first {
-                        draft.uses.append((value.text, value.range))
-                    }
+                    if inner.name == .use { draft.uses += inner.values.map { ($0.text, $0.range) } }
                 }
             }
         }
@@ -114,8 +112,10 @@ struct ChallengeReader: BlockReader {
         }
         if case .trust = rule.answer { rule.answer = .trust(terms.trust) }
         rule.answerTerms = terms.login
+        let source = ChallengeSource(node: directive.node, answer: answer)
+        if source.said(.attempts) == nil { rule.attempts = rule.usualAttempts }
         draft.configuration.challenges.append(rule)
-        draft.challenges.append(ChallengeSource(node: directive.node, answer: answer))
+        draft.challenges.append(source)
     }
 
     private func predicate(
@@ -171,12 +171,22 @@ struct ChallengeReader: BlockReader {
 
     private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.Challenge.Answer {
         switch directive.name {
-        case .use: directive.values.first.map { .use($0.text) } ?? .performDefault
+        case .use: use(directive.values)
         case .trust: .trust(TrustTerms())
         case .reject: .reject
         case .cancel: .cancel
         default: .performDefault
         }
+    }
+
+    private func use(_ values: [Value]) -> Configuration.Challenge.Answer {
+        var names: [String] = []
+        for value in values {
+            if names.contains(value.text) { refuse(value, "\(value.shown) is said already") }
+            names.append(value.text)
+            if names.count == Self.mostNames + 1 { refuse(value, "no more than \(Self.mostNames) credentials") }
+        }
+        return names.isEmpty ? .performDefault : .use(names)
     }
 
     private func host(_ value: Value) -> HostPattern? {
@@ -226,4 +236,7 @@ struct ChallengeReader: BlockReader {
         refuse(value, "\(value.shown) is not a number of failures or a range such as 1.. or 0..1")
         return nil
     }
+
+    /// Of one `use`.
+    private static let mostNames = 8
 }

@@ -4,7 +4,9 @@ import Model
 /// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
 final class ChallengeMatcher: Sendable {
     let rule: Configuration.Challenge
-    let decision: Decision
+    private let decision: Decision
+    /// For each method, where the rule names several credentials: not all of them answer each.
+    private let decisions: [Decision]
     private let hosts: [HostPattern]
     private let ports: PortSet?
     private let protocols: [NetworkProtocol]
@@ -20,7 +22,10 @@ final class ChallengeMatcher: Sendable {
 
     init(_ rule: Configuration.Challenge) {
         self.rule = rule
-        decision = Decision(rule)
+        decision = Decision(rule, answer: rule.answer)
+        decisions =
+            rule.names.count > 1
+            ? AuthenticationMethod.allCases.map { Decision(rule, answer: rule.answer(to: $0)) } : []
         hosts = rule.hosts
         ports = rule.ports
         protocols = rule.protocols
@@ -33,6 +38,10 @@ final class ChallengeMatcher: Sendable {
         findings = rule.findings.reduce(into: []) { $0.formUnion($1.findings) }
         failures = rule.failures
         terms = rule.trustTerms
+    }
+
+    func decision(on method: AuthenticationMethod) -> Decision {
+        decisions.isEmpty ? decision : decisions[method.number]
     }
 
     /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.

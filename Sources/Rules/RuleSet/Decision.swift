@@ -20,8 +20,9 @@ public struct Decision: Sendable, Equatable {
     /// Whether the rule speaks of the method by its name, and not of any.
     public let namesMethod: Bool
 
-    init(_ rule: Configuration.Challenge) {
-        answer = rule.answer
+    /// - Parameter answer: the rule's, or the part of it that goes with the challenge's method.
+    init(_ rule: Configuration.Challenge, answer: Configuration.Challenge.Answer) {
+        self.answer = answer
         self.rule = rule.rule
         attempts = rule.attempts
         persistence = rule.persistence

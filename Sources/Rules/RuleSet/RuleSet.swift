@@ -57,7 +57,7 @@ public final class RuleSet: Sendable {
                 if case .signature = $0.content { true } else { false }
             }.map(\.name))
         speaksOfSignatures = configuration.challenges.contains { challenge in
-            if case .use(let name) = challenge.answer { signing.contains(name) } else { false }
+            challenge.names.contains { signing.contains($0) }
         }
         canLearn = configuration.challenges.contains { $0.learns }
         speaksOfForms = configuration.challenges.contains { $0.answerTerms?.form != nil }
@@ -82,7 +82,7 @@ public final class RuleSet: Sendable {
         let isLong = challenges.longest(list: query.method.number) > DecisionCache.worthwhile
         let found =
             if isLong, let cache { cache.number(for: query) { find(query) } } else { find(query) }
-        return found.map { matchers[$0].decision } ?? .none
+        return found.map { matchers[$0].decision(on: query.method) } ?? .none
     }
 
     private func find(_ query: ChallengeQuery) -> Int? {

@@ -9,9 +9,10 @@ import Telemetry
 /// Which certificate an origin is shown that asks for one: at the first handshake, or at any later moment of its
 /// connection.
 ///
-/// The first rule that fits decides. One that names its hosts shows its certificate whatever issuers the origin accepts,
-/// as its author knows the origin; one for any host shows it only where the origin accepts its issuer, since a certificate
-/// tells a stranger who we are. Where the rules say `default`, or nothing, the store is asked for what was kept for the origin.
+/// The first rule that fits decides, and of its certificates the first whose issuer the origin accepts. Where it accepts
+/// none of them, a rule that names its hosts shows the first nevertheless, as its author knows the origin; one for any host
+/// shows none, since a certificate tells a stranger who we are. Where the rules say `default`, or nothing, the store is
+/// asked for what was kept for the origin.
 final class IdentityChoice {
     /// The certificate that the origin has seen.
     public let shown = ShownIdentity()
@@ -45,10 +46,12 @@ final class IdentityChoice {
         query.today = .today
         let decision = rules.decide(query)
         switch decision.answer {
-        case .use(let name):
-            guard let identity = credentials.identity(named: name),
-                issuers.isEmpty || namesHosts(decision.rule) || identity.isIssued(byOneOf: issuers)
-            else { return nil }
+        case .use(let names):
+            let identities = names.compactMap { name in credentials.identity(named: name).map { (name, $0) } }
+            let accepted = identities.first { issuers.isEmpty || $0.1.isIssued(byOneOf: issuers) }
+            guard let (name, identity) = accepted ?? (namesHosts(decision.rule) ? identities.first : nil) else {
+                return nil
+            }
             return show(identity, of: name)
         case .performDefault:
             guard let stored = storage.storedIdentity(for: origin, acceptedBy: issuers) else { return nil }

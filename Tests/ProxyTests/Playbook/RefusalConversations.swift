@@ -82,6 +82,70 @@ struct RefusalConversations {
             """)
     }
 
+    @Test func `where the first of two credentials is refused the second answers, and then for every request`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                credential b { user u; password q }
+                challenge { host h; use a b }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            report credential a was refused by h:80 *
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:q)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            client 2 >> GET http://h/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+               Authorization: Basic base64(u:q)
+            >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            client 2 >> GET http://h/other HTTP/1.1
+            << GET /other HTTP/1.1
+               Authorization: Basic base64(u:q)
+            >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `where both of two credentials are refused the client has the response`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                credential b { user u; password q }
+                challenge { host h; use a b }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            report credential a was refused by h:80 *
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:q)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *was refused*
+            report credential b was refused by h:80 *
+            """)
+    }
+
     @Test func `after a failure another rule may have another credential`() async {
         await play(
             rules: """

@@ -103,5 +103,6 @@ public final class ChallengeContext {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }
         if request.record.ruleLine > 0 { source.keep(answer) }
+        noteAnswer(answer)
     }
 }

@@ -115,6 +115,7 @@ public final class ChallengeLoop {
     public var omitsBody: Bool { performer.omitsBody }
     /// Whether the answer stands in `Cookie`, beside the client's own cookies.
     public var answersByCookies: Bool { performer.session != nil }
+    public var failureCount: Int { task.failureCount }
     /// The field that the answer stands in.
     public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
     /// Whether pages have to come in a coding that can be undone.

@@ -12,6 +12,7 @@ public final class ChallengeState: Sendable {
     public let storage: any CredentialStorage
     /// The tokens that were fetched.
     public let tokens: TokenStore
+    public let journal = ChallengeJournal()
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()

@@ -302,7 +302,7 @@ public struct Forwarding: ~Copyable {
         // With the verdict the departure of the client may have come to count.
         case _ where !context.requester.presence.isWanted: throw .clientLost
         case .pass(let note): return pass(context, note: note)
-        case .cancel(let refusal): throw .refused(refusal)
+        case .cancel(let refusal): throw .refused(context.noted(refusal))
         case .again:
             guard context.exchange.body.canBeSent else {
                 if isRelayed { return pass(context, note: Self.bodyTooLarge) }
@@ -322,7 +322,7 @@ public struct Forwarding: ~Copyable {
         }
         upload = upload ?? beginUpload(context)
         upload?.settle()
-        relay.begin(note: note, upload: upload)
+        relay.begin(note: context.noted(note), upload: upload)
         stage = .relaying
         return nil
     }

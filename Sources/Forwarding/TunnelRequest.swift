@@ -107,7 +107,9 @@ struct TunnelRequest {
         let status = upstream.head.status
         let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
         switch ResponseVerdict(await challenges?.judged() ?? .pass(note: nil)) {
-        case .cancel(let refusal): throw refusal
+        case .cancel(let refusal):
+            if !wants.isEmpty { takeNote(of: upstream, challenges, refusal.sentence) }
+            throw refusal
         case .again:
             guard upstream.head.keepAlive else {
                 upstream.reset()
@@ -117,7 +119,10 @@ struct TunnelRequest {
                 upTo: Forwarding.discardLimit, limits: policy.limits.response, within: Forwarding.discardMilliseconds)
             return nil
         case .pass(let note):
-            if status == .proxyAuthenticationRequired { throw .unanswered(by: parent, challenges: wants, note: note) }
+            if status == .proxyAuthenticationRequired {
+                takeNote(of: upstream, challenges, note)
+                throw .unanswered(by: parent, challenges: wants, note: note)
+            }
             guard status.isSuccessful else { throw .tunnelRefused(by: parent, to: origin, status: status) }
         }
         upstream.consumeHead()
@@ -130,5 +135,9 @@ struct TunnelRequest {
         }
         guard let connection = upstream.detach() else { throw Refusal(.died, of: parent.origin.title) }
         return ParentConnector.Tunnel(connection: connection, early: early)
+    }
+    private func takeNote(of upstream: UpstreamConnection, _ challenges: ChallengeLoop?, _ note: String?) {
+        UnansweredNote(requester: requester, exchange: exchange, upstream: upstream)
+            .take(of: parent.challenger, challenges, note, .cancelled)
     }
 }

@@ -66,6 +66,10 @@ public final class AccessLogEncoder {
         line.append(key: #","scheme":""#, token: record.scheme?.token)
         line.append(key: #","credential":""#, string: record.credential)
         if record.attempts > 0 { line.append(key: #","attempts":"#, number: record.attempts) }
+        if let challenge = record.challenge {
+            line.append(key: #","challenge":""#, string: challenge.schemes)
+            line.append(key: #","realm":""#, string: challenge.realm)
+        }
         line.append(key: #","error":""#, string: record.error?.rawValue)
         line.append(key: #","details":""#, string: record.details)
         line.append("}\n")

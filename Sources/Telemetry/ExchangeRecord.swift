@@ -70,6 +70,8 @@ public final class ExchangeRecord {
     public var credential: String?
     /// How many times this exchange sent a credential.
     public var attempts = 0
+    /// The challenge that it met; nil where none came, as in a space that is known.
+    public var challenge: ChallengeRecord?
 
     public var upstream = Upstream.none
     /// Nil for requests, and for tunnels that are relayed unseen because no route says otherwise.
@@ -154,6 +156,7 @@ public final class ExchangeRecord {
         scheme = nil
         credential.forget()
         attempts = 0
+        challenge.forget()
         upstream = .none
         tunnel = nil
         security.forget()
@@ -182,6 +185,18 @@ public final class ExchangeRecord {
         methodRange = 0..<0
         hostRange = 0..<0
         pathRange = 0..<0
+    }
+}
+
+/// The challenge that an exchange met.
+public final class ChallengeRecord: Sendable {
+    /// As the server names them, in lower case.
+    public let schemes: String
+    public let realm: String?
+
+    public init(schemes: String, realm: String?) {
+        self.schemes = schemes
+        self.realm = realm
     }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<36, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<43, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
     private let durationSum = Atomic(0)
@@ -44,6 +44,21 @@ public final class Metrics: Sendable {
         if let error = record.error { add(error) }
         Self.add(1, to: durations[DurationBuckets.index(of: record.milliseconds)])
         Self.add(max(record.milliseconds, 0), to: durationSum)
+    }
+
+    /// Counts a challenge that nobody answered.
+    ///
+    /// - Parameter scheme: nil for one that cannot be answered.
+    public func addUnanswered(_ scheme: AnsweredScheme?) {
+        switch scheme {
+        case .basic: add(to: .unansweredBasic)
+        case .digest: add(to: .unansweredDigest)
+        case .ntlm: add(to: .unansweredNTLM)
+        case .negotiate: add(to: .unansweredNegotiate)
+        case .bearer: add(to: .unansweredBearer)
+        case .form: add(to: .unansweredForm)
+        case .signature, nil: add(to: .unansweredOther)
+        }
     }
 
     private func add(_ scheme: AnsweredScheme) {
@@ -105,6 +120,14 @@ public enum Counter: Int, CaseIterable, Sendable {
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.
     case credentialsParked
+    /// A challenge that the client got, or a refusal for it, by its scheme.
+    case unansweredBasic
+    case unansweredDigest
+    case unansweredNTLM
+    case unansweredNegotiate
+    case unansweredBearer
+    case unansweredForm
+    case unansweredOther
     case upstreamOpened
     case upstreamReused
     /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.

@@ -60,6 +60,14 @@ public struct PrometheusText {
                 ("negotiate", .answeredNegotiate), ("bearer", .answeredBearer), ("html-form", .answeredForm),
                 ("aws", .signed), ("client-certificate", .answeredClientCertificate),
             ])
+        append(
+            "attache_challenges_unanswered_total", "Challenges that clients got, or a refusal for them.",
+            label: "scheme",
+            [
+                ("basic", .unansweredBasic), ("digest", .unansweredDigest), ("ntlm", .unansweredNTLM),
+                ("negotiate", .unansweredNegotiate), ("bearer", .unansweredBearer), ("html-form", .unansweredForm),
+                ("other", .unansweredOther),
+            ])
     }
 
     private mutating func appendHandshakes() {

@@ -54,10 +54,10 @@ extension Configuration.Challenge {
         client.user.map { "\($0) at \(client.address)" } ?? "\(client.address)"
     }
 
-    private static func quoted(_ patterns: [TextPattern]) -> String { list(patterns.map { "\"\($0)\"" }) }
+    static func quoted(_ patterns: [TextPattern]) -> String { list(patterns.map { "\"\($0)\"" }) }
 
     /// `a, b or c`, and no more than four.
-    private static func list(_ items: [some CustomStringConvertible]) -> String {
+    static func list(_ items: [some CustomStringConvertible]) -> String {
         var words = items.prefix(4).map(\.description)
         if items.count > 4 { words.append("\(items.count - 4) more") }
         guard let last = words.popLast() else { return "" }

@@ -55,7 +55,7 @@ extension RuleSet {
 
 extension ChallengeMatcher {
     /// Whether the rule is of the same side, TLS or responses, as a challenge of that method.
-    fileprivate func speaks(of method: AuthenticationMethod) -> Bool {
+    func speaks(of method: AuthenticationMethod) -> Bool {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
         return !rule.effectiveMethods.isDisjoint(with: side)
     }
@@ -73,4 +73,14 @@ public struct RuleTrace: Sendable, Equatable {
 
     public let rule: RuleReference
     public let outcome: Outcome
+}
+
+extension RuleTrace: CustomStringConvertible {
+    public var description: String {
+        switch outcome {
+        case .matched: "\(rule): matches"
+        case .failed(_, let sentence): "\(rule): \(sentence)"
+        case .depends(let conditions): "\(rule): \(conditions)"
+        }
+    }
 }

@@ -74,6 +74,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Hawk realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"the origin asks for hawk, which this proxy cannot answer"
                WWW-Authenticate: Hawk realm="x"
             """)
     }
@@ -90,6 +91,7 @@ struct ChallengeConversations {
             << GET / HTTP/1.1
             >> HTTP/1.1 401 Unauthorized
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"the origin answers 401 and names no challenge"
             """)
     }
 
@@ -125,6 +127,7 @@ struct ChallengeConversations {
                WWW-Authenticate: Digest realm="x", nonce="n", qop="auth"
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"rule proxy.conf:5 rejects the challenge"
                WWW-Authenticate: Digest realm="x", nonce="n", qop="auth"
                WWW-Authenticate: Basic realm="x"
             """)
@@ -221,6 +224,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *an Authorization of its own, which is kept: rule proxy.conf:6 *'authorization replace'"
                WWW-Authenticate: Basic realm="x"
             """)
     }
@@ -258,6 +262,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"the response to such a request would show the credential"
                WWW-Authenticate: Basic realm="x"
             """)
     }
@@ -312,6 +317,7 @@ struct ChallengeConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"rule proxy.conf:6 rejects the challenge before rule proxy.conf:7 is asked"
                WWW-Authenticate: Basic realm="x"
             """)
     }

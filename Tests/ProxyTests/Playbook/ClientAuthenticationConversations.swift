@@ -62,6 +62,7 @@ struct ClientAuthenticationConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             client 2 << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"rule proxy.conf:6 is for other clients"
                WWW-Authenticate: Basic realm="x"
             """#)
     }

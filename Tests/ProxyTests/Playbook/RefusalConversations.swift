@@ -266,6 +266,7 @@ struct RefusalConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"credential a was refused by the origin"
             report credential a was refused *
             """)
     }
@@ -345,6 +346,7 @@ struct RefusalConversations {
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *"credential url:u was refused by the origin"
                WWW-Authenticate: Basic realm="x"
             report *
             """)

@@ -124,6 +124,7 @@ struct TLSConversations {
             server 2 >> HTTP/1.1 401 Unauthorized
                         WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *'secure yes'; basic over http would show the credential"
                WWW-Authenticate: Basic realm="x"
             """)
     }

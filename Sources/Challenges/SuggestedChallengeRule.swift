@@ -1,0 +1,60 @@
+import Authentication
+import Model
+import Rules
+
+/// The lines for the rule file that would have a challenge answered.
+public struct SuggestedChallengeRule: Sendable {
+    public let space: ProtectionSpace
+    /// The credential of the rule file that a rule nearly gave; nil: one has to be made.
+    public var credential: String?
+    /// Whether the answer is to take the place of the client's own.
+    public var replacesAuthorization = false
+    /// The rule that these lines have to stand before.
+    public var precedes: RuleReference?
+
+    public init(_ space: ProtectionSpace) { self.space = space }
+
+    /// One line each, without a line feed at the end. Nil where no lines would help.
+    public var lines: [String]? {
+        guard (try? HostPattern(space.host)) != nil else { return nil }
+        let name = credential ?? "\(space.isProxy ? "parent" : "origin")"
+        var lines: [String] = []
+        if credential == nil {
+            guard let content = Self.content(for: space.authenticationMethod) else { return nil }
+            lines.append("credential \(name) { \(content) }")
+        }
+        var predicates = ["host \(space.host)", "port \(space.port)"]
+        if space.isProxy { predicates.insert("proxy yes", at: 0) }
+        if space.protocol == .ftp { predicates.append("protocol ftp") }
+        if let realm = space.realm, !space.isProxy { predicates.append("realm \(Self.quoted(realm))") }
+        if replacesAuthorization { predicates.append("authorization replace") }
+        let rule = "challenge \(Self.quoted(space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
+        lines.append(space.receivesCredentialSecurely ? rule : "\(rule)  # in clear: \(Self.warning)")
+        return lines
+    }
+
+    private static let warning = "whoever listens on the way can read it"
+
+    private static func content(for method: AuthenticationMethod) -> String? {
+        switch method {
+        case .basic, .digest, .ntlm: "user NAME; password file /path/to/password"
+        case .negotiate: "kerberos NAME@REALM; keytab /path/to/keytab"
+        case .bearer: "token file /path/to/token"
+        case .htmlForm, .clientCertificate, .serverTrust, .default: nil
+        }
+    }
+
+    /// A string of the rule file. Characters that it cannot have are left to a `*`.
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case "…", "\u{FFFD}", "*": quoted += "*"
+            case _ where scalar.properties.generalCategory == .control: quoted += "*"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

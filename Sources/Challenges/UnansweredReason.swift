@@ -1,0 +1,183 @@
+import Authentication
+import Bytes
+import HTTP
+import Model
+import Rules
+
+/// Why the challenges of a response were not answered, as one sentence, and what would have them answered.
+struct UnansweredReason {
+    let sentence: String
+    /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
+    let isConcerned: Bool
+    /// The credential that a rule nearly gave.
+    private var credential: String?
+    private var replacesAuthorization = false
+    private var precedes: RuleReference?
+    /// Whether other lines in the rule file would change anything.
+    private var isOfRules = true
+
+    private init(_ sentence: String, isConcerned: Bool = true) {
+        self.sentence = sentence
+        self.isConcerned = isConcerned
+    }
+
+    static func find(for response: UnansweredResponse, offers: [Offer]) -> UnansweredReason {
+        let asked = offers.filter { $0.space.authenticationMethod != .default }.map { Asked($0, response) }
+        if let reason = ofCredential(response, asked) { return reason }
+        return asked.isEmpty ? ofServer(response, offers) : ofRules(response, asked)
+    }
+
+    /// A challenge, and what the rules say to it.
+    private struct Asked {
+        let space: ProtectionSpace
+        let query: ChallengeQuery
+        let decision: Rules.Decision
+
+        init(_ offer: Offer, _ response: UnansweredResponse) {
+            space = offer.space
+            query = ChallengeQuery(offer.space, client: response.delegate.client, failures: response.failures)
+            decision = response.delegate.policy.rules.decide(query)
+        }
+    }
+
+    /// The reason where there was a credential.
+    private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
+        if let note = response.note {
+            var reason = UnansweredReason(note)
+            reason.isOfRules = false
+            return reason
+        }
+        if response.keepsAuthorization {
+            for asked in asked {
+                guard case .use(let credential) = asked.decision.answer, let rule = asked.decision.rule else {
+                    continue
+                }
+                var reason = UnansweredReason(
+                    "the request has an Authorization of its own, which is kept: rule \(rule.title) answers in its place "
+                        + "with 'authorization replace'")
+                reason.credential = credential
+                reason.replacesAuthorization = true
+                reason.precedes = rule
+                return reason
+            }
+        }
+        let title = response.challenger.title
+        if response.failures > 0, let credential = response.credential {
+            var reason = UnansweredReason("credential \(credential) was refused by \(title)")
+            reason.isOfRules = false
+            return reason
+        }
+        let parked = response.delegate.state.spaces.parked
+        for asked in asked {
+            guard let proposed = response.proposed(for: asked.space),
+                parked.contains(proposed.version, for: asked.space)
+            else { continue }
+            var reason = UnansweredReason(
+                "credential \(proposed.version.name) was refused by \(title) before, and is parked until its value changes"
+            )
+            reason.isOfRules = false
+            return reason
+        }
+        return nil
+    }
+
+    private static func ofRules(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason {
+        let rules = response.delegate.policy.rules
+        let decided = asked.first { $0.decision.rule != nil }
+        let miss = rules.nearestMiss(asked.map(\.query))
+        if let decided, let rule = decided.decision.rule {
+            var reason: UnansweredReason
+            if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
+                reason = UnansweredReason(miss.sentence)
+                reason.credential = miss.credential
+            } else {
+                let behind = rules.answerBehind(rule, decided.query)
+                reason = UnansweredReason(Self.sentence(on: decided.decision, by: rule, before: behind?.rule))
+                if case .use(let credential)? = behind?.answer { reason.credential = credential }
+            }
+            reason.precedes = rule
+            return reason
+        }
+        if let miss {
+            var reason = UnansweredReason(miss.sentence)
+            reason.credential = miss.credential
+            return reason
+        }
+        return UnansweredReason("no rule is for \(response.challenger.place)", isConcerned: isConcerned(response))
+    }
+
+    private static func sentence(
+        on decision: Rules.Decision, by rule: RuleReference, before behind: RuleReference?
+    ) -> String {
+        let rest = behind.map { " before rule \($0.title) is asked" } ?? ""
+        switch decision.answer {
+        case .use, .trust: return "the response to such a request would show the credential"
+        case .performDefault where behind == nil:
+            return "rule \(rule.title) says 'default', and no credential is kept for the challenge"
+        case .performDefault: return "rule \(rule.title) says 'default'\(rest)"
+        case .reject: return "rule \(rule.title) rejects the challenge\(rest)"
+        case .cancel: return "rule \(rule.title) cancels the request\(rest)"
+        }
+    }
+
+    private static func isConcerned(_ response: UnansweredResponse) -> Bool {
+        let delegate = response.delegate
+        return response.challenger.isConcerned(by: delegate.policy.rules)
+            || response.challenger.isServed(by: delegate.state)
+    }
+
+    /// Nothing that was asked for can be answered.
+    private static func ofServer(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason {
+        let schemes = offers.map { JournalText.printable($0.challenge.scheme, longest: 64) }.filter { !$0.isEmpty }
+        let title = response.challenger.title
+        let status = response.challenger.fields.status.rawValue
+        let isOurs = isConcerned(response)
+        var reason =
+            schemes.isEmpty
+            ? UnansweredReason("\(title) answers \(status) and names no challenge", isConcerned: isOurs)
+            : UnansweredReason(
+                "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy cannot answer",
+                isConcerned: isOurs)
+        reason.isOfRules = false
+        return reason
+    }
+
+    /// Lines for the rule file; nil where none would help.
+    func suggestion(for space: ProtectionSpace) -> [String]? {
+        guard isOfRules else { return nil }
+        var rule = SuggestedChallengeRule(space)
+        rule.credential = credential
+        rule.replacesAuthorization = replacesAuthorization
+        let lines = rule.lines
+        guard let precedes, let lines else { return lines }
+        return ["# before rule \(JournalText.printable(precedes.title))"] + lines
+    }
+}
+
+extension Challenger {
+    /// Host and port.
+    var place: String { host.contains(.colon) ? "[\(origin.host)]:\(port)" : "\(origin.host):\(port)" }
+}
+
+extension RuleReference {
+    fileprivate func stands(before other: RuleReference, in rules: RuleSet) -> Bool {
+        for challenge in rules.configuration.challenges {
+            if challenge.rule === self { return true }
+            if challenge.rule === other { return false }
+        }
+        return false
+    }
+}
+
+extension Configuration.Challenge.Answer {
+    /// As the rule file says it.
+    var word: String {
+        switch self {
+        case .use(let name): "use \(name)"
+        case .performDefault: "default"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        case .trust: "trust"
+        }
+    }
+}

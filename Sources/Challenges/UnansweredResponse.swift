@@ -1,0 +1,141 @@
+import Authentication
+import Model
+import Rules
+import Telemetry
+
+/// A response whose challenges nobody answered, with all that says why.
+public struct UnansweredResponse {
+    public let challenger: Challenger
+    public let delegate: RuleDelegate
+    /// The values of the fields that challenge.
+    public let lines: [String]
+    public let challenges: [HeaderChallenge]
+    /// Why, where one was begun to be answered.
+    public let note: String?
+    public let outcome: JournalEntry.Outcome
+    /// Refused answers of the request.
+    public var failures = 0
+    /// The name of the credential that answered last.
+    public var credential: String?
+    /// Whether the request went out with the client's own `Authorization`.
+    public var keepsAuthorization = false
+
+    public init(
+        from challenger: Challenger, to delegate: RuleDelegate, lines: [String], challenges: [HeaderChallenge],
+        note: String?, outcome: JournalEntry.Outcome
+    ) {
+        self.challenger = challenger
+        self.delegate = delegate
+        self.lines = lines
+        self.challenges = challenges
+        self.note = note
+        self.outcome = outcome
+    }
+
+    /// All that the reason depends on, beside the space.
+    struct Circumstances: Equatable {
+        weak var rules: RuleSet?
+        let client: ClientIdentity
+        let generation: Int
+        let note: String?
+        let failures: Int
+        let credential: String?
+        let keepsAuthorization: Bool
+        let outcome: JournalEntry.Outcome
+
+        static func == (left: Self, right: Self) -> Bool {
+            left.rules === right.rules && left.rules != nil && left.client == right.client
+                && left.generation == right.generation && left.note == right.note && left.failures == right.failures
+                && left.credential == right.credential && left.keepsAuthorization == right.keepsAuthorization
+                && left.outcome == right.outcome
+        }
+    }
+
+    /// The outcome of a note in the journal.
+    public struct Finding {
+        /// What was written of the response's first challenge.
+        public let entry: JournalEntry
+        /// Whether operators have not heard of it.
+        public let isNews: Bool
+        /// The schemes of all challenges, as the server names them; nil: an unknown one.
+        public let schemes: [(name: String, known: AnsweredScheme?)]
+
+        /// The line for the operator.
+        public func report(on challenger: Challenger) -> String {
+            let realm = entry.key.space.realm.map { " realm \"\($0)\"" } ?? ""
+            let names = schemes.map(\.name).joined(separator: ", ")
+            let subject = names.isEmpty ? "" : " (\(names)\(realm))"
+            let lines = entry.suggestion?.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
+            let advice = lines.map { "; to have it answered: \($0)" } ?? ""
+            return "a challenge of \(challenger.place)\(subject) is not answered: \(entry.reason ?? "")\(advice)"
+        }
+    }
+
+    private var rules: RuleSet { delegate.policy.rules }
+    private var state: ChallengeState { delegate.state }
+
+    /// Writes it into the journal.
+    public func note(at now: Int) -> Finding? {
+        let offers = offers
+        let keys = offers.map { JournalEntry.Key($0.space, scheme: $0.challenge.scheme) }
+        let circumstances = Circumstances(
+            rules: rules, client: delegate.client,
+            generation: state.spaces.parked.generation &+ state.storage.originGeneration, note: note,
+            failures: failures, credential: credential, keepsAuthorization: keepsAuthorization, outcome: outcome)
+        var schemes: [(name: String, known: AnsweredScheme?)] = []
+        for (key, offer) in zip(keys, offers)
+        where !key.scheme.isEmpty && !schemes.contains(where: { $0.name == key.scheme }) {
+            schemes.append((key.scheme, AnsweredScheme(offer.space.authenticationMethod)))
+        }
+        if let known = state.journal.repeated(keys, under: circumstances, at: now) {
+            return Finding(entry: known, isNews: false, schemes: schemes)
+        }
+        let entries = entries(for: offers, at: now)
+        let isNews = state.journal.put(entries, under: circumstances)
+        return entries.first.map { Finding(entry: $0, isNews: isNews, schemes: schemes) }
+    }
+
+    /// The challenges in the order in which they are tried, and behind them those that no scheme here answers.
+    private var offers: [Offer] {
+        let order = delegate.policy.order
+        let known = rules.offers(
+            in: challenges, from: challenger.origin, client: delegate.client, failures: failures, order: order
+        ).offers
+        let others = challenges.filter { challenge in !known.contains { $0.challenge == challenge } }
+        let unknown = others.isEmpty && known.isEmpty ? [HeaderChallenge(scheme: "")] : others
+        let rest = unknown.map { challenge in
+            Offer(
+                space: ProtectionSpace(
+                    origin: challenger.origin, realm: challenge.realm, authenticationMethod: .default),
+                challenge: challenge, strength: 0)
+        }
+        return Array((known + rest).prefix(JournalText.lines))
+    }
+
+    private func entries(for offers: [Offer], at now: Int) -> [JournalEntry] {
+        let reason = UnansweredReason.find(for: self, offers: offers)
+        let lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
+        return offers.map { offer in
+            let query = ChallengeQuery(offer.space, client: delegate.client, failures: failures)
+            let decision = rules.decide(query)
+            var entry = JournalEntry(
+                JournalEntry.Key(offer.space, scheme: offer.challenge.scheme), outcome, at: now)
+            entry.lines = lines
+            entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
+            entry.rule = decision.rule.map { JournalText.printable("\($0)") }
+            entry.disposition = decision.answer.word
+            entry.credential = credential ?? proposed(for: offer.space)?.version.name
+            entry.failures = failures
+            entry.reason = JournalText.printable(reason.sentence, longest: 512)
+            entry.suggestion = reason.suggestion(for: offer.space)?.joined(separator: "\n")
+            entry.isConcerned = reason.isConcerned
+            return entry
+        }
+    }
+
+    /// The credential that the storage has for it.
+    func proposed(for space: ProtectionSpace) -> Credential? {
+        guard space.authenticationMethod != .default else { return nil }
+        return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+    }
+}

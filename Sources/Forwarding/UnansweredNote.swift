@@ -1,0 +1,85 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Telemetry
+import Upstream
+
+/// Takes note of challenges that nobody answers: in the journal, for the operator, and for the client.
+struct UnansweredNote {
+    let requester: Requester
+    let exchange: Exchange
+    let upstream: UpstreamConnection
+
+    /// - Parameters:
+    ///   - loop: nil where the challenges were not ours to answer.
+    ///   - note: why they were not answered, where that is known.
+    /// - Returns: why, where a rule or a credential has to do with the server.
+    @discardableResult
+    func take(
+        of challenger: Challenger, _ loop: ChallengeLoop?, _ note: String?, _ outcome: JournalEntry.Outcome
+    ) -> String? {
+        let fields = challenger.fields
+        var response = UnansweredResponse(
+            from: challenger, to: requester.delegate(in: exchange), lines: upstream.values(of: fields.challenge),
+            challenges: upstream.challenges(in: fields.challenge), note: note, outcome: outcome)
+        response.failures = loop?.failureCount ?? 0
+        response.credential = challenger.isProxy ? exchange.record.parentCredential : exchange.record.credential
+        response.keepsAuthorization =
+            !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
+        guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return note }
+        record(finding)
+        guard finding.entry.isConcerned else { return note }
+        if finding.isNews { requester.shared.report(finding.report(on: challenger)) }
+        return note ?? finding.entry.reason
+    }
+
+    private func record(_ finding: UnansweredResponse.Finding) {
+        let record = exchange.record
+        record.challenge = ChallengeRecord(
+            schemes: finding.schemes.map(\.name).joined(separator: " "), realm: finding.entry.key.space.realm)
+        record.details = record.details ?? finding.entry.reason
+        if finding.schemes.isEmpty { requester.metrics.addUnanswered(nil) }
+        for scheme in finding.schemes { requester.metrics.addUnanswered(scheme.known) }
+    }
+}
+
+extension ForwardingContext {
+    private var unanswered: UnansweredNote {
+        UnansweredNote(requester: requester, exchange: exchange, upstream: exchange.upstream)
+    }
+
+    /// Takes note of the origin's challenge that the client is about to get.
+    /// - Returns: the word on it in `Proxy-Status`.
+    func noted(_ note: String?) -> String? {
+        guard exchange.upstream.head.status == .unauthorized else { return note }
+        return unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .passed) ?? note
+    }
+
+    /// Takes note of a challenge that the client gets a refusal for.
+    func noted(_ refusal: Refusal) -> Refusal {
+        // A refusal that explains what to do says that there is no rule, and no more.
+        let note = refusal.explanation == nil ? refusal.sentence : nil
+        switch exchange.upstream.head.status {
+        case .unauthorized:
+            unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .cancelled)
+        case .proxyAuthenticationRequired:
+            guard let parent = exchange.way.relay else { break }
+            unanswered.take(of: parent.challenger, exchange.challenges?.parent.loop, note, .cancelled)
+        default: break
+        }
+        return refusal
+    }
+}
+
+extension UpstreamConnection {
+    /// The values of the response's fields of that name.
+    func values(of name: KnownField) -> [String] {
+        withHeadBytes { bytes in
+            var values: [String] = []
+            for field in head.fields where field.known == name { values.append(bytes.extracting(field.value).text) }
+            return values
+        }
+    }
+}

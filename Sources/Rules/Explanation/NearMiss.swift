@@ -1,0 +1,119 @@
+import Bytes
+import Model
+
+/// The rule that came nearest to answering a challenge which nobody answered, and the predicate that failed.
+public struct NearMiss: Sendable, Equatable {
+    public let rule: RuleReference
+    /// The credential that it would have answered with.
+    public let credential: String
+    public let predicate: ChallengePredicate
+    /// The rule's wish and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says "jenkins"`.
+    public let sentence: String
+}
+
+extension RuleSet {
+    /// The rule with a credential that fits one of these challenges best: the one whose predicates hold the longest. One for
+    /// another host counts only if the host is one that a person may have meant. Nil: there is none.
+    ///
+    /// Cold: it looks at every rule.
+    public func nearestMiss(_ queries: [ChallengeQuery]) -> NearMiss? {
+        var best: (matcher: ChallengeMatcher, predicate: ChallengePredicate, query: ChallengeQuery)?
+        for matcher in matchers {
+            guard matcher.rule.isUse, matcher.rule.actsOnChallenge else { continue }
+            for query in queries {
+                guard let predicate = matcher.firstMismatch(query, hostMatches: false), predicate != .proxy,
+                    predicate != .host || matcher.rule.hosts.contains(where: { $0.isNear(query.host) })
+                else { continue }
+                if let best, best.predicate.depth >= predicate.depth { continue }
+                best = (matcher, predicate, query)
+            }
+        }
+        guard let best, case .use(let credential) = best.matcher.rule.answer else { return nil }
+        let rule = best.matcher.rule
+        return NearMiss(
+            rule: rule.rule, credential: credential, predicate: best.predicate,
+            sentence: "rule \(rule.rule.title) \(rule.wish(for: best.predicate, best.query))")
+    }
+
+    /// The decision of the first rule with a credential that would have answered the challenge, had that rule not decided.
+    public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Decision? {
+        matchers.drop { $0.rule.rule !== rule }.dropFirst()
+            .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?.decision
+    }
+
+    /// As `explain`, of the rules that got furthest with the challenge, at most so many, in the file's order.
+    public func explain(_ query: ChallengeQuery, limit: Int) -> [RuleTrace] {
+        var held: [(number: Int, predicate: ChallengePredicate?)] = []
+        for (number, matcher) in matchers.enumerated() where matcher.speaks(of: query.method) {
+            let predicate = matcher.firstMismatch(query, hostMatches: false)
+            held.append((number, predicate))
+            if predicate == nil { break }
+        }
+        let depth = { (predicate: ChallengePredicate?) in predicate?.depth ?? .max }
+        let nearest = held.sorted { (depth($1.predicate), $0.number) < (depth($0.predicate), $1.number) }.prefix(limit)
+        return nearest.sorted { $0.number < $1.number }.map { number, predicate in
+            let rule = matchers[number].rule
+            return RuleTrace(
+                rule: rule.rule,
+                outcome: predicate.map { .failed($0, rule.words(for: $0, query)) } ?? .matched)
+        }
+    }
+}
+
+extension RuleReference {
+    /// Its name in quotes, else its place: for people who do not have the rule file before them.
+    public var title: String { name.map { "\"\($0)\"" } ?? place }
+}
+
+extension ChallengePredicate {
+    /// The number of predicates that were tried before it.
+    fileprivate var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension Configuration.Challenge {
+    /// What a predicate that does not hold wants, and what there is in its place.
+    fileprivate func wish(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {
+        let server = query.isProxy ? "parent" : "origin"
+        switch predicate {
+        case .proxy: return isProxy == true ? "wants a parent proxy" : "wants an origin"
+        case .host: return "wants host \(Self.list(hosts)); the request is for \(query.host)"
+        case .port:
+            let wanted = Self.list(ports?.ranges.map { PortSet([$0]) } ?? [])
+            return "wants port \(wanted); the request is for port \(query.port)"
+        case .protocol:
+            return "wants protocol \(Self.list(protocols.map(\.rawValue))); the \(server) is asked by \(query.protocol)"
+        case .secure:
+            return isSecure == true
+                ? "wants 'secure yes'; \(query.method) over \(query.protocol) would show the credential"
+                : "wants 'secure no'; the credential would travel in secret"
+        case .client: return "is for other clients"
+        case .method:
+            let wanted = methods?.methods ?? effectiveMethods.methods
+            return "wants method \(Self.list(wanted)); the \(server) offers \(query.method)"
+        case .realm:
+            let said = query.realm.map { "says \"\($0)\"" } ?? "says none"
+            return "wants realm \(Self.quoted(realms)); the \(server) \(said)"
+        case .issuer: return "wants issuer \(Self.quoted(issuers))"
+        case .finding: return "wants finding \(Self.list(findings.map(\.rawValue)))"
+        case .failures:
+            return "wants failures \(failures.map(Self.range) ?? ""); \(query.failures) answers were refused"
+        case .until: return "ended on \(trustTerms?.until?.description ?? "a day before")"
+        }
+    }
+}
+
+extension HostPattern {
+    /// Whether somebody who wrote the pattern may have meant that host: a slip of the hand, a name above or below it, or
+    /// another name of this machine.
+    fileprivate func isNear(_ host: String) -> Bool {
+        let name = description.hasPrefix("*.") ? String(description.dropFirst(2)) : description
+        guard name.count > 1, !name.contains("*") else { return false }
+        let host = host.lowercased()
+        if Self.loopback.contains(name), Self.loopback.contains(host) { return true }
+        if Suggestion.nearest(to: host, among: [name]) != nil { return true }
+        guard name.contains("."), IPAddress(name) == nil, IPAddress(host) == nil else { return false }
+        return host == name || host.hasSuffix(".\(name)") || host.contains(".") && name.hasSuffix(".\(host)")
+    }
+
+    private static let loopback = ["localhost", "127.0.0.1", "::1"]
+}

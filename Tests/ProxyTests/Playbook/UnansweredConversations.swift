@@ -1,0 +1,215 @@
+import Testing
+
+/// The reason of a challenge that a client gets: in the response, in the log, and with the lines to paste for the operator.
+struct UnansweredConversations {
+    private static let credential = "credential a { user u; password p }"
+
+    @Test func `a host that is nearly a rule's is told to the client, and the operator has the line to paste`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "ci" { host ci.example; use a }
+                """,
+            """
+            >> GET http://cl.example/ HTTP/1.1
+            << connect cl.example:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="rule \\"ci\\" wants host ci.example; the request is for cl.example"
+            report a challenge of cl.example:80 (basic realm "x") is not answered: rule "ci" wants host ci.example; the request is for cl.example; to have it answered: challenge "cl.example" { host cl.example; port 80; realm "x"; use a }*
+            log GET http://cl.example/ 401
+                challenge: basic
+                realm: x
+                details: rule "ci" wants host ci.example; the request is for cl.example
+            """)
+    }
+
+    @Test func `a host that no rule means is told to nobody but the log`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "ci" { host ci.example; use a }
+                """,
+            """
+            >> GET http://elsewhere.test/ HTTP/1.1
+            << connect elsewhere.test:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            log GET http://elsewhere.test/ 401
+                challenge: basic
+                realm: x
+                details: no rule is for elsewhere.test:80
+            """)
+    }
+
+    @Test func `a realm that no rule names is told with the realm that the nearest one wants`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "build server" { host h; realm "Jenkins"; use a }
+                challenge "mail" { host h; port 25; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Digest realm="a \\"b\\"", nonce="n", qop="auth"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Digest *
+               Proxy-Status: attache; details="rule \\"build server\\" wants realm \\"Jenkins\\"; the origin says \\"a \\"b\\"\\""
+            report *to have it answered: challenge "h" { host h; port 80; realm "a \\"b\\""; use a }
+            log GET http://h/ 401
+                challenge: digest
+                realm: a "b"
+                details: rule "build server" wants realm "Jenkins"; the origin says "a "b""
+            """)
+    }
+
+    @Test func `a realm in another case is told, and the lines to paste have it answered`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "build server" { host h; realm "Jenkins"; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="jenkins"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="jenkins"
+               Proxy-Status: attache; details="rule \\"build server\\" wants realm \\"Jenkins\\"; the origin says \\"jenkins\\""
+            reload
+                \(Self.credential)
+                challenge "h" { host h; port 80; realm "jenkins"; use a }
+            server << close
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="jenkins"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `'secure yes' is told to a client that asks in clear`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "safe" { host h; secure yes; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="rule \\"safe\\" wants 'secure yes'; basic over http would show the credential"
+            report *challenge "h" { host h; port 80; realm "x"; use a }  # in clear: whoever listens on the way can read it
+            log GET http://h/ 401
+                challenge: basic
+                realm: x
+                details: rule "safe" wants 'secure yes'*
+            """)
+    }
+
+    @Test func `a rule that rejects before another is asked is told`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "never Basic" { method basic; reject }
+                challenge "ci" { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="rule \\"never Basic\\" rejects the challenge before rule \\"ci\\" is asked"
+            """)
+    }
+
+    @Test func `a stored default that was refused is told, again and again`() async {
+        await play(
+            """
+            >> GET http://u:p@h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="credential url:u was refused by the origin"
+            log GET http://h/ 401
+                challenge: basic
+                scheme: basic
+                credential: url:u
+                attempts: 1
+                details: credential url:u was refused by the origin
+            """)
+    }
+
+    @Test func `a scheme that nobody here speaks is named`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "ci" { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Hawk realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Hawk realm="x"
+               Proxy-Status: attache; details="the origin asks for hawk, which this proxy cannot answer"
+            report a challenge of h:80 (hawk realm "x") is not answered: *cannot answer
+            log GET http://h/ 401
+                challenge: hawk
+                realm: x
+                details: the origin asks for hawk, which this proxy cannot answer
+            """)
+    }
+
+    @Test func `a client's own answer is told to be in the way`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "ci" { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+               Authorization: Basic base64(v:q)
+            << connect h:80
+            << GET / HTTP/1.1
+               Authorization: Basic base64(v:q)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *which is kept: rule \\"ci\\" answers in its place with 'authorization replace'"
+            report *challenge "h" { host h; port 80; realm "x"; authorization replace; use a }*
+            """)
+    }
+}

@@ -14,7 +14,7 @@ extension ChallengeContext {
         entry.lines = [JournalText.printable("\(challenge)", longest: 512)]
         let rule = delegate.rule(for: answer.space, failures: 0)
         entry.rule = rule.rule.map { JournalText.printable("\($0)") }
-        entry.disposition = rule.answer.word
+        entry.disposition = rule.answer.words
         entry.credential = answer.credential.version.name
         state.journal.put([entry])
         request.record.challenge = ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm)

@@ -5,8 +5,8 @@ import Rules
 /// The lines for the rule file that would have a challenge answered.
 public struct SuggestedChallengeRule: Sendable {
     public let space: ProtectionSpace
-    /// The credential of the rule file that a rule nearly gave; nil: one has to be made.
-    public var credential: String?
+    /// The credentials of the rule file that a rule nearly gave; none: one has to be made.
+    public var credentials: [String] = []
     /// Whether the answer is to take the place of the client's own.
     public var replacesAuthorization = false
     /// The rule that these lines have to stand before.
@@ -17,9 +17,9 @@ public struct SuggestedChallengeRule: Sendable {
     /// One line each, without a line feed at the end. Nil where no lines would help.
     public var lines: [String]? {
         guard (try? HostPattern(space.host)) != nil else { return nil }
-        let name = credential ?? "\(space.isProxy ? "parent" : "origin")"
+        let name = credentials.isEmpty ? (space.isProxy ? "parent" : "origin") : credentials.joined(separator: " ")
         var lines: [String] = []
-        if credential == nil {
+        if credentials.isEmpty {
             guard let content = Self.content(for: space.authenticationMethod) else { return nil }
             lines.append("credential \(name) { \(content) }")
         }

@@ -9,8 +9,8 @@ struct UnansweredReason {
     let sentence: String
     /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
     let isConcerned: Bool
-    /// The credential that a rule nearly gave.
-    private var credential: String?
+    /// The credentials that a rule nearly gave.
+    private var credentials: [String] = []
     private var replacesAuthorization = false
     private var precedes: RuleReference?
     /// Whether other lines in the rule file would change anything.
@@ -49,13 +49,13 @@ struct UnansweredReason {
         }
         if response.keepsAuthorization {
             for asked in asked {
-                guard case .use(let credential) = asked.decision.answer, let rule = asked.decision.rule else {
+                guard case .use(let credentials) = asked.decision.answer, let rule = asked.decision.rule else {
                     continue
                 }
                 var reason = UnansweredReason(
                     "the request has an Authorization of its own, which is kept: rule \(rule.title) answers in its place "
                         + "with 'authorization replace'")
-                reason.credential = credential
+                reason.credentials = credentials
                 reason.replacesAuthorization = true
                 reason.precedes = rule
                 return reason
@@ -89,18 +89,18 @@ struct UnansweredReason {
             var reason: UnansweredReason
             if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
                 reason = UnansweredReason(miss.sentence)
-                reason.credential = miss.credential
+                reason.credentials = miss.credentials
             } else {
                 let behind = rules.answerBehind(rule, decided.query)
                 reason = UnansweredReason(Self.sentence(on: decided.decision, by: rule, before: behind?.rule))
-                if case .use(let credential)? = behind?.answer { reason.credential = credential }
+                if case .use(let credentials)? = behind?.answer { reason.credentials = credentials }
             }
             reason.precedes = rule
             return reason
         }
         if let miss {
             var reason = UnansweredReason(miss.sentence)
-            reason.credential = miss.credential
+            reason.credentials = miss.credentials
             return reason
         }
         return UnansweredReason("no rule is for \(response.challenger.place)", isConcerned: isConcerned(response))
@@ -146,7 +146,7 @@ struct UnansweredReason {
     func suggestion(for space: ProtectionSpace) -> [String]? {
         guard isOfRules else { return nil }
         var rule = SuggestedChallengeRule(space)
-        rule.credential = credential
+        rule.credentials = credentials
         rule.replacesAuthorization = replacesAuthorization
         let lines = rule.lines
         guard let precedes, let lines else { return lines }
@@ -166,18 +166,5 @@ extension RuleReference {
             if challenge.rule === other { return false }
         }
         return false
-    }
-}
-
-extension Configuration.Challenge.Answer {
-    /// As the rule file says it.
-    var word: String {
-        switch self {
-        case .use(let name): "use \(name)"
-        case .performDefault: "default"
-        case .reject: "reject"
-        case .cancel: "cancel"
-        case .trust: "trust"
-        }
     }
 }

@@ -123,7 +123,7 @@ public struct UnansweredResponse {
             entry.lines = lines
             entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
             entry.rule = decision.rule.map { JournalText.printable("\($0)") }
-            entry.disposition = decision.answer.word
+            entry.disposition = decision.answer.words
             entry.credential = credential ?? proposed(for: offer.space)?.version.name
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)

@@ -110,7 +110,8 @@ extension Configuration.Challenge {
 }
 
 extension Configuration.Challenge.Answer {
-    var words: String {
+    /// In the rule file's words.
+    public var words: String {
         switch self {
         case .use(let names): "use \(names.joined(separator: " "))"
         case .performDefault: "default"

@@ -4,8 +4,8 @@ import Model
 /// The rule that came nearest to answering a challenge which nobody answered, and the predicate that failed.
 public struct NearMiss: Sendable, Equatable {
     public let rule: RuleReference
-    /// The credential that it would have answered with.
-    public let credential: String
+    /// The credentials that it would have answered with.
+    public let credentials: [String]
     public let predicate: ChallengePredicate
     /// The rule's wish and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says "jenkins"`.
     public let sentence: String
@@ -28,17 +28,18 @@ extension RuleSet {
                 best = (matcher, predicate, query)
             }
         }
-        guard let best, case .use(let credential) = best.matcher.rule.answer else { return nil }
+        guard let best, case .use(let credentials) = best.matcher.rule.answer(to: best.query.method) else { return nil }
         let rule = best.matcher.rule
         return NearMiss(
-            rule: rule.rule, credential: credential, predicate: best.predicate,
+            rule: rule.rule, credentials: credentials, predicate: best.predicate,
             sentence: "rule \(rule.rule.title) \(rule.wish(for: best.predicate, best.query))")
     }
 
     /// The decision of the first rule with a credential that would have answered the challenge, had that rule not decided.
     public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Decision? {
         matchers.drop { $0.rule.rule !== rule }.dropFirst()
-            .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?.decision
+            .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?
+            .decision(on: query.method)
     }
 
     /// As `explain`, of the rules that got furthest with the challenge, at most so many, in the file's order.

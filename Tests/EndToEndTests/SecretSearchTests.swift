@@ -17,6 +17,8 @@ struct SecretSearchTests {
         PlantedSecret(kind: "session token", value: "S3ssionToken/+planted=="),
         PlantedSecret(kind: "passphrase", value: ClientCertificate.passphrase),
         PlantedSecret(kind: "stored", value: "St0red /+é%planted", user: "sto"),
+        PlantedSecret(kind: "stored token", value: "St0redToken/+~planted=="),
+        PlantedSecret(kind: "stored key", value: storedKey),
         PlantedSecret(kind: "imported", value: "Imp0rted /+é%planted", user: "imp"),
         PlantedSecret(kind: "URL", value: "Ur1 /+é%planted", user: "url"),
         PlantedSecret(kind: "learned", value: "Le4rned /+é%planted", user: "own"),
@@ -29,6 +31,12 @@ struct SecretSearchTests {
         PlantedSecret(kind: "nonce key", value: String(repeating: "40ce5e", count: 10) + "5a5a"),
         PlantedSecret(kind: "store key", value: String(repeating: "5ec2e7", count: 10) + "a5a5"),
     ]
+
+    /// A line of the key that is kept with a certificate.
+    private static let storedKey: String = {
+        let lines = (try? ClientCertificate.rsa.get()).map { Scratch.read($0.key).split(separator: "\n") } ?? []
+        return lines.dropFirst(3).first.map(String.init) ?? "no key"
+    }()
 
     private static let principal = "planted@\(KerberosRealm.name)"
 
@@ -57,7 +65,8 @@ struct SecretSearchTests {
         let challenges = [
             ("lit", basic, "use lit"), ("fil", basic, "use fil"), ("var", basic, "use var"), ("dig", digest, "use dig"),
             ("ntl", "NTLM", "use ntl"), ("tok", "Bearer realm=\"r\"", "use tok"), ("aws", basic, "use cloud"),
-            ("sto", basic, "default"), ("imp", basic, "default"), ("url", basic, "default"),
+            ("sto", basic, "default"), ("stk", "Bearer realm=\"r\"", "default"), ("imp", basic, "default"),
+            ("url", basic, "default"),
             ("own", basic, "method basic; learn yes; default"),
             ("odd", "Basic realm=\"r\", Digest nonce=, ,=\"\"", "use lit"),
         ]
@@ -106,7 +115,8 @@ struct SecretSearchTests {
                 "fil": Self.secret("file"), "dig": Self.secret("Digest"), "ntl": Self.secret("NTLM"),
                 "tok": Self.secret("token"), "crm": Self.secret("client secret"), "key": Self.secret("signing key"),
                 "session": Self.secret("session token"), "phrase": Self.secret("passphrase"),
-                "sto": Self.secret("stored"), "krb": Self.secret("Kerberos"), "late": Self.secret("wrong Kerberos"),
+                "sto": Self.secret("stored"), "stk": Self.secret("stored token"), "krb": Self.secret("Kerberos"),
+                "late": Self.secret("wrong Kerberos"),
                 "nonce": Self.secret("nonce key"),
                 "users": try UsersLines.of("ann") + UsersLines.digest("ann", realm: "planted"),
                 "tokens": "runner:\(try Hash.hex("sha256", Self.secret("client token")))\n",
@@ -134,6 +144,11 @@ struct SecretSearchTests {
             let line = "url = http://127.0.0.1:\(port("imp"))/\nuser = \"imp:\(Self.secret("imported"))\"\n"
             try Scratch.write(line, to: proxy.folder + "/curlrc", mode: 0o600)
             try command(["credential", "import", "curlrc"])
+            try command(["credential", "set", "http://127.0.0.1:\(port("stk"))/", "--token", "stk"])
+            let identity = try ClientCertificate.rsa.get()
+            try command([
+                "credential", "set", "https://nowhere.test/", "--certificate", identity.chain(), "--key", identity.key,
+            ])
             try command(["credential", "list"])
             try command(["check", "proxy.conf"])
 
@@ -155,6 +170,7 @@ struct SecretSearchTests {
                 ])
             }
             #expect(try Wait.until { try fetch("sto", "http://127.0.0.1:\(port("sto"))/ok") == 200 })
+            #expect(try Wait.until { try fetch("stk", "http://127.0.0.1:\(port("stk"))/ok") == 200 })
             #expect(try Wait.until { try fetch("imp", "http://127.0.0.1:\(port("imp"))/ok") == 200 })
             #expect(try fetch("own", "http://127.0.0.1:\(port("own"))/ok") == 200)
             let escaped = try #require(
@@ -231,7 +247,9 @@ struct SecretSearchTests {
         for kind in ["literal", "file", "variable", "client secret", "stored", "imported", "URL", "learned"] {
             #expect(found.contains { $0.hasPrefix("\(kind) as base64 pair") }, "\(kind)")
         }
-        for kind in ["token", "fetched token", "session token"] { #expect(found.contains("\(kind) as raw"), "\(kind)") }
+        for kind in ["token", "fetched token", "session token", "stored token"] {
+            #expect(found.contains("\(kind) as raw"), "\(kind)")
+        }
         let answers = heads.components(separatedBy: "Authorization: ")
         for scheme in ["Digest ", "NTLM ", "AWS4-HMAC-SHA256 "] {
             #expect(answers.contains { $0.hasPrefix(scheme) }, "\(scheme)")

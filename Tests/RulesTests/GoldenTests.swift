@@ -70,7 +70,7 @@ import Testing
             "realm",
             "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
             "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
-            "cancel", "attempts", "persistence", "preempt", "order", "authorization", "authority", "names",
+            "cancel", "attempts", "retry", "persistence", "preempt", "order", "authorization", "authority", "names",
             "certificate", "key", "passphrase", "pkcs12", "pkcs11", "intercept", "upgrade", "minimum", "revocation",
             "trust", "pin", "anchor", "only", "name", "until", "required", "store", "session", "token", "oauth2",
             "client-id",

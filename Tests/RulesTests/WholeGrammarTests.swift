@@ -78,6 +78,21 @@ import Testing
         #expect(decide(rules, "d.example", .clientCertificate).answer == .use(["tls"]))
     }
 
+    @Test func `a refused credential is tried again after the times that its rule says`() throws {
+        let rules = try rules(
+            """
+            credential bob { user bob; password b }
+            challenge { host a.example; secure yes; use bob; retry 1s 1500ms 24h }
+            challenge { host b.example; secure yes; use bob; retry never }
+            challenge { host c.example; secure yes; use bob }
+            """)
+        #expect(decide(rules, "a.example", .basic).retry == [1000, 1500, 86_400_000])
+        #expect(decide(rules, "b.example", .basic).retry == [])
+        for host in ["c.example", "d.example"] {
+            #expect(decide(rules, host, .basic).retry == [30_000, 300_000, 1_800_000])
+        }
+    }
+
     @Test func `a route goes through its parents, but not for their exceptions`() throws {
         let rules = try rules(
             """

@@ -34,6 +34,9 @@ extension Configuration {
 
         public var answer = Answer.performDefault
         public var attempts = 1
+        /// Milliseconds after which a credential that was accepted before and is refused now is tried again by one
+        /// request, after each refusal the next, the last one over and over; empty: never.
+        public var retry = usualRetry
         public var persistence = Persistence.session
         public var isPreemptive = true
         /// Strongest first unless said otherwise.
@@ -99,6 +102,9 @@ extension Configuration.Challenge {
 
     /// `attempts` where it is not said: each credential has one.
     var usualAttempts: Int { max(1, names.count) }
+
+    /// `retry` where it is not said.
+    static let usualRetry = [30_000, 300_000, 1_800_000]
 
     /// The answer in the rule file's words.
     var answerWords: String { answer.words }

@@ -91,6 +91,7 @@ extension Configuration.Challenge {
         if let failures { words.append("failures \(Self.range(failures))") }
         words.append("-> \(answerWords)")
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
+        if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
         if persistence != .session { words.append("persistence \(persistence.rawValue)") }
         if !isPreemptive { words.append("preempt no") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
@@ -99,6 +100,18 @@ extension Configuration.Challenge {
         if let answerTerms { words += answerTerms.summary }
         if learns { words.append("learn yes") }
         return words.joined(separator: " ")
+    }
+}
+
+extension Configuration.Challenge {
+    /// The values of `retry`.
+    static func retryWords(_ retry: [Int]) -> String {
+        let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
+        let words = retry.map { time in
+            let unit = units.first { time % $0.0 == 0 } ?? (1, "ms")
+            return "\(time / unit.0)\(unit.1)"
+        }
+        return words.isEmpty ? "never" : words.joined(separator: " ")
     }
 }
 

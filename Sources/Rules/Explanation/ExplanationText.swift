@@ -138,7 +138,8 @@ struct ExplanationText {
         switch decision.answer {
         case .use(let names):
             let use = Answer.useWords(names, " with \(challenge.scheme)\(serviceWords(challenge))")
-            return "\(use), attempts \(decision.attempts), "
+            let retry = Configuration.Challenge.retryWords(decision.retry)
+            return "\(use), attempts \(decision.attempts), retry \(retry), "
                 + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
                 + "authorization \(decision.authorization.rawValue), by \(rule)"
         case .performDefault: return "default: \(defaultWords), by \(rule)"

@@ -105,8 +105,13 @@ struct AnswerChecks: BlockReader {
                 "this trusts what is trusted anyway: say what to 'allow', or 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
+        if let node = source.said(.retry), !rule.isUse, rule.answer != .performDefault {
+            let sentence = "'retry' goes with 'use' or 'default', and this challenge says '\(rule.answerWords)'"
+            log.report(at: node.name.range, sentence)
+            return
+        }
         guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
-        for modifier in [ChallengeDirective.attempts, .persistence, .preempt, .order, .authorization] {
+        for modifier in [ChallengeDirective.attempts, .retry, .persistence, .preempt, .order, .authorization] {
             guard let node = source.said(modifier) else { continue }
             log.report(at: node.name.range, "'\(modifier.rawValue)' means nothing to a challenge of TLS")
         }

@@ -23,6 +23,7 @@ enum ChallengeDirective: String, DirectiveName {
     case form
     // Modifiers.
     case attempts
+    case retry
     case persistence
     case preempt
     case order
@@ -60,6 +61,7 @@ enum ChallengeDirective: String, DirectiveName {
         case .name: .one("a host name or an address")
         case .until: .one("a day such as 2027-01-31")
         case .attempts: .one("a number")
+        case .retry: .some("'never', or durations such as 30s 5m 30m")
         case .persistence: .one("'none', 'session' or 'permanent'")
         case .order: .some("authentication methods")
         case .authorization: .one("'keep' or 'replace'")
@@ -149,6 +151,7 @@ struct ChallengeReader: BlockReader {
         guard let value = directive.values.first else { return false }
         switch directive.name {
         case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
+        case .retry: retry(directive.values).map { rule.retry = $0 }
         case .persistence: parse.keyword(value, Persistence.self).map { rule.persistence = $0 }
         case .preempt: parse.yesOrNo(value).map { rule.isPreemptive = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
@@ -167,6 +170,33 @@ struct ChallengeReader: BlockReader {
         default: return false
         }
         return true
+    }
+
+    /// `never`, or how long after each refusal the next attempt is made.
+    private func retry(_ values: [Value]) -> [Int]? {
+        let never = values.first { $0.text == "never" }
+        if let never, values.count > 1 { refuse(never, "'never' stands alone") }
+        if values.count > Self.mostRetries {
+            refuse(values[Self.mostRetries], "no more than \(Self.mostRetries) durations")
+        }
+        if never != nil { return [] }
+        let times = values.compactMap(retryTime)
+        return times.count == values.count ? times : nil
+    }
+
+    private func retryTime(_ value: Value) -> Int? {
+        guard value.text.utf8.first?.isDigit == true else {
+            let isNever = ["no", "none", "off"].contains(value.text)
+            refuse(
+                value, "\(value.shown) is neither 'never' nor a duration such as 30s, 5m or 1h",
+                suggestion: isNever ? "never" : Suggestion.nearest(to: value.text, among: ["never"]))
+            return nil
+        }
+        guard let time = parse.duration(value) else { return nil }
+        let milliseconds = Int(time / .milliseconds(1))
+        if (1000...86_400_000).contains(milliseconds) { return milliseconds }
+        refuse(value, "\(value.shown) is not a duration from 1s to 24h")
+        return nil
     }
 
     private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.Challenge.Answer {
@@ -239,4 +269,6 @@ struct ChallengeReader: BlockReader {
 
     /// Of one `use`.
     private static let mostNames = 8
+    /// Of one `retry`.
+    private static let mostRetries = 8
 }

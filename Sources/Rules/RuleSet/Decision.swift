@@ -7,6 +7,9 @@ public struct Decision: Sendable, Equatable {
     public let rule: RuleReference?
     /// Answers that may be tried in one task.
     public let attempts: Int
+    /// Milliseconds after which a version that was accepted before and is refused now is tried again by one request,
+    /// after each refusal the next, the last one over and over; empty: never.
+    public let retry: [Int]
     public let persistence: Persistence
     /// Whether an accepted credential is sent unasked from then on.
     public let isPreemptive: Bool
@@ -25,6 +28,7 @@ public struct Decision: Sendable, Equatable {
         self.answer = answer
         self.rule = rule.rule
         attempts = rule.attempts
+        retry = rule.retry
         persistence = rule.persistence
         isPreemptive = rule.isPreemptive
         order = rule.order
@@ -38,6 +42,7 @@ public struct Decision: Sendable, Equatable {
         answer = .performDefault
         rule = nil
         attempts = 1
+        retry = Configuration.Challenge.usualRetry
         persistence = .session
         isPreemptive = true
         order = []

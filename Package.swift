@@ -89,7 +89,8 @@ let tests: [Target] = [
     .testTarget(
         name: "AdminTests",
         dependencies: [
-            "TestSupport", "Admin", "Authentication", "Bytes", "Crypto", "HTTP", "IO", "Model", "Transport",
+            "TestSupport", "Admin", "Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model",
+            "Transport",
         ],
         swiftSettings: house),
     .testTarget(
@@ -227,7 +228,7 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Admin",
-            dependencies: ["Authentication", "Bytes", "Crypto", "HTTP", "IO", "Transport"],
+            dependencies: ["Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model", "Transport"],
             swiftSettings: safe),
 
         // Layer 10: the command line.

@@ -6,7 +6,7 @@ import Transport
 /// One client of the administrator's listener: its requests are answered one after the other.
 final class AdminConnection {
     private let loop: EventLoop
-    private let site: AdminSite
+    private let site: any AdminResponder
     private let timeouts: AdminTimeouts
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
@@ -20,7 +20,7 @@ final class AdminConnection {
     private static let lingerBytes = 64 << 10
 
     init(
-        takingOwnership descriptor: Int32, to site: AdminSite, timeouts: AdminTimeouts, on loop: EventLoop
+        takingOwnership descriptor: Int32, to site: any AdminResponder, timeouts: AdminTimeouts, on loop: EventLoop
     ) throws(IOError) {
         self.loop = loop
         self.site = site
@@ -60,7 +60,7 @@ final class AdminConnection {
         do throws(HTTPError) {
             switch try await readHead(inbound) {
             case .head(let length):
-                let request = AdminRequest(head, inbound.readable, via: site.sources.via)
+                let request = AdminRequest(head, inbound.readable, via: site.via)
                 hasBody = head.method != .head
                 keepsConnection = Self.endsWithHead(head.framing) && head.keepAlive && head.version == .http11
                 response = site.response(to: request, at: stream.localAddress, now: loop.now)
@@ -132,6 +132,17 @@ final class AdminConnection {
     }
 }
 
+/// Answers requests, without sockets.
+protocol AdminResponder {
+    /// The proxy's name in `Via`; nil where no request comes through a proxy.
+    var via: Via? { get }
+
+    /// - Parameters:
+    ///   - local: the address that the request arrived at; nil once the client is gone.
+    ///   - now: milliseconds on any clock that never goes back.
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse
+}
+
 /// The parts of a request that the administrator's site looks at.
 struct AdminRequest {
     var method: HTTP.Method
@@ -139,6 +150,7 @@ struct AdminRequest {
     var target: [UInt8]
     /// The target's path without the query; empty where a target has none.
     var path: [UInt8]
+    var query: [UInt8] = []
     /// The server that an absolute target names; nil for the other forms.
     var authority: NamedAuthority?
     /// The host that the request names, in its target or its Host field, in lower case; nil in HTTP/1.0.
@@ -165,7 +177,10 @@ extension AdminRequest {
         method = head.method
         target = bytes.extracting(head.target.text).array
         path = bytes.extracting(head.target.path).array
-        if let query = path.firstIndex(of: UInt8(ascii: "?")) { path.removeSubrange(query...) }
+        if let mark = path.firstIndex(of: UInt8(ascii: "?")) {
+            query = Array(path[mark...].dropFirst())
+            path.removeSubrange(mark...)
+        }
         if head.target.form == .absolute, let named = head.target.authority {
             if path.isEmpty { path = [.slash] }
             authority = NamedAuthority(

@@ -3,8 +3,9 @@ import HTTP
 import IO
 
 /// Answers the requests of the administrator's listener. Knows no sockets.
-final class AdminSite {
+final class AdminSite: AdminResponder {
     let sources: AdminSources
+    var via: Via? { sources.via }
     private let practice: PracticeOrigin?
 
     /// - Parameter practice: nil when the system gave no random bytes to make nonces with.
@@ -13,9 +14,6 @@ final class AdminSite {
         self.practice = practice
     }
 
-    /// - Parameters:
-    ///   - local: the address that the request arrived at; nil once the client is gone.
-    ///   - now: milliseconds on any clock that never goes back.
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
         if let authority = request.authority, !Self.isOurs(authority, at: local) {
             return .text(.misdirectedRequest, "this is the proxy's admin listener, not the proxy")

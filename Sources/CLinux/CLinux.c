@@ -32,6 +32,15 @@ int linux_accept(int descriptor, struct sockaddr *address, socklen_t *length) {
     return accepted >= 0 ? accepted : -errno;
 }
 
+int linux_peer(int descriptor, uid_t *user, pid_t *process) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -errno;
+    *user = peer.uid;
+    *process = peer.pid;
+    return 0;
+}
+
 ssize_t linux_receive(int descriptor, void *bytes, size_t count) {
     long received = syscall(SYS_recvfrom, descriptor, bytes, count, 0, NULL, NULL);
     return received < 0 ? -errno : received;

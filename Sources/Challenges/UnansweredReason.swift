@@ -134,7 +134,9 @@ struct UnansweredReason {
         let isOurs = isConcerned(response)
         var reason =
             schemes.isEmpty
-            ? UnansweredReason("\(title) answers \(status) and names no challenge", isConcerned: isOurs)
+            ? UnansweredReason(
+                "\(title) answers \(status) and names no challenge"
+                    + (response.lines.isEmpty ? "" : " that can be read"), isConcerned: isOurs)
             : UnansweredReason(
                 "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy cannot answer",
                 isConcerned: isOurs)

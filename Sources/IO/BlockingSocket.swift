@@ -77,6 +77,22 @@ public enum BlockingExchange {
         guard address.withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else {
             throw failure("cannot connect")
         }
+        return try exchange(request, on: descriptor, until: end, limit: limit)
+    }
+
+    /// The same over a socket in the file system.
+    public static func send(
+        _ request: [UInt8], to path: LocalPath, within milliseconds: Int, limit: Int
+    ) throws(IOError) -> [UInt8] {
+        let descriptor = try path.connected()
+        defer { close(descriptor) }
+        let end = ContinuousClock.now.advanced(by: .milliseconds(milliseconds))
+        return try exchange(request, on: descriptor, until: end, limit: limit)
+    }
+
+    private static func exchange(
+        _ request: [UInt8], on descriptor: Int32, until end: ContinuousClock.Instant, limit: Int
+    ) throws(IOError) -> [UInt8] {
         var sent = 0
         while sent < request.count {
             try limitNextCall(on: descriptor, SO_SNDTIMEO, until: end)
@@ -88,7 +104,7 @@ public enum BlockingExchange {
             sent += count
         }
         var answer: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1024)
+        var piece = [UInt8](repeating: 0, count: 16 * 1024)
         while answer.count < limit {
             try limitNextCall(on: descriptor, SO_RCVTIMEO, until: end)
             let room = min(piece.count, limit - answer.count)

@@ -7,13 +7,10 @@ enum Program {
     private static var commands: [any Command.Type] {
         [
             RunCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
-            CredentialCommand.self, StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self,
-            VersionCommand.self,
+            ChallengesCommand.self, CredentialCommand.self, StoreCommand.self, PasswordCommand.self,
+            HealthcheckCommand.self, VersionCommand.self,
         ]
     }
-
-    /// Commands that are planned, so that nobody takes them for a slip of the hand.
-    private static let laterCommands = ["challenges"]
 
     private static let hint = "'attache --help' lists the commands"
 
@@ -41,8 +38,6 @@ enum Program {
         case "--version": return VersionCommand().run()
         case _ where name.hasPrefix("-"):
             throw .usage(Arguments.unknown("option", name, among: ["--help", "--version"]), hint: hint)
-        case _ where laterCommands.contains(name):
-            throw .configuration("the command '\(name)' is not supported yet")
         default: break
         }
         guard let command = commands.first(where: { $0.syntax.name == name }) else {

@@ -84,10 +84,15 @@ public final class ParkedCredentials: Sendable {
         journal?.replaced(by: version)
     }
 
-    /// Gives everything another chance: for an operator who unlocked an account.
-    public func removeAll() {
-        remove { _ in true }
-        journal?.unparkedAll()
+    /// Gives versions another chance: for an operator who has unlocked an account.
+    ///
+    /// - Returns: those that were parked.
+    @discardableResult
+    public func retry(where fits: (Entry) -> Bool) -> [Entry] {
+        let lifted = Set(entries.filter(fits))
+        remove { lifted.contains($0) }
+        if !lifted.isEmpty { journal?.unparked(Array(lifted)) }
+        return Array(lifted)
     }
 
     /// In the order they were parked.
@@ -109,5 +114,5 @@ public protocol RefusalJournal: Sendable {
     func parked(_ entry: ParkedCredentials.Entry)
     /// Every refusal of that name's other versions is void.
     func replaced(by version: CredentialVersion)
-    func unparkedAll()
+    func unparked(_ entries: [ParkedCredentials.Entry])
 }

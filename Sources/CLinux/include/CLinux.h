@@ -32,6 +32,8 @@ ssize_t linux_splice(int from, int to, size_t count, bool more);
 int linux_pipe(int descriptors[2], int size);
 int linux_temporary_file(const char *directory);
 int linux_open_spare(void);
+/// The user and the process at the other end of a socket of this machine (SO_PEERCRED); a listening one's for who connected.
+int linux_peer(int descriptor, uid_t *user, pid_t *process);
 /// The argument of that number, from 0, the program's name; NULL behind the last.
 const char *linux_argument(int place);
 /// Returns 0 or an error number, like the call.

@@ -85,7 +85,7 @@ private final class LateJournal: RefusalJournal, SpaceJournal, TokenJournal {
 
     func replaced(by version: CredentialVersion) { journal.load()?.replaced(by: version) }
 
-    func unparkedAll() { journal.load()?.unparkedAll() }
+    func unparked(_ entries: [ParkedCredentials.Entry]) { journal.load()?.unparked(entries) }
 
     func learned(_ space: LearnedSpace) { journal.load()?.learned(space) }
 

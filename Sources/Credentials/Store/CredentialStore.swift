@@ -238,6 +238,21 @@ extension CredentialStore {
         }
     }
 
+    /// Gives parked versions another chance, in all processes that have the store open; it is on the disk when the call
+    /// returns.
+    public func retry(
+        where fits: (ParkedCredentials.Entry) -> Bool
+    ) throws(CredentialStoreError) -> [ParkedCredentials.Entry] {
+        let lifted = parked.entries.filter(fits)
+        if lifted.isEmpty { return [] }
+        try CredentialStoreError.asking { () throws(DatabaseError) in
+            try database.write { connection, revision throws(DatabaseError) in
+                try CredentialTables.remove(lifted, at: revision, connection)
+            }
+        }
+        return lifted
+    }
+
     /// Removes the user's credential; that there is none is no error.
     public func remove(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
         try apply([.remove(user: user, for: space)])

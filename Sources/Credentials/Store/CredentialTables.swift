@@ -209,8 +209,13 @@ enum CredentialTables {
         if !removed.isEmpty { try markRefusals(at: revision, connection) }
     }
 
-    static func removeRefusals(at revision: Int64, _ connection: some SQLConnection) throws(DatabaseError) {
-        try connection.rows("DELETE FROM attache_refusals")
+    static func remove(
+        _ refusals: [ParkedCredentials.Entry], at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        for refusal in refusals {
+            try connection.rows(
+                "DELETE FROM attache_refusals WHERE \(isSpace) AND name = $7 AND fingerprint = $8", refusal.columns)
+        }
         try markRefusals(at: revision, connection)
     }
 

@@ -29,9 +29,9 @@ extension StoreJournal: RefusalJournal {
         }
     }
 
-    func unparkedAll() {
+    func unparked(_ entries: [ParkedCredentials.Entry]) {
         writer.submit { connection, revision throws(DatabaseError) in
-            try CredentialTables.removeRefusals(at: revision, connection)
+            try CredentialTables.remove(entries, at: revision, connection)
         }
     }
 }

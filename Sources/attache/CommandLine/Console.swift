@@ -40,6 +40,13 @@ enum Console {
 
     static func print(_ text: String) { OutputFile.standardOutput.write(Array("\(text)\n".utf8)) }
 
+    /// Lines of the running proxy, which has texts of others in them.
+    static func printText(_ text: String) {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            print(printable(String(line)))
+        }
+    }
+
     /// From now on nobody waits for standard error.
     static func beginServing() { isServing.store(true, ordering: .relaxed) }
 

@@ -1,3 +1,4 @@
+import Admin
 import Authentication
 import Credentials
 import Crypto
@@ -13,9 +14,11 @@ struct CredentialCommand: Command {
         case makeDefault(CredentialSubject)
         case take(CredentialImport)
         case export(ValueSource)
+        case retry(CredentialRetry)
     }
 
     private let work: Work
+    private let configuration: Configuration
     private let place: CredentialStorePlace
     /// As it was said.
     private let ruleFile: String?
@@ -40,12 +43,14 @@ struct CredentialCommand: Command {
                 throw arguments.error("every exception of a server counts: none is its default")
             }
             work = .makeDefault(subject)
+        case .retry: work = .retry(try CredentialRetry(arguments))
         case .take: work = .take(try CredentialImport(arguments))
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
         }
         ruleFile = arguments.value(of: "config")
         let path = try RuleFilePath.choose(ruleFile)
-        guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
+        configuration = try RuleFile.read(path).valid()
+        guard let place = CredentialStorePlace(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))
         }
         self.place = place
@@ -73,8 +78,10 @@ struct CredentialCommand: Command {
     func run() throws(CommandError) -> Int32 {
         if place.isMissing {
             switch work {
-            case .set, .take: break
-            case .list: return ExitStatus.success
+            case .set, .take, .retry: break
+            case .list:
+                try showParked(of: nil)
+                return ExitStatus.success
             case .remove, .makeDefault: throw .failed("there is no such credential: nothing is stored yet")
             case .export: throw .failed("nothing is stored yet")
             }
@@ -87,7 +94,11 @@ struct CredentialCommand: Command {
             try StoreEditing.openOrMake(place) { store throws(CommandError) in
                 try store.set(credential, for: subject.space, asDefault: isDefault)
             }
-        case .list: CredentialListing.show(try StoreEditing(place).rows)
+        case .list:
+            let store = try StoreEditing(place)
+            CredentialListing.show(store.rows)
+            try showParked(of: store)
+        case .retry(let retry): try retry.run(configuration, place)
         case .remove(let subject):
             let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
             if let sentence = removal.sentence(ruleFile: ruleFile) { Console.error(sentence) }
@@ -96,6 +107,18 @@ struct CredentialCommand: Command {
         case .export(let key): try StoreEditing(place).export(sealedWith: key)
         }
         return ExitStatus.success
+    }
+
+    /// Shows the refused credentials, which need not be stored ones: those that the running proxy knows, else those of the
+    /// store.
+    private func showParked(of store: StoreEditing?) throws(CommandError) {
+        var lines = store?.parked.map { "\($0.words)\n" }.joined() ?? ""
+        if case .path = ControlPlace(configuration),
+            let answer = try RunningProxy(configuration).ask("GET", "/parked?format=text")
+        {
+            lines = answer
+        }
+        Console.printText(lines)
     }
 
     private func run(_ taking: CredentialImport) throws(CommandError) {
@@ -170,7 +193,7 @@ extension CredentialCommand {
                 summary: ["the key that seals an export: 'file NAME' or 'env NAME'"]),
         ],
         details: """
-            ACTION is 'set', 'list', 'remove', 'default', 'import' or 'export'.
+            ACTION is 'set', 'list', 'remove', 'default', 'retry', 'import' or 'export'.
 
             'set URL USER' keeps a credential for the protection space of the URL's server, or gives it a new
             password. It asks for the password twice without showing it; where standard input is no terminal,
@@ -183,6 +206,11 @@ extension CredentialCommand {
             with its key; '-' is standard input. NAME tells it from others of the server: 'token', and the
             certificate's subject, where none is said. 'attache trust HOST:PORT --accept' keeps an exception
             for a server's key.
+
+            A credential that a server has refused is not sent there again until its value changes; 'list' shows
+            them, those of the rule file too. 'retry' gives them another chance, as when an account was
+            unlocked: all of them, with a URL those of its server, with USER those of a user or, for one of
+            the rule file, of that name. It holds for all proxies that share the store.
 
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
@@ -206,7 +234,7 @@ private enum CredentialAction: String, CaseIterable {
     case set, list, remove
     case makeDefault = "default"
     case take = "import"
-    case export
+    case export, retry
 
     /// The options that mean something here, apart from `--config`.
     private var options: Set<String> {
@@ -216,7 +244,7 @@ private enum CredentialAction: String, CaseIterable {
                 "realm", "method", "proxy", "password-file", "token", "certificate", "key", "passphrase", "default",
                 "persistence",
             ]
-        case .list: []
+        case .list, .retry: []
         case .remove, .makeDefault: ["realm", "method", "proxy"]
         case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
         case .export: ["to"]

@@ -47,7 +47,8 @@ struct RunCommand {
         let admin = try startAdmin(setup, server: server, shared: shared, store: store)
         let adminAddress = admin?.unstarted.address
         shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
-        Self.served.withLock { $0 = [server, shared, admin] }
+        let control = ControlSocket(setup.rules.configuration, of: shared, on: server.loops.first)
+        Self.served.withLock { $0 = [server, shared, admin, control.server] }
         Console.beginServing()
         server.start()
         for address in server.addresses { Console.error("listening on \(address)") }
@@ -57,7 +58,9 @@ struct RunCommand {
             case .quiet: setup.refresh(into: shared, identities)
             case .reload: setup = reload(setup, server: server, shared: shared, identities, store)
             case .reopen: reopenLog(of: setup)
-            case .terminate: return drain(server, setup)
+            case .terminate:
+                control.remove()
+                return drain(server, setup)
             }
             Console.reportRepetitions()
         }

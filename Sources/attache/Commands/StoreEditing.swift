@@ -70,6 +70,13 @@ struct StoreEditing {
         try change { () throws(CredentialStorageError) in try store.apply([.makeDefault(user: user, for: space)]) }
     }
 
+    /// The refused credentials.
+    var parked: [ParkedCredentials.Entry] { store.parked.entries }
+
+    func retry(where fits: (ParkedCredentials.Entry) -> Bool) throws(CommandError) -> [ParkedCredentials.Entry] {
+        do throws(CredentialStoreError) { return try store.retry(where: fits) } catch { throw .failed("\(error)") }
+    }
+
     // MARK: - Many
 
     /// The effect of keeping a credential on the one that is there.

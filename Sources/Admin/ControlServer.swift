@@ -1,0 +1,41 @@
+import IO
+
+/// The control socket: commands of this user ask the running proxy through it. It belongs to one loop.
+public final class ControlServer {
+    private let loop: EventLoop
+    private let site: ControlSite
+    private var listener: LocalListener?
+    private var connections: [AdminConnection] = []
+
+    private static let connectionLimit = 16
+
+    /// Listens at once and serves until `close`, whether or not the caller keeps a reference. To be called on the loop's
+    /// thread, or before the loop starts.
+    public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListenerError) {
+        self.loop = loop
+        site = ControlSite(sources: sources)
+        // The closure keeps the server, until `close` lets go of the listener.
+        listener = try LocalListener(path, on: loop) { [self] in accept($0) }
+    }
+
+    /// Stops listening, and removes the socket. Requests under way are answered.
+    public func close() {
+        listener?.close()
+        listener = nil
+    }
+
+    private func accept(_ descriptor: Int32) {
+        guard
+            let connection = try? AdminConnection(
+                takingOwnership: descriptor, to: site, timeouts: AdminTimeouts(), on: loop)
+        else { return }
+        if connections.count >= Self.connectionLimit { connections.removeFirst().close() }
+        connections.append(connection)
+        let bound = LoopBound((server: self, connection: connection), to: loop)
+        loop.spawn {
+            let (server, connection) = bound.value
+            await connection.serve()
+            server.connections.removeAll { $0 === connection }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+
+/// Answers the requests of the control socket: those of commands of the same user. Knows no sockets.
+struct ControlSite: AdminResponder {
+    let sources: ControlSources
+    var via: Via? { nil }
+
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
+        let query = AdminQuery(request.query)
+        let path = request.path.span
+        if path.equals("/challenges") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return challenges(query)
+        }
+        if path.equals("/parked") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return answer(sources.parked().filter { query.isAbout($0.space.origin) }, query, .init())
+        }
+        if path.equals("/parked/retry") {
+            guard request.method == .post else { return Self.wrongMethod("POST") }
+            let lifted = sources.retry { entry in
+                query.isAbout(entry.space.origin) && query["user"].map { entry.isOf(user: $0) } ?? true
+            }
+            return answer(lifted, query, .init())
+        }
+        return .text(.notFound, "nothing is here; there are /challenges, /parked and /parked/retry")
+    }
+
+    private static func wrongMethod(_ right: String) -> AdminResponse {
+        .text(.methodNotAllowed, "only \(right) is answered here", [.init(name: "Allow", value: right)])
+    }
+
+    private func challenges(_ query: AdminQuery) -> AdminResponse {
+        let entries = sources.challenges().filter { entry in
+            query.isAbout(entry.key.space.origin) && !(query["unanswered"] != nil && entry.isAnswered)
+        }
+        if query["format"] == "text" { return AdminResponse(status: .ok, body: ChallengeTable.text(entries)) }
+        var json = JSONText()
+        json.array { json in for entry in entries { json.challenge(entry) } }
+        return .json(json.text)
+    }
+
+    private func answer(_ parked: [ParkedCredentials.Entry], _ query: AdminQuery, _ json: JSONText) -> AdminResponse {
+        if query["format"] == "text" {
+            return AdminResponse(status: .ok, body: parked.map { "\($0.words)\n" }.joined())
+        }
+        var json = json
+        json.array { json in for entry in parked { json.parked(entry) } }
+        return .json(json.text)
+    }
+}
+
+/// The facts and acts that the control socket asks the rest of the program for. Called on its loop; they must not block.
+public struct ControlSources: Sendable {
+    public let challenges: @Sendable () -> [JournalEntry]
+    public let parked: @Sendable () -> [ParkedCredentials.Entry]
+    /// Gives the parked versions that fit another chance.
+    public let retry: @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+
+    public init(
+        challenges: @escaping @Sendable () -> [JournalEntry],
+        parked: @escaping @Sendable () -> [ParkedCredentials.Entry],
+        retry: @escaping @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+    ) {
+        self.challenges = challenges
+        self.parked = parked
+        self.retry = retry
+    }
+}
+
+/// The query of a request's target.
+struct AdminQuery {
+    private var values: [String: String] = [:]
+
+    /// Members of which there may be more are not looked at.
+    private static let limit = 16
+
+    init(_ query: [UInt8]) {
+        for member in query.split(separator: UInt8(ascii: "&")).prefix(Self.limit) {
+            let parts = member.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first.flatMap({ PercentEncoding.decode(Array($0).span) }),
+                let value = PercentEncoding.decode(Array(parts.count > 1 ? parts[1] : []).span)
+            else { continue }
+            values[name.span.text] = value.span.text
+        }
+    }
+
+    subscript(name: String) -> String? { values[name] }
+
+    /// Whether it is about that server, or about all.
+    func isAbout(_ origin: Origin) -> Bool {
+        guard let host = self["host"] else { return true }
+        return origin.host == host.lowercased() && self["port"] == "\(origin.port)"
+            && self["protocol"] == origin.protocol.rawValue
+    }
+}
+
+extension AdminResponse {
+    static func json(_ text: String) -> AdminResponse {
+        AdminResponse(status: .ok, contentType: "application/json", body: text + "\n")
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func challenge(_ entry: JournalEntry) {
+        object { json in
+            json.space(entry.key.space)
+            json.member("scheme", entry.key.scheme)
+            json.member("outcome", entry.outcome.rawValue)
+            json.member("challenges", entry.lines)
+            json.member("rule", entry.rule)
+            json.member("disposition", entry.disposition)
+            json.member("rules", entry.rules)
+            json.member("credential", entry.credential)
+            json.member("failures", entry.failures)
+            json.member("reason", entry.reason)
+            json.member("suggestion", entry.suggestion?.split(separator: "\n").map(String.init) ?? [])
+            json.member("first", AdminTime.text(entry.first))
+            json.member("last", AdminTime.text(entry.last))
+            json.member("count", entry.count)
+        }
+    }
+
+    fileprivate mutating func parked(_ entry: ParkedCredentials.Entry) {
+        object { json in
+            json.space(entry.space)
+            json.member("credential", entry.version.name)
+        }
+    }
+
+    private mutating func space(_ space: ProtectionSpace) {
+        member("host", space.host)
+        member("port", Int(space.port))
+        member("protocol", space.protocol.rawValue)
+        member("proxy", space.isProxy)
+        member("realm", space.realm)
+        member("method", space.authenticationMethod.rawValue)
+    }
+}

@@ -1,0 +1,115 @@
+import Admin
+import Authentication
+import Challenges
+import HTTP
+import IO
+import Rules
+import Upstream
+
+/// The socket that commands reach a running proxy by: `control` in the directory that `state` names.
+enum ControlPlace {
+    case path(LocalPath)
+    /// There is none, for that reason.
+    case none(String)
+
+    init(_ configuration: Configuration) {
+        guard let directory = StatePath.find(configuration.state) else {
+            self = .none(StatePath.unknown(for: "the control socket"))
+            return
+        }
+        let path = "\(directory)/control"
+        self =
+            LocalPath(path).map { .path($0) }
+            ?? .none(
+                "the control socket \(path) has a path longer than the \(LocalPath.longest) bytes that the system takes; "
+                    + "say a shorter directory behind 'state'")
+    }
+}
+
+/// The control socket of this process, if it has one. A proxy without one serves all the same.
+struct ControlSocket {
+    private let path: LocalPath?
+    let server: LoopBound<ControlServer>?
+
+    init(_ configuration: Configuration, of shared: SharedState, on loop: EventLoop?) {
+        guard let loop, case .path(let path) = ControlPlace(configuration) else {
+            (path, server) = (nil, nil)
+            if configuration.state != nil, case .none(let reason) = ControlPlace(configuration) {
+                Console.error(reason)
+            }
+            return
+        }
+        let spaces = shared.spaces
+        let sources = ControlSources(
+            challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.entries },
+            retry: { spaces.parked.retry(where: $0) })
+        do {
+            try Self.makeDirectory(of: path)
+            server = LoopBound(try ControlServer(at: path, on: loop, sources: sources), to: loop)
+            self.path = path
+        } catch {
+            (self.path, server) = (nil, nil)
+            // Nobody has named the directory, and nobody may miss it.
+            if let reason = Self.sentence(on: error, path, isNamed: configuration.state != nil) {
+                Console.error(reason)
+            }
+        }
+    }
+
+    private static func makeDirectory(of path: LocalPath) throws(LocalListenerError) {
+        do throws(IOError) {
+            try DurableFile.makeDirectory(String(path.description.dropLast("/control".count)))
+        } catch { throw .failed(error) }
+    }
+
+    private static func sentence(on error: LocalListenerError, _ path: LocalPath, isNamed: Bool) -> String? {
+        switch error {
+        case .inUse(let process):
+            "the control socket \(path) is that of process \(process), so this proxy has none: give each proxy a 'state' of "
+                + "its own"
+        case .failed(let error): isNamed ? "there is no control socket: \(error)" : nil
+        }
+    }
+
+    /// The proxy stops: nobody finds it any more.
+    func remove() { path?.remove() }
+}
+
+/// A running proxy, as a command asks it.
+struct RunningProxy {
+    private let path: LocalPath
+
+    private static let milliseconds = 10_000
+    private static let answerLimit = 64 << 20
+
+    /// - Throws: why there is no socket to ask.
+    init(_ configuration: Configuration) throws(CommandError) {
+        switch ControlPlace(configuration) {
+        case .path(let path): self.path = path
+        case .none(let reason): throw .failed(reason)
+        }
+    }
+
+    var absence: CommandError { .failed("no proxy runs that could be asked: nobody listens on \(path)") }
+
+    /// - Parameter target: with its query.
+    /// - Returns: the answer's body; nil where no proxy runs.
+    func ask(_ method: String, _ target: String) throws(CommandError) -> String? {
+        let request = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        let answer: [UInt8]
+        do throws(IOError) {
+            answer = try BlockingExchange.send(
+                Array(request.utf8), to: path, within: Self.milliseconds, limit: Self.answerLimit)
+        } catch {
+            if case .system(let reason, _) = error, LocalPath.isAbsence(reason) { return nil }
+            throw .failed("the running proxy cannot be asked by \(path): \(error)")
+        }
+        let head = ResponseHead()
+        guard case .complete(let length)? = try? head.parse(answer.span, answering: .get) else {
+            throw .failed("no answer came by \(path): the socket is for the proxy's own user and root")
+        }
+        let body = String(decoding: answer.dropFirst(length), as: UTF8.self)
+        guard head.status == .ok else { throw .failed("the running proxy says: \(body.prefix { $0 != "\n" })") }
+        return body
+    }
+}

@@ -1,0 +1,120 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import Model
+import Synchronization
+import Testing
+
+@testable import Admin
+
+/// The resources of the control socket.
+struct ControlSiteTests {
+    private static func entry(
+        _ host: String, realm: String?, _ outcome: JournalEntry.Outcome,
+        _ change: (inout JournalEntry) -> Void = { _ in }
+    ) -> JournalEntry {
+        let space = ProtectionSpace(
+            origin: Origin(host: host, port: 80, protocol: .http), realm: realm, authenticationMethod: .basic)
+        var entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), outcome, at: 1_767_225_600_000)
+        change(&entry)
+        return entry
+    }
+
+    private static let challenges = [
+        entry("ci.example", realm: "jenkins", .passed) { entry in
+            entry.count = 3
+            entry.lines = ["Basic realm=\"jenkins\""]
+            entry.reason = "rule \"build server\" wants realm \"Jenkins\"; the origin says \"jenkins\""
+            entry.rules = ["\"build server\" (proxy.conf:3): realm is \"jenkins\", not \"Jenkins\""]
+            entry.suggestion = "challenge \"ci.example\" { host ci.example; port 80; realm \"jenkins\"; use ci }"
+        },
+        entry("dav.example", realm: nil, .answered) { entry in
+            entry.credential = "dav"
+            entry.rule = "proxy.conf:5"
+        },
+    ]
+
+    private static func parked(_ name: String, at host: String) -> ParkedCredentials.Entry {
+        ParkedCredentials.Entry(
+            space: ProtectionSpace(
+                origin: Origin(host: host, port: 80, protocol: .http), realm: "x", authenticationMethod: .basic),
+            version: CredentialVersion(name: name, fingerprint: 1))
+    }
+
+    private static func response(
+        _ path: String, _ method: HTTP.Method = .get, query: String = "",
+        parked: ParkedCredentials = ParkedCredentials()
+    ) -> AdminResponse {
+        let sources = ControlSources(
+            challenges: { challenges }, parked: { parked.entries }, retry: { parked.retry(where: $0) })
+        let request = AdminRequest(
+            method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
+            authorization: [])
+        return ControlSite(sources: sources).response(to: request, at: nil, now: 0)
+    }
+
+    @Test func `the table has first those that nobody answered, with the lines to paste`() {
+        #expect(
+            Self.response("/challenges", query: "format=text").body == """
+                not answered
+
+                  basic "jenkins" of http://ci.example:80: 3 times, last 2026-01-01T00:00:00Z
+                    rule "build server" wants realm "Jenkins"; the origin says "jenkins"
+                      "build server" (proxy.conf:3): realm is "jenkins", not "Jenkins"
+                    to have it answered, put into the rule file:
+                      challenge "ci.example" { host ci.example; port 80; realm "jenkins"; use ci }
+
+                answered
+
+                  basic of http://dav.example:80: once, last 2026-01-01T00:00:00Z
+                    credential dav by rule proxy.conf:5
+
+                """)
+    }
+
+    @Test func `a query asks for one server, and for those that nobody answered`() {
+        let one = Self.response("/challenges", query: "format=text&host=DAV.example&port=80&protocol=http").body
+        #expect(one.hasPrefix("answered\n") && !one.contains("ci.example"))
+        #expect(Self.response("/challenges", query: "format=text&host=dav.example&port=81&protocol=http").body == "")
+        #expect(!Self.response("/challenges", query: "unanswered=yes").body.contains("dav.example"))
+    }
+
+    @Test func `the JSON has the challenge as it came, and escapes what a terminal may obey`() {
+        let body = Self.response("/challenges", query: "unanswered=yes").body
+        #expect(body.hasPrefix(#"[{"host":"ci.example","port":80,"protocol":"http","proxy":false,"realm":"jenkins""#))
+        #expect(body.contains(#""challenges":["Basic realm=\"jenkins\""]"#))
+        #expect(body.contains(#""first":"2026-01-01T00:00:00Z","last":"2026-01-01T00:00:00Z","count":3}]"#))
+        var json = JSONText()
+        json.array { $0.string("a\u{1B}\u{9B}\n\"\\é") }
+        #expect(json.text == #"["a\u001b\u009b\u000a\"\\é"]"#)
+    }
+
+    @Test func `a refusal is lifted for a user, for a server, and for all`() {
+        let parked = ParkedCredentials()
+        for entry in [
+            Self.parked("ann@a.example:80", at: "a.example"), Self.parked("bob@a.example:80", at: "a.example"),
+            Self.parked("ci", at: "b.example"),
+        ] { parked.park(entry.version, for: entry.space) }
+        let retry = { (query: String) in
+            Self.response("/parked/retry", .post, query: "format=text&\(query)", parked: parked).body
+        }
+        #expect(retry("host=a.example&port=80&protocol=http&user=carol") == "")
+        #expect(
+            retry("host=a.example&port=80&protocol=http&user=ann")
+                == "ann@a.example:80, refused for basic \"x\" of http://a.example:80\n")
+        #expect(parked.entries.map(\.version.name) == ["bob@a.example:80", "ci"])
+        #expect(retry("user=ci").hasPrefix("ci, "))
+        #expect(Self.response("/parked", parked: parked).body.contains(#""credential":"bob@a.example:80"}]"#))
+        #expect(retry("").hasPrefix("bob@"))
+        #expect(parked.entries.isEmpty)
+    }
+
+    @Test(arguments: [
+        (HTTP.Method.post, "/challenges", Status.methodNotAllowed), (.get, "/parked/retry", .methodNotAllowed),
+        (.get, "/", .notFound),
+    ])
+    func `nothing else is there`(method: HTTP.Method, path: String, status: Status) {
+        #expect(Self.response(path, method).status == status)
+    }
+}

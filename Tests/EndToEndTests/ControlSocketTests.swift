@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+/// Commands that ask and act on the running proxy through its control socket.
+struct ControlSocketTests {
+    private static let password = "p4ssword-Of.The~Origin"
+
+    private func attache(_ words: String..., of proxy: AttacheProcess) throws -> Finished {
+        try Finished.run(
+            AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+    }
+
+    /// Its sockets are there when it says where it listens.
+    private func awaitStart(of proxy: Subprocess) -> Bool {
+        Wait.until { proxy.errorOutput.contains("listening on") }
+    }
+
+    private func origin(realm: String) throws -> RecordingOrigin {
+        try RecordingOrigin.answering { request, connection in
+            let token = Data("builder:\(Self.password)".utf8).base64EncodedString()
+            guard request["Authorization"] == "Basic \(token)" else {
+                return try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"\(realm)\""])
+            }
+            try connection.reply(body: "ok")
+        }
+    }
+
+    private static let credential = "credential ci { user builder; password file @/password }\n"
+
+    @Test func `the lines of a challenge that nobody answered make it 200 when they are pasted`() throws {
+        let origin = try origin(realm: "jenkins 7")
+        let setting = AttacheProcess.Setting(files: ["password": Self.password + "\n"])
+        let rules = Self.credential + "challenge \"build server\" { host 127.0.0.1; realm \"Jenkins*\"; use ci }\n"
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let none = try attache("challenges", of: proxy)
+            #expect(none.succeeded && none.output.isEmpty, "\(none)")
+            let fetched = try proxy.get(origin.url())
+            #expect(fetched.status == 401)
+            let sentence = "rule \"build server\" wants realm \"Jenkins*\"; the origin says \"jenkins 7\""
+            #expect(fetched.heads.contains(sentence.replacing("\"", with: "\\\"")), "\(fetched)")
+            let table = try attache("challenges", "--unanswered", of: proxy)
+            #expect(table.succeeded && table.output.contains(sentence), "\(table)")
+            let rule = table.output.split(separator: "\n").first { $0.contains("challenge \"127.0.0.1\"") }
+            let line = try #require(rule, "\(table)")
+            #expect(proxy.errorOutput.contains("to have it answered: challenge \"127.0.0.1\""), "\(proxy.errorOutput)")
+            try proxy.reload(rules + line)
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+            #expect(try attache("challenges", "--unanswered", of: proxy).output.isEmpty)
+            let answered = try attache("challenges", origin.url(), of: proxy)
+            #expect(answered.output.contains("credential ci by rule \"127.0.0.1\""), "\(answered)")
+            #expect(try attache("challenges", "http://elsewhere.test/", of: proxy).output.isEmpty)
+            let json = try attache("challenges", "--json", of: proxy)
+            let entries = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]]
+            #expect(entries?.first?["outcome"] as? String == "answered", "\(json)")
+            #expect(entries?.first?["count"] as? Int ?? 0 >= 2, "\(json)")
+        }
+    }
+
+    @Test func `a refused credential is listed and lifted, with its password as it is`() throws {
+        let origin = try origin(realm: "x")
+        let setting = AttacheProcess.Setting(files: ["password": "wrong\n"])
+        let rules = Self.credential + "challenge { host 127.0.0.1; use ci }\n"
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(try proxy.get(origin.url()).status == 401)
+            let sent = { origin.messages.count { $0["Authorization"] != nil } }
+            #expect(sent() == 1)
+            let words = "ci, refused for basic \"x\" of http://127.0.0.1:\(origin.port)"
+            let list = try attache("credential", "list", of: proxy)
+            #expect(list.succeeded && list.output.contains(words), "\(list)")
+            let other = try attache("credential", "retry", origin.url(), "somebody", of: proxy)
+            #expect(other.succeeded && other.output.isEmpty, "\(other)")
+            let retry = try attache("credential", "retry", origin.url(), "ci", of: proxy)
+            #expect(retry.succeeded && retry.output.contains(words), "\(retry)")
+            #expect(try proxy.get(origin.url()).status == 401)
+            #expect(sent() == 2)
+        }
+    }
+
+    @Test func `a refusal that is lifted without a running proxy is lifted in the store`() throws {
+        let origin = try origin(realm: "x")
+        let store = "store sqlite \(Scratch.folder("store"))/kept.db\n"
+        let setting = AttacheProcess.Setting(files: ["password": "wrong\n"])
+        let rules = store + Self.credential + "challenge { host 127.0.0.1; use ci }\n"
+        let sent = { origin.messages.count { $0["Authorization"] != nil } }
+        let folder = try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            let other = try AttacheProcess.running(rules, setting: setting) { replica throws in
+                #expect(try replica.get(origin.url()).status == 401)
+                #expect(sent() == 1, "the refusal is known to the other")
+                let retry = try attache("credential", "retry", of: proxy)
+                #expect(retry.succeeded && !retry.output.isEmpty, "\(retry)")
+                #expect(try Wait.until { try replica.get(origin.url()).status == 401 && sent() == 2 })
+                return replica.folder
+            }
+            #expect(!FileManager.default.fileExists(atPath: other + "/control"))
+            return proxy.folder
+        }
+        let run = try Finished.run(
+            AttacheBinary.path, ["credential", "retry", "--config", "proxy.conf"], directory: folder, seconds: 20)
+        #expect(run.succeeded && run.output.contains("ci, refused for basic"), "\(run)")
+        let list = try Finished.run(
+            AttacheBinary.path, ["credential", "list", "--config", "proxy.conf"], directory: folder, seconds: 20)
+        #expect(list.succeeded && list.output.isEmpty, "\(list)")
+    }
+
+    @Test func `the socket is its user's alone, gone after a stop, and a stale one is replaced`() throws {
+        let folder = Scratch.folder("state")
+        let path = folder + "/control"
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        try Scratch.write("listen 127.0.0.1:\(port)\nstate \(folder)\nlog off\n", to: folder + "/proxy.conf")
+        let command = { try Finished.run(AttacheBinary.path, ["challenges"], directory: folder, seconds: 20) }
+        let run = { try Subprocess(AttacheBinary.path, ["run"], directory: folder) }
+        let mode = {
+            (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+        }
+
+        let crashed = try run()
+        #expect(awaitStart(of: crashed))
+        #expect(mode() == 0o600)
+        _ = crashed.kill()
+        #expect(mode() == 0o600, "a crash leaves it")
+        let absent = try command()
+        #expect(absent.status == 1)
+        #expect(
+            absent.errorOutput == "attache: no proxy runs that could be asked: nobody listens on \(path)\n", "\(absent)"
+        )
+
+        let running = try run()
+        #expect(awaitStart(of: running))
+        #expect(try command().succeeded)
+        running.signal(SIGTERM)
+        #expect(running.wait(seconds: 60) == 0)
+        #expect(mode() == nil, "a stop takes it away")
+    }
+
+    @Test func `of two proxies with one directory the second names the first, and serves`() throws {
+        try AttacheProcess.running { first throws in
+            let port = FreePort.take()
+            defer { FreePort.release(port) }
+            let folder = Scratch.folder("second")
+            try Scratch.write(
+                "listen 127.0.0.1:\(port)\nstate \(first.folder)\nlog off\n", to: folder + "/proxy.conf")
+            let second = try Subprocess(AttacheBinary.path, ["run"], directory: folder)
+            #expect(awaitStart(of: second))
+            #expect(
+                second.errorOutput.contains(
+                    "the control socket \(first.folder)/control is that of process \(first.identifier), so this proxy has none"
+                ),
+                "\(second.errorOutput)")
+            second.signal(SIGTERM)
+            #expect(second.wait(seconds: 60) == 0)
+            #expect(try attache("challenges", of: first).succeeded, "the first still has its socket")
+        }
+    }
+
+    @Test func `a directory too deep for a socket is one clear sentence`() throws {
+        let folder = Scratch.folder("state")
+        let deep = folder + "/" + String(repeating: "d", count: 120)
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        try Scratch.write("listen 127.0.0.1:\(port)\nstate \(deep)\nlog off\n", to: folder + "/proxy.conf")
+        let running = try Subprocess(AttacheBinary.path, ["run"], directory: folder)
+        #expect(awaitStart(of: running))
+        let sentence =
+            "the control socket \(deep)/control has a path longer than the 107 bytes that the system takes; say a shorter "
+            + "directory behind 'state'"
+        #expect(running.errorOutput.contains(sentence), "\(running.errorOutput)")
+        let command = try Finished.run(AttacheBinary.path, ["challenges"], directory: folder, seconds: 20)
+        #expect(command.errorOutput == "attache: \(sentence)\n", "\(command)")
+        running.signal(SIGTERM)
+        #expect(running.wait(seconds: 60) == 0)
+    }
+}

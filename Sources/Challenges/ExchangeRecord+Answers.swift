@@ -37,7 +37,7 @@ extension AnsweredScheme {
         case .negotiate: self = .negotiate
         case .bearer: self = .bearer
         case .htmlForm: self = .form
-        case .clientCertificate, .serverTrust, .default: return nil
+        case .clientCertificate, .serverTrust, .other, .default: return nil
         }
     }
 }

@@ -83,9 +83,12 @@ public struct RuleDelegate {
         }
     }
 
-    /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so.
+    /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so, and to
+    /// a scheme that is not known never.
     private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
-        if challenge.protectionSpace.authenticationMethod == .negotiate { return rule.namesMethod }
+        let method = challenge.protectionSpace.authenticationMethod
+        if method == .other { return false }
+        if method == .negotiate { return rule.namesMethod }
         return rule.rule != nil || challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
     }
 }

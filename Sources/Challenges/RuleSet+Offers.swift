@@ -16,24 +16,29 @@ extension ChallengeQuery {
 
 extension RuleSet {
     /// The challenges of a response that can be answered, in the order in which they are tried: as the strongest one whose
-    /// rule has an `order` says, else by strength. What no rule speaks of comes last, since it would end the round.
+    /// rule has an `order` says, else by strength. What no rule speaks of comes last, since it would end the round. Behind
+    /// all of them come those of schemes that are not known, if a rule speaks of them.
     ///
     /// - Returns: the offers, and the rule that ordered them.
     public func offers(
         in challenges: [HeaderChallenge], from origin: Origin, client: ClientIdentity, failures: Int = 0,
         order: ChallengeOrder = ChallengeOrder()
     ) -> (offers: [Offer], orderedBy: RuleReference?) {
+        let known = order.offers(in: challenges, from: origin)
+        let others = known.count < challenges.count ? order.unknownOffers(in: challenges, from: origin) : []
+        let unknown = others.filter {
+            decide(ChallengeQuery($0.space, client: client, failures: failures)).rule != nil
+        }
         var spokenOf: [Offer] = []
-        var others: [Offer] = []
-        for offer in order.offers(in: challenges, from: origin) {
+        var unspokenOf: [Offer] = []
+        for offer in known {
             let rule = decide(ChallengeQuery(offer.space, client: client, failures: failures))
             if !rule.order.isEmpty {
                 let methods = rule.order
-                return (order.offers(in: challenges, from: origin, preferring: methods), rule.rule)
+                return (order.offers(in: challenges, from: origin, preferring: methods) + unknown, rule.rule)
             }
-            if rule.rule == nil { others.append(offer) } else { spokenOf.append(offer) }
+            if rule.rule == nil { unspokenOf.append(offer) } else { spokenOf.append(offer) }
         }
-        spokenOf += others
-        return (spokenOf, nil)
+        return (spokenOf + unspokenOf + unknown, nil)
     }
 }

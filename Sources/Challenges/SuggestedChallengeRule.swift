@@ -40,7 +40,7 @@ public struct SuggestedChallengeRule: Sendable {
         case .basic, .digest, .ntlm: "user NAME; password file /path/to/password"
         case .negotiate: "kerberos NAME@REALM; keytab /path/to/keytab"
         case .bearer: "token file /path/to/token"
-        case .htmlForm, .clientCertificate, .serverTrust, .default: nil
+        case .htmlForm, .clientCertificate, .serverTrust, .other, .default: nil
         }
     }
 

@@ -22,9 +22,10 @@ struct UnansweredReason {
     }
 
     static func find(for response: UnansweredResponse, offers: [Offer]) -> UnansweredReason {
-        let asked = offers.filter { $0.space.authenticationMethod != .default }.map { Asked($0, response) }
+        let asked = offers.filter { $0.space.authenticationMethod != .other }.map { Asked($0, response) }
         if let reason = ofCredential(response, asked) { return reason }
-        return asked.isEmpty ? ofServer(response, offers) : ofRules(response, asked)
+        if !asked.isEmpty { return ofRules(response, asked) }
+        return ofUnknown(response, offers) ?? ofServer(response, offers)
     }
 
     /// A challenge, and what the rules say to it.
@@ -124,6 +125,17 @@ struct UnansweredReason {
         let delegate = response.delegate
         return response.challenger.isConcerned(by: delegate.policy.rules)
             || response.challenger.isServed(by: delegate.state)
+    }
+
+    /// A rule had its word on schemes that are not known.
+    private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
+        for decision in offers.map({ Asked($0, response).decision }) {
+            guard let rule = decision.rule, [.reject, .cancel].contains(decision.answer) else { continue }
+            var reason = UnansweredReason(sentence(on: decision, by: rule, before: nil))
+            reason.isOfRules = false
+            return reason
+        }
+        return nil
     }
 
     /// Nothing that was asked for can be answered.

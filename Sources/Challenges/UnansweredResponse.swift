@@ -106,7 +106,7 @@ public struct UnansweredResponse {
         let rest = unknown.map { challenge in
             Offer(
                 space: ProtectionSpace(
-                    origin: challenger.origin, realm: challenge.realm, authenticationMethod: .default),
+                    origin: challenger.origin, realm: challenge.realm, authenticationMethod: .other),
                 challenge: challenge, strength: 0)
         }
         return Array((known + rest).prefix(JournalText.lines))
@@ -135,7 +135,7 @@ public struct UnansweredResponse {
 
     /// The credential that the storage has for it.
     func proposed(for space: ProtectionSpace) -> Credential? {
-        guard space.authenticationMethod != .default else { return nil }
+        guard space.authenticationMethod != .other else { return nil }
         return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
     }
 }

@@ -8,7 +8,10 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
     case htmlForm = "html-form"
     case clientCertificate = "client-certificate"
     case serverTrust = "server-trust"
-    /// A scheme that is none of the others.
+    /// A scheme that is none of the others, which nobody here can answer.
+    case other
+    /// No particular one: of a credential that is kept for whichever of them, and of a request that is signed before anybody
+    /// asks. No word of the rule file.
     case `default`
 
     public var description: String { rawValue }
@@ -16,7 +19,7 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
     /// Whether answering lets whoever reads the connection have the credential itself.
     public var revealsCredential: Bool {
         switch self {
-        case .basic, .bearer, .htmlForm, .default: true
+        case .basic, .bearer, .htmlForm, .other, .default: true
         case .digest, .ntlm, .negotiate, .clientCertificate, .serverTrust: false
         }
     }

@@ -21,6 +21,17 @@ import Testing
         #expect(offers.map { $0.space.realm ?? "-" } == realms)
     }
 
+    @Test func `a scheme that is not known has an offer apart, with its realm, and one that cannot be read has none`() {
+        let line =
+            #"Concealed realm="a", Digest realm="4", nonce="n", algorithm=SHA-9, "#
+            + #"Basic realm="b", html-form, Kerberos"#
+        let offers = ChallengeOrder().unknownOffers(
+            in: challenges(line), from: Origin(host: "h", port: 80, protocol: .http))
+        #expect(offers.map(\.challenge.scheme) == ["concealed", "html-form", "kerberos"])
+        #expect(offers.map(\.space.realm) == ["a", nil, nil])
+        #expect(offers.allSatisfy { $0.space.authenticationMethod == .other && $0.strength < Strength.basic })
+    }
+
     @Test func `the order of strength is the design's`() {
         let strengths = [
             Strength.negotiate, Strength.ntlm, Strength.digestSHA512t256, Strength.digestSHA256, Strength.digestMD5,

@@ -93,6 +93,21 @@ import Testing
         }
     }
 
+    @Test func `a rule for schemes that are not known is for them alone`() throws {
+        let rules = try rules(
+            """
+            credential s3 { aws eu-central-1 s3; access-key a; secret-key b }
+            challenge { host a.example; method other; cancel }
+            challenge { host a.example b.example; use s3 }
+            challenge { host b.example; cancel }
+            """)
+        #expect(decide(rules, "a.example", .other).answer == .cancel)
+        #expect(decide(rules, "a.example", .default).answer == .use(["s3"]))
+        #expect(decide(rules, "a.example", .basic).rule == nil)
+        #expect(decide(rules, "b.example", .other).answer == .cancel)
+        #expect(decide(rules, "b.example", .default).answer == .use(["s3"]))
+    }
+
     @Test func `a route goes through its parents, but not for their exceptions`() throws {
         let rules = try rules(
             """

@@ -14,7 +14,7 @@ extension AuthenticationMethod {
     /// The kind of credential that a storage keeps for it.
     public var storedKind: CredentialKind {
         switch self {
-        case .basic, .digest, .ntlm, .negotiate, .htmlForm, .default: .password
+        case .basic, .digest, .ntlm, .negotiate, .htmlForm, .other, .default: .password
         case .bearer: .token
         case .clientCertificate: .certificate
         case .serverTrust: .trust

@@ -32,7 +32,7 @@ public struct ProtectionSpace: Sendable, Hashable {
         case .basic, .digest, .ntlm, .negotiate, .htmlForm:
             ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
         case .bearer where realm != nil: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
-        case .bearer, .clientCertificate, .serverTrust, .default: nil
+        case .bearer, .clientCertificate, .serverTrust, .other, .default: nil
         }
     }
 }

@@ -19,6 +19,7 @@ public protocol AuthenticationScheme: Sendable {
 
 /// The order in which challenges are tried when no rule orders them.
 public enum Strength {
+    public static let unknown = 0
     public static let basic = 100
     /// The password is sent once for many requests.
     public static let form = 150

@@ -221,7 +221,7 @@ extension AuthenticationMethod {
     fileprivate var isWorthKeeping: Bool {
         switch self {
         case .basic, .digest, .bearer: true
-        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .default: false
+        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .other, .default: false
         }
     }
 }

@@ -39,6 +39,19 @@ public struct ChallengeOrder: Sendable {
         }.map(\.element)
     }
 
+    /// The challenges of schemes that are none of these, in the server's order: a delegate may have a word on them, and
+    /// nobody can answer them.
+    public func unknownOffers(in challenges: [HeaderChallenge], from origin: Origin) -> [Offer] {
+        let methods = schemes.map(\.method).filter { $0 != .htmlForm }
+        return challenges.filter { challenge in
+            challenge != .loginPage && !methods.contains { $0.rawValue == challenge.scheme }
+        }.map { challenge in
+            Offer(
+                space: ProtectionSpace(origin: origin, realm: challenge.realm, authenticationMethod: .other),
+                challenge: challenge, strength: Strength.unknown)
+        }
+    }
+
     /// The authenticator for `answer`; the answer has a challenge, since without one nothing can be begun.
     public func authenticator(
         for answer: Answer, at target: Span<UInt8>

@@ -266,7 +266,7 @@ public final class Answer: Sendable {
     }
 }
 
-/// A challenge of a response that a scheme here can answer, and the space it is for.
+/// A challenge of a response, and the space it is for.
 public struct Offer: Sendable {
     public let space: ProtectionSpace
     public let challenge: HeaderChallenge

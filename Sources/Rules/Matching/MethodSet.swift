@@ -47,7 +47,8 @@ extension AuthenticationMethod {
         case .htmlForm: 5
         case .clientCertificate: 6
         case .serverTrust: 7
-        case .default: 8
+        case .other: 8
+        case .default: 9
         }
     }
 }

@@ -38,14 +38,13 @@ struct AnswerChecks: BlockReader {
                 // A rule may leave methods of its answer's side to be passed by, such as `negotiate ntlm` with a ticket.
                 let side = MethodSet.tls.contains(method) ? MethodSet.tls : .http
                 let isOtherSide = rule.answerable.isDisjoint(with: side)
-                if method == .serverTrust {
-                    let sentence = "no credential answers \(token.shown), but 'trust', 'default', 'reject' or 'cancel'"
+                if method == .other || method == .serverTrust {
+                    let trust = method == .serverTrust ? "'trust', " : ""
+                    let sentence = "no credential answers \(token.shown), but \(trust)'default', 'reject' or 'cancel'"
                     log.report(at: token.range, sentence)
                 } else if !rule.answerable.contains(method), isOtherSide || !isAnswered, let first = used.first {
                     let one = "\(Token.shown(first.name)) is \(first.content.words), which cannot answer this"
                     log.report(at: token.range, used.count == 1 ? one : "no credential of 'use' can answer this")
-                } else if method == .default {
-                    log.report(at: token.range, "answering \(token.shown) is not supported yet")
                 }
             case .trust:
                 if method != .serverTrust { log.report(at: token.range, "'trust' answers 'server-trust' alone") }

@@ -162,8 +162,8 @@ struct ChallengeReader: BlockReader {
                 if rule.order.contains(method) { refuse(value, "\(value.shown) is said already") }
                 if MethodSet.tls.contains(method) {
                     refuse(value, "\(value.shown) is no challenge of a response; those can be put in order")
-                } else if method == .default {
-                    refuse(value, "answering \(value.shown) is not supported yet")
+                } else if method == .other {
+                    refuse(value, "\(value.shown) comes behind all methods that are known, and cannot be put in order")
                 }
                 rule.order.append(method)
             }
@@ -230,11 +230,12 @@ struct ChallengeReader: BlockReader {
     }
 
     private func method(_ value: Value) -> AuthenticationMethod? {
-        if let method = AuthenticationMethod(rawValue: value.text) { return method }
-        let words = AuthenticationMethod.allCases.map(\.description)
+        if let method = AuthenticationMethod(rawValue: value.text), method != .default { return method }
+        let words = AuthenticationMethod.allCases.filter { $0 != .default }.map(\.description)
+        let isOther = ["default", "unknown", "any"].contains(value.text)
         refuse(
             value, "\(value.shown) is no authentication method",
-            suggestion: Suggestion.nearest(to: value.text, among: words))
+            suggestion: isOther ? "other" : Suggestion.nearest(to: value.text, among: words))
         return nil
     }
 

@@ -44,7 +44,7 @@ struct SpaceTerms {
         case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust:
             if realm != nil { throw arguments.error("\(name) has no realm") }
         case .default: if realm != nil { throw arguments.error("'any' speaks of every realm") }
-        case .bearer: break
+        case .bearer, .other: break
         case .basic, .digest:
             guard realm == nil else { return }
             throw arguments.error(

@@ -133,6 +133,77 @@ struct ChallengeConversations {
             """)
     }
 
+    @Test func `a scheme that is not known is cancelled where a rule says so`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge "no new schemes" { host h; method other; realm "x*"; cancel }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Concealed realm="xyz"
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *error=http_request_denied*
+
+               *"no new schemes"*
+            server << close
+            >> GET http://h/y HTTP/1.1
+            << connect h:80
+            << GET /y HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Concealed realm="y"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Concealed realm="y"
+               Proxy-Status: *details="the origin asks for concealed, which this proxy cannot answer"*
+            report a challenge of h:80 (concealed realm "y") is not answered: *
+            """)
+    }
+
+    @Test func `a challenge that can be answered comes before one of a scheme that is not known`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; method other; cancel }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Concealed realm="x", Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `default and reject let a challenge of a scheme that is not known pass`() async {
+        for (answer, reason) in [
+            ("default", "the origin asks for concealed, which this proxy cannot answer"),
+            ("reject", "rule * rejects the challenge"),
+        ] {
+            await play(
+                rules: "challenge { host h; method other; \(answer) }\nchallenge { host h; method basic; cancel }",
+                """
+                >> GET http://u:p@h/ HTTP/1.1
+                << connect h:80
+                << GET / HTTP/1.1
+                >> HTTP/1.1 401 Unauthorized
+                   WWW-Authenticate: Concealed realm="x"
+                << HTTP/1.1 401 Unauthorized
+                   WWW-Authenticate: Concealed realm="x"
+                   Proxy-Status: *details="\(reason)"*
+                report a challenge of h:80 (concealed realm "x") is not answered: *
+                """)
+        }
+    }
+
     @Test func `cancel answers 502 and names the rule`() async {
         await play(
             rules: """

@@ -1,4 +1,5 @@
 import Bytes
+import Challenges
 import Forwarding
 import HTTP
 import IO
@@ -100,6 +101,20 @@ struct TunnelOpening {
     /// From now on both sides' bytes are relayed unseen.
     func relay(with tunnel: OpenedTunnel) -> BlindTunnel {
         requester.leaves(by: .none, in: exchange)
+        if destination.route.action != .intercept { takeNote() }
         return BlindTunnel(tunnel, of: exchange, for: requester)
+    }
+
+    /// A rule may name the server, and is not asked.
+    private func takeNote() {
+        let challenger = destination.challenger
+        let host = challenger.host
+        guard let rule = exchange.policy.rules.ruleOverTLS(host: host.span, port: challenger.port) else { return }
+        let tunnel = UnseenTunnel(to: challenger.origin, by: rule)
+        exchange.record.details = tunnel.sentence
+        let journal = requester.shared.challenges.journal
+        if let report = tunnel.note(in: journal, at: requester.loop.epochMilliseconds) {
+            requester.shared.report(report)
+        }
     }
 }

@@ -72,6 +72,9 @@ extension ChallengePredicate {
 }
 
 extension Configuration.Challenge {
+    /// Whether it is not for any host whatever.
+    var namesHosts: Bool { !hosts.isEmpty && !hosts.contains { $0.form == .any } }
+
     /// What a predicate that does not hold wants, and what there is in its place.
     fileprivate func wish(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {
         let server = query.isProxy ? "parent" : "origin"
@@ -117,4 +120,15 @@ extension HostPattern {
     }
 
     private static let loopback = ["localhost", "127.0.0.1", "::1"]
+}
+
+extension RuleSet {
+    /// The first rule that names that host, and could answer a challenge of an origin there over TLS, or would cancel.
+    public func ruleOverTLS(host: Span<UInt8>, port: UInt16) -> RuleReference? {
+        firstBeforeChallenge(host, port) { number in
+            let rule = matchers[number].rule
+            return rule.actsOnChallenge && rule.isSecure != false && rule.namesHosts
+                && (rule.protocols.isEmpty || rule.protocols.contains(.https))
+        }.map { matchers[$0].rule.rule }
+    }
 }

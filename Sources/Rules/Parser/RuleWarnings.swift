@@ -17,6 +17,7 @@ struct RuleWarnings: BlockReader {
             let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
+            if index < Self.compared { warnOfUnseen(rule, source) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLesson(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
@@ -93,6 +94,29 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: node.name.range,
             "over http, Basic sends a password that is learned in clear: say 'secure yes', or 'protocol' if it may")
+    }
+
+    /// A rule that can only be about what clients say in tunnels, which nobody looks into.
+    private func warnOfUnseen(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+        guard rule.isUse, rule.actsOnChallenge, rule.isProxy != true, rule.namesHosts,
+            let cause = causeOfTLS(rule, source), let host = rule.hosts.first(where: { !isSeen($0) })
+        else { return }
+        log.report(.warning, at: cause, "no route looks into \(host): say 'intercept' or 'upgrade'")
+    }
+
+    /// The predicate that keeps the rule from http in clear; nil where none does.
+    private func causeOfTLS(_ rule: Configuration.Challenge, _ source: ChallengeSource) -> SourceRange? {
+        if rule.protocols == [.https] { return source.said(.protocol)?.name.range }
+        if let ports = rule.ports?.ranges, ports == [443...443] { return source.said(.port)?.name.range }
+        let hidesInClear = rule.effectiveMethods.methods.contains { !$0.revealsCredential }
+        return rule.isSecure == true && !hidesInClear ? source.said(.secure)?.name.range : nil
+    }
+
+    /// Whether a route may look into tunnels to such a host, or speak TLS with it for clients that do not.
+    private func isSeen(_ host: HostPattern) -> Bool {
+        configuration.routes.prefix(Self.compared).contains {
+            ($0.action == .intercept || $0.upgrade != nil) && $0.host.mayOverlap(host)
+        } || configuration.routes.count > Self.compared
     }
 
     private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {

@@ -212,4 +212,32 @@ struct UnansweredConversations {
             report *challenge "h" { host h; port 80; realm "x"; authorization replace; use a }*
             """)
     }
+
+    @Test func `a tunnel to a host that a rule names is told to the operator once, and to the log each time`() async {
+        await play(
+            rules: """
+                \(Self.credential)
+                challenge "any" { method ntlm; use a }
+                challenge "ci" { host ci.example; use a }
+                """,
+            """
+            >> CONNECT ci.example:443 HTTP/1.1
+            << connect ci.example:443
+            << HTTP/1.1 200 Connection established
+            report no route looks into the tunnel to ci.example:443, and rule "ci" is not asked; to have its challenges answered: route ci.example { intercept }
+            server >> close
+            client << end
+            client >> close
+            log CONNECT ci.example:443 200
+                details: no route looks into the tunnel to ci.example:443, and rule "ci" is not asked
+            client 2 >> CONNECT elsewhere.test:443 HTTP/1.1
+            << connect elsewhere.test:443
+            client 2 << HTTP/1.1 200 Connection established
+            server 2 >> close
+            client 2 << end
+            client 2 >> close
+            log CONNECT elsewhere.test:443 200
+                details: -
+            """)
+    }
 }

@@ -1,0 +1,38 @@
+import Authentication
+import Model
+import Rules
+
+/// A tunnel that nobody looks into, to a server that a rule would answer.
+public struct UnseenTunnel {
+    public let origin: Origin
+    public let rule: RuleReference
+
+    public init(to origin: Origin, by rule: RuleReference) {
+        self.origin = origin
+        self.rule = rule
+    }
+
+    /// For the log line, and once for the operator.
+    public var sentence: String {
+        JournalText.printable(
+            "no route looks into the tunnel to \(place), and rule \(rule.title) is not asked", longest: 512)
+    }
+
+    private var place: String { "\(origin.host):\(origin.port)" }
+
+    private var suggestion: String? {
+        (try? HostPattern(origin.host)).map { "route \($0) { intercept }" }
+    }
+
+    /// Writes it into the journal.
+    /// - Returns: the line for the operator; nil where there was one before.
+    public func note(in journal: ChallengeJournal, at now: Int) -> String? {
+        let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .default)
+        var entry = JournalEntry(JournalEntry.Key(space, scheme: ""), .unseen, at: now)
+        entry.reason = sentence
+        entry.rule = "\(rule)"
+        entry.suggestion = suggestion
+        guard journal.put([entry]) else { return nil }
+        return sentence + (suggestion.map { "; to have its challenges answered: \($0)" } ?? "")
+    }
+}

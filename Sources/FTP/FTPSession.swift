@@ -121,8 +121,8 @@ public final class FTPSession {
         case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR: return .cancelled
         case CURLE_LOGIN_DENIED:
             guard let reply else { return .broken(text) }
-            // 430 is about the user. Any other 4xx, such as 421, is about the server.
-            return reply.code >= 500 || reply.code == 430 ? .loginRefused(reply) : .refused(reply)
+            // 430 is widespread, though not in RFC 959. Other replies, such as 421 and "500 OOPS", are about the server.
+            return [430, 530].contains(reply.code) ? .loginRefused(reply) : .loginFailed(reply)
         default:
             if let reply, reply.code >= 400 { return .refused(reply) }
             return .broken(text)
@@ -294,6 +294,8 @@ public enum FTPError: Error, Equatable, Sendable {
     case unspeakable
     /// The server does not take this user with this password.
     case loginRefused(FTPReply)
+    /// The server came to no verdict about the login.
+    case loginFailed(FTPReply)
     /// The server says no, for now (4xx) or for good (5xx).
     case refused(FTPReply)
     case unreachable

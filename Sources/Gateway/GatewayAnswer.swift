@@ -93,6 +93,12 @@ final class GatewayAnswer {
             field: ("WWW-Authenticate", "Basic realm=\"\(GatewayVisit.realm)\", charset=\"UTF-8\""))
     }
 
+    /// The server failed before it came to the file.
+    public func fail(_ reply: FTPReply) {
+        let status = (400..<500).contains(reply.code) ? Status.serviceUnavailable : .badGateway
+        say(status, "the FTP server says: \(reply)")
+    }
+
     /// The server said no.
     public func refuse(_ reply: FTPReply, isUpload: Bool) {
         say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")

@@ -65,6 +65,7 @@ struct GatewayVisit: Sendable {
         switch error {
         case _ where distrust != nil: outcome.refusal = distrust
         case .loginRefused(let reply): answer.challenge("the FTP server refused the login: \(reply)")
+        case .loginFailed(let reply): answer.fail(reply)
         case .refused(let reply): answer.refuse(reply, isUpload: request.head.method == .put)
         default: outcome.refusal = Refusal(error, of: server)
         }

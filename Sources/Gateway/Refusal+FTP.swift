@@ -19,7 +19,7 @@ extension Refusal {
         case .insecure(let text):
             self.init(.badGateway, .tlsProtocolError, "\(place) offers TLS, which came to nothing (\(text))")
         case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(place) failed (\(text))")
-        case .loginRefused, .refused, .cancelled: return nil
+        case .loginRefused, .loginFailed, .refused, .cancelled: return nil
         }
     }
 }

@@ -68,6 +68,68 @@ struct FTPOddityTests {
         }
     }
 
+    @Test func `only 530 and 430 refuse a password`() throws {
+        let data = try RecordingOrigin { try $0.wire.send("hello") }
+        let failure = Mutex(String?("500 OOPS: priv_sock_get_result"))
+        let logins = Mutex(0)
+        let server = try server { command, connection in
+            if command.hasPrefix("PASS") {
+                logins.withLock { $0 += 1 }
+                return failure.withLock { $0 } ?? "230 welcome"
+            }
+            if command == "PASV" { return "227 go to (127,0,0,1,\(data.port / 256),\(data.port % 256))" }
+            return command.hasPrefix("RETR") ? "150 coming\r\n226 done" : nil
+        }
+        try AttacheProcess.running(Self.rules) { proxy throws in
+            let url = "ftp://127.0.0.1:\(server.port)/file"
+            for (reply, status) in [
+                ("500 OOPS: priv_sock_get_result", 502), ("550 no home", 502), ("332 and the account?", 502),
+                ("421 the directory is away", 503), ("450 not now", 503),
+            ] {
+                failure.withLock { $0 = reply }
+                for upload in [[], ["--data-binary", "content", "-X", "PUT"]] {
+                    logins.withLock { $0 = 0 }
+                    let failed = try Curl.fetch(url, ["-x", proxy.address] + upload)
+                    #expect(failed.status == status, "\(reply): \(failed)")
+                    #expect(failed.text == "the FTP server says: \(reply)\n")
+                    #expect(logins.withLock { $0 } == 1, "\(reply)")
+                }
+            }
+            failure.withLock { $0 = nil }
+            #expect(try proxy.get(url).text == "hello")
+            for reply in ["430 wrong", "530 wrong"] {
+                try proxy.replace("password", with: "another \(reply)\n")
+                failure.withLock { $0 = reply }
+                let isRefused = try Wait.until { try proxy.get(url).status == 401 }
+                #expect(isRefused)
+            }
+        }
+    }
+
+    @Test func `a server that is silent or gone after the password has refused nothing`() throws {
+        let data = try RecordingOrigin { try $0.wire.send("hello") }
+        let step = Mutex(0)
+        let server = try server { command, connection in
+            if command.hasPrefix("PASS") {
+                switch step.withLock({ $0 }) {
+                case 0: throw Wire.Failure.closed
+                case 1: _ = try connection.wire.readToEnd()
+                default: return "230 welcome"
+                }
+            }
+            if command == "PASV" { return "227 go to (127,0,0,1,\(data.port / 256),\(data.port % 256))" }
+            return command.hasPrefix("RETR") ? "150 coming\r\n226 done" : nil
+        }
+        try AttacheProcess.running(Self.rules) { proxy throws in
+            let url = "ftp://127.0.0.1:\(server.port)/file"
+            #expect(try proxy.get(url).status == 502)
+            step.withLock { $0 = 1 }
+            #expect(try proxy.get(url).status == 504)
+            step.withLock { $0 = 2 }
+            #expect(try proxy.get(url).text == "hello")
+        }
+    }
+
     @Test func `a file that stops in the middle does not look whole`() throws {
         let data = try RecordingOrigin { connection in
             try connection.wire.send("hel")

@@ -9,15 +9,22 @@ extension ChallengeContext {
     /// Writes into the journal that a challenge was answered.
     func noteAnswer(_ answer: Answer) {
         guard let challenge = answer.challenge else { return }
-        var entry = JournalEntry(
-            JournalEntry.Key(answer.space, scheme: challenge.scheme), .answered, at: loop.epochMilliseconds)
+        let now = loop.epochMilliseconds
+        if let latest = challenger.latestNote, latest.covers(answer, by: policy.rules), latest.note.add(at: now) {
+            request.record.challenge = latest.note.challenge
+            return
+        }
+        var entry = JournalEntry(JournalEntry.Key(answer.space, scheme: challenge.scheme), .answered, at: now)
         entry.lines = [JournalText.printable("\(challenge)", longest: 512)]
         let rule = delegate.rule(for: answer.space, failures: 0)
         entry.rule = rule.rule.map { JournalText.printable("\($0)") }
         entry.disposition = rule.answer.words
         entry.credential = answer.credential.version.name
-        state.journal.put([entry])
-        request.record.challenge = ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm)
+        let note = AnsweredNote(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
+        state.journal.put([entry], counting: note)
+        challenger.latestNote = LatestNote(
+            space: answer.space, version: answer.credential.version, rules: policy.rules, note: note)
+        request.record.challenge = note.challenge
     }
 }
 

@@ -17,13 +17,16 @@ public final class ChallengeJournal: Sendable {
 
         mutating func put(_ record: Record) {
             number += 1
+            if let former = records[record.entry.key]?.note, former !== record.note { former.end() }
             records[record.entry.key] = record
             records[record.entry.key]?.number = number
         }
 
         mutating func removeOldest(where condition: (JournalEntry.Key) -> Bool) {
-            let oldest = records.values.filter { condition($0.entry.key) }.min { $0.number < $1.number }
-            if let oldest { records[oldest.entry.key] = nil }
+            let oldest = records.values.filter { condition($0.entry.key) }.min { $0.age < $1.age }
+            guard let oldest else { return }
+            oldest.note?.end()
+            records[oldest.entry.key] = nil
         }
     }
 
@@ -31,7 +34,19 @@ public final class ChallengeJournal: Sendable {
         var entry: JournalEntry
         /// Under which the entry was made; nil for an answered one.
         var circumstances: UnansweredResponse.Circumstances?
+        /// Counts further answers; nil where there was none.
+        var note: AnsweredNote?
         var number: UInt64 = 0
+
+        /// With all that was counted.
+        var current: JournalEntry {
+            var current = entry
+            note?.count(in: &current)
+            return current
+        }
+
+        /// Less is longer unseen.
+        var age: (time: Int, number: UInt64) { (current.last, number) }
     }
 
     /// - Parameter capacity: spaces; beyond it the longest unseen is forgotten.
@@ -55,20 +70,25 @@ public final class ChallengeJournal: Sendable {
         }
     }
 
-    /// - Parameter circumstances: under which nobody answered; nil: somebody did.
+    /// - Parameters:
+    ///   - circumstances: under which nobody answered; nil: somebody did.
+    ///   - note: counts further answers.
     /// - Returns: whether a space among them is news: it was not there, and no other of its server had to go for it.
     @discardableResult
-    func put(_ entries: [JournalEntry], under circumstances: UnansweredResponse.Circumstances? = nil) -> Bool {
+    func put(
+        _ entries: [JournalEntry], under circumstances: UnansweredResponse.Circumstances? = nil,
+        counting note: AnsweredNote? = nil
+    ) -> Bool {
         state.withLock { state in
             var isNews = false
             for var entry in entries {
-                if let known = state.records[entry.key]?.entry {
+                if let known = state.records[entry.key]?.current {
                     entry.first = known.first
                     entry.count += known.count
                 } else if makeRoom(for: entry.key.space.origin, in: &state) {
                     isNews = true
                 }
-                state.put(Record(entry: entry, circumstances: circumstances))
+                state.put(Record(entry: entry, circumstances: circumstances, note: note))
             }
             return isNews
         }
@@ -87,6 +107,6 @@ public final class ChallengeJournal: Sendable {
 
     /// The one seen last comes first.
     public var entries: [JournalEntry] {
-        state.withLock { $0.records.values.sorted { $0.number > $1.number }.map(\.entry) }
+        state.withLock { $0.records.values.sorted { $0.age > $1.age }.map(\.current) }
     }
 }

@@ -39,6 +39,8 @@ public final class Challenger {
     private var kept = (isKnown: false, generation: 0)
     /// The answer that was found last without waiting.
     var latestAnswer: LatestAnswer?
+    /// The journal's word on the challenge that was answered last.
+    var latestNote: LatestNote?
 
     /// - Parameter mayHaveCredentials: false for one that nobody vouches for.
     public init(_ origin: Origin, title: String, mayHaveCredentials: Bool = true) {

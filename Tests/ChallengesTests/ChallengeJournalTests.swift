@@ -1,5 +1,6 @@
 import Authentication
 import Model
+import Telemetry
 import Testing
 
 @testable import Challenges
@@ -29,6 +30,23 @@ struct ChallengeJournalTests {
         journal.put([Self.entry("x", host: "a")])
         journal.put([Self.entry("x", host: "c")])
         #expect(journal.entries.map(\.key.space.host) == ["c", "a"])
+    }
+
+    @Test func `further answers are counted until the entry is another one`() {
+        let journal = ChallengeJournal(capacity: 2)
+        let note = AnsweredNote(ChallengeRecord(schemes: "basic", realm: "x"), at: 1)
+        journal.put([Self.entry("x", .answered, at: 1)], counting: note)
+        journal.put([Self.entry("y", at: 2)])
+        #expect(note.add(at: 3))
+        #expect(journal.entries.map(\.count) == [2, 1])
+        #expect(journal.entries.map(\.last) == [3, 2])
+        // It is not the longest unseen, though it was written first.
+        journal.put([Self.entry("z", at: 4)])
+        #expect(journal.entries.map(\.key.space.realm) == ["z", "x"])
+        journal.put([Self.entry("x", .passed, at: 5)])
+        #expect(!note.add(at: 6))
+        #expect(journal.entries.first?.count == 3)
+        #expect(journal.entries.first?.first == 1)
     }
 
     @Test func `a server with a new realm each time drives no other out, and is news only at first`() {

@@ -1,6 +1,8 @@
 import Authentication
 import Bytes
+import IO
 import Model
+import Telemetry
 
 /// Makes one request ready to go out with an answer: behind other requests that would answer with the same version of a
 /// credential while that is not proven, and where the answer belongs to a session, with one.
@@ -13,6 +15,10 @@ struct AnswerPreparation {
         case awaits(ChallengeWork)
         case unmade(AuthenticationError)
         case unanswerable(PassReason)
+        /// Its credential is known to be refused.
+        ///
+        /// - Parameter pause: milliseconds until it is tried again; nil: not before its value is set anew.
+        case parked(pause: Int?)
         /// The request can go out again, with a session that it has just begun for this answer.
         case loggedIn(Answer)
         /// The server took the login for a wrong one.
@@ -22,10 +28,17 @@ struct AnswerPreparation {
     }
 
     let performer: AnswerPerformer
-    let context: ChallengeContext
+    private let context: ChallengeContext
     var turn = ChallengeTurn()
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
+    /// The parked version that this request tries again.
+    private var trial: ParkedCredentials.Entry?
+
+    init(_ performer: AnswerPerformer, in context: ChallengeContext) {
+        self.performer = performer
+        self.context = context
+    }
 
     /// The answer is that from now on.
     func take(_ prepared: PreparedAnswer) {
@@ -41,6 +54,7 @@ struct AnswerPreparation {
         case .login(nil)?: return beginSession(for: answer, after: nil)
         case .login(let error?)?: return unmade(error)
         case .sessionVerdict?, .session?: return beginSession(for: answer, after: outcome)
+        case .trial?: break
         case .verdict(let outcome)?:
             guard turn.hearVerdict(outcome) else {
                 return .unanswerable(.undecided(credential: answer.credential.version.name))
@@ -53,7 +67,7 @@ struct AnswerPreparation {
                 return .awaits(.verdict(waiter))
             }
         }
-        if let reason = context.parked(answer) { return .unanswerable(reason) }
+        if let held = hold(answer, outcome) { return held }
         let target = context.request.target
         do throws(AuthenticationError) {
             if let known = context.spaces.authenticator(for: answer) {
@@ -71,8 +85,29 @@ struct AnswerPreparation {
     ///
     /// - Parameter outcome: as above.
     mutating func renew(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
-        if let reason = context.parked(answer) { return .unanswerable(reason) }
+        if let held = hold(answer, outcome) { return held }
         return beginSession(for: answer, after: outcome)
+    }
+
+    /// Keeps an answer back whose credential is parked, unless this request is the one that tries it again.
+    /// - Returns: nil where it may go out.
+    private mutating func hold(_ answer: Answer, _ outcome: ChallengeWork.Outcome?) -> Readiness? {
+        let entry = ParkedCredentials.Entry(space: answer.space, version: answer.credential.version)
+        if trial == entry { return nil }
+        if case .trial(let isOurs)? = outcome {
+            if isOurs { trial = entry }
+            return isOurs ? nil : parked(until: nil)
+        }
+        switch context.standing(of: answer) {
+        case .free: return nil
+        case .parked(let nextTry): return parked(until: nextTry)
+        case .due(let term): return .awaits(.trial(entry, term, retry: context.retry(answer)))
+        }
+    }
+
+    private func parked(until nextTry: Int?) -> Readiness {
+        context.metrics.add(to: .credentialsParked)
+        return .parked(pause: nextTry.map { max(0, $0 - context.loop.epochMilliseconds) })
     }
 
     private func unmade(_ error: AuthenticationError) -> Readiness {
@@ -100,7 +135,7 @@ struct AnswerPreparation {
             }
         }
         if login.session.isOpen { return .ready }
-        if let reason = context.parked(answer) { return .unanswerable(reason) }
+        if let held = hold(answer, outcome) { return held }
         guard !turn.hasWaitedInVain else { return noSession(for: answer, "another request has just tried") }
         if let lease = turn.lease { context.request.presence.beginLogin(lease) }
         return .awaits(.session(answer))
@@ -110,7 +145,6 @@ struct AnswerPreparation {
         switch outcome {
         case .loggedIn?: return .loggedIn(answer)
         case .refused?:
-            context.spaces.forget(answer.credential.version, for: answer.space)
             return .refused
         case .failed(let error)?:
             let origin = context.challenger.origin

@@ -13,8 +13,19 @@ public struct AnswerSource {
         /// The target was last seen to ask for none.
         case open
         /// There is an answer once the credential has been exchanged for a token in that space.
-        case awaitsToken(Credential, ProtectionSpace)
+        case awaitsToken(WantedToken)
         case unknown
+    }
+
+    /// A token that is to be had for a credential. Apart, so that a finding, which most requests make, is a few words.
+    public final class WantedToken {
+        let credential: Credential
+        let space: ProtectionSpace
+
+        init(for credential: Credential, in space: ProtectionSpace) {
+            self.credential = credential
+            self.space = space
+        }
     }
 
     public let delegate: RuleDelegate
@@ -60,7 +71,7 @@ public struct AnswerSource {
         }
         guard let named = credential(rule, for: space.space) else { return .unknown }
         guard let credential = token ?? state.current(named, at: loop.epochMilliseconds) else {
-            return .awaitsToken(named, space.space)
+            return .awaitsToken(WantedToken(for: named, in: space.space))
         }
         if let answer = answer(in: space, of: known, to: target, by: rule, with: credential, holdsLogin) {
             remember(answer, in: space, of: known, by: rule, as: generation)
@@ -135,7 +146,8 @@ public struct AnswerSource {
         let method = space.space.authenticationMethod
         switch method {
         case .bearer where credential.token != nil: guard space.knows(credential.version.name) else { return nil }
-        case .basic: guard space.hasAccepted(credential.version) else { return nil }
+        case .basic:
+            guard space.hasAccepted(credential.version), !space.hasWithdrawn(credential.version) else { return nil }
         default: return nil
         }
         let realm = space.space.realm.map { HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8)) }
@@ -153,7 +165,9 @@ public struct AnswerSource {
     /// The credential that the rules give this client there.
     private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
-        case .use(let names): try? policy.credentials.credential(named: delegate.choice(among: names, for: space))
+        case .use(let names):
+            try? policy.credentials.credential(
+                named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds))
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
         case .reject, .cancel, .trust: nil
@@ -168,6 +182,23 @@ public struct AnswerSource {
         if let ofSession { return ofSession }
         if let learning, let proven = learning.proven(for: space) { return proven }
         return state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+    }
+
+    /// The value of the credential that was answered with.
+    ///
+    /// - Parameter isFresh: whether the rule file's credentials have just been read.
+    /// - Returns: nil where they have to be read first.
+    public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
+        let (version, space) = (answer.credential.version, answer.space)
+        if let named = try? policy.credentials.credential(named: version.name) {
+            if named.grant != nil { return .fetched }
+            if named.version != version { return .newer(named) }
+            return isFresh ? .unchanged : nil
+        }
+        let stored =
+            state.storage.defaultCredential(for: space) ?? space.general.flatMap(state.storage.defaultCredential)
+        guard let stored, stored.user != nil, stored.user == answer.credential.user else { return .unchanged }
+        return stored.version == version ? .unchanged : .newer(stored)
     }
 
     /// Whether processes to come will have the credential too: the rule file names it, or it is stored.

@@ -85,14 +85,19 @@ public final class ChallengeContext {
         ).offers
     }
 
-    /// Why the answer is not sent: nobody sends a version that was refused, whoever found that out. Nil: it may be sent.
-    public func parked(_ answer: Answer) -> PassReason? {
-        let (version, known) = (answer.credential.version, spaces.parked)
-        guard known.contains(version, for: answer.space) || known.contains(version, at: challenger.sharesAccountsWith)
-        else { return nil }
-        metrics.add(to: .credentialsParked)
-        return .parked(credential: version.name)
+    /// What may be done with an answer: nobody sends a version that was refused, whoever found that out, before its time.
+    public func standing(of answer: Answer) -> ParkedCredentials.Standing {
+        let (version, target, now) = (answer.credential.version, request.target, loop.epochMilliseconds)
+        let standing =
+            spaces.parked.contains(version, at: challenger.sharesAccountsWith)
+            ? .parked(nextTry: nil) : spaces.parked.standing(of: version, in: answer.space, at: now)
+        if standing != .free { return standing }
+        let doubtEnd = spaces.endOfDoubt(about: version, in: answer.space, at: target.readable, now: now)
+        return doubtEnd.map { .parked(nextTry: $0) } ?? .free
     }
+
+    /// How long a version that was accepted before is parked, from one refusal to the next; milliseconds.
+    func retry(_ answer: Answer) -> [Int] { delegate.rule(for: answer.space, failures: 0).retry }
 
     /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {

@@ -13,16 +13,6 @@ import Telemetry
 /// Carries out the steps of `ChallengeTask`: asks the rules and the storage, tells of a refusal, waits for other requests.
 /// `prepare` and `judge` go as far as they can without waiting; `performWork` does the work that they wait for.
 public final class ChallengeLoop {
-    /// The decision about a response.
-    public enum Verdict {
-        /// The client gets it; with a word in `Proxy-Status` where the challenge was ours to answer and was not, or where
-        /// the origin's proof could not be checked.
-        case pass(note: String?)
-        /// The request goes out again, with the answer that `authorize` appends.
-        case again
-        case cancel(ChallengeFailure)
-    }
-
     /// How far the judging of a response came.
     private enum Stage {
         /// Nothing of the response was looked at. Becomes `.meeting` with a challenge.
@@ -44,8 +34,7 @@ public final class ChallengeLoop {
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
         self.context = context
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
-        preparation = AnswerPreparation(
-            performer: AnswerPerformer(known?.state ?? .none, in: context), context: context)
+        preparation = AnswerPreparation(AnswerPerformer(known?.state ?? .none, in: context), in: context)
     }
 
     private var performer: AnswerPerformer { preparation.performer }
@@ -77,7 +66,7 @@ public final class ChallengeLoop {
         switch finding ?? find(with: token) {
         case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
         case .open: break
-        case .awaitsToken(let credential, let space) where mayFetch: work = .token(credential, space)
+        case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
         case .awaitsToken, .unknown:
             if request.isOwn { break }
             let waiter = preparation.turn.seekNews(of: challenger.origin, target: request.target, in: context.spaces)
@@ -156,7 +145,7 @@ public final class ChallengeLoop {
 
     /// Judges a response's head.
     /// - Returns: nil where work is to be done first.
-    public func judge() -> Verdict? {
+    public func judge() -> ChallengeVerdict? {
         if work != nil { return nil }
         while true {
             let verdict =
@@ -164,16 +153,13 @@ public final class ChallengeLoop {
                 case .arrived: look(after: outcome.take())
                 case .meeting(let round, let action): carryOut(action, round, after: outcome.take())
                 }
-            if let verdict {
-                stage = .arrived
-                return verdict
-            }
-            if work != nil { return nil }
+            if verdict != nil { stage = .arrived }
+            if verdict != nil || work != nil { return verdict }
         }
     }
 
     /// As above, for a task, which can wait.
-    public func judged() async -> Verdict {
+    public func judged() async -> ChallengeVerdict {
         while true {
             if let verdict = judge() { return verdict }
             await performWork()
@@ -183,7 +169,7 @@ public final class ChallengeLoop {
     private var isChallenge: Bool { response.status == challenger.fields.status }
 
     /// Tells a challenge from other responses, which are judged.
-    private func look(after outcome: ChallengeWork.Outcome?) -> Verdict? {
+    private func look(after outcome: ChallengeWork.Outcome?) -> ChallengeVerdict? {
         switch outcome {
         case .page(isLogin: true)?:
             meetChallenges(onLoginPage: true)
@@ -209,7 +195,7 @@ public final class ChallengeLoop {
     }
 
     /// Judges a response whose body the proof covers.
-    private func accept(_ digest: BodyDigest) -> Verdict {
+    private func accept(_ digest: BodyDigest) -> ChallengeVerdict {
         switch digest {
         case .whole(let digest): return accept(performer.proof(bodyDigest: digest))
         case .tooLarge:
@@ -219,7 +205,7 @@ public final class ChallengeLoop {
         }
     }
 
-    private func accept(_ proof: Acceptance?) -> Verdict {
+    private func accept(_ proof: Acceptance?) -> ChallengeVerdict {
         let (spaces, target) = (context.spaces, request.target)
         if proof == .ignored {
             spaces.markOpen(challenger.origin, target: target.readable)
@@ -242,17 +228,18 @@ public final class ChallengeLoop {
         }
         if proof == .mismatch { return fail(.unproven(accepted, by: challenger)) }
         if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
+        spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
         settle(.accepted)
         return .pass(note: performer.missingScope)
     }
 
-    private func fail(_ failure: ChallengeFailure) -> Verdict {
+    private func fail(_ failure: ChallengeFailure) -> ChallengeVerdict {
         settle(.unanswered)
         return .cancel(failure)
     }
 
     /// A request whose client has left is broken off, which is no verdict: the next that waits leads.
-    private func settle(_ verdict: Authentication.Verdict) {
+    private func settle(_ verdict: Verdict) {
         preparation.turn.settle(
             verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
     }
@@ -268,7 +255,7 @@ public final class ChallengeLoop {
             offers: context.offers(in: challenges, failures: task.failureCount), isLoginPage: isLoginPage)
         let refusal = countTrouble() ?? refusal(by: challenges)
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
-        if performer.answer != nil { preparation.isDoubted = true }
+        if performer.answer != nil, refusal != .renewed { preparation.isDoubted = true }
         if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
         stage = .meeting(
             round,
@@ -280,15 +267,18 @@ public final class ChallengeLoop {
     /// - Returns: as above; nil also where another action follows.
     private func carryOut(
         _ action: ChallengeTask.Action, _ round: Round, after outcome: ChallengeWork.Outcome?
-    ) -> Verdict? {
+    ) -> ChallengeVerdict? {
         var next: ChallengeTask.Action?
         switch action {
         case .lookUpDefault(let space): next = task.foundDefault(context.source.kept(for: space))
         case .ask(let challenge): next = ask(challenge, after: outcome)
+        case .reread(let answer): next = reread(answer, after: outcome)
         case .park(let answer):
-            context.state.refuse(
-                answer.credential, for: answer.space, of: context.delegate.client, countedBy: context.metrics,
+            let refusal = DefiniteRefusal(
+                of: answer.credential, in: answer.space, at: request.target, retry: context.retry(answer),
                 because: trouble.refusal(of: answer, by: challenger))
+            context.state.refuse(
+                refusal, of: context.delegate.client, countedBy: context.metrics, at: context.loop.epochMilliseconds)
             next = task.parked()
         case .answer(let answer): next = goOn(to: preparation.begin(answer, after: outcome), round)
         case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
@@ -333,13 +323,22 @@ public final class ChallengeLoop {
         return refusal
     }
 
-    private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> Verdict {
+    private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> ChallengeVerdict {
         if let sentence = trouble.sentence(instead: reason, of: challenger) {
             return .cancel(ChallengeFailure(unanswered: sentence))
         }
         let note = trouble.note(on: reason)
         if isLoginPage, let note { request.record.details = note }
         return .pass(note: note)
+    }
+
+    /// - Returns: nil where work is to be done first.
+    private func reread(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> ChallengeTask.Action? {
+        var isFresh = false
+        if case .credentials? = outcome { isFresh = true }
+        if let value = context.source.reread(answer, isFresh: isFresh) { return task.reread(value) }
+        work = .credentials
+        return nil
     }
 
     /// - Returns: nil where work is to be done first.
@@ -360,7 +359,7 @@ public final class ChallengeLoop {
                 return nil
             }
         }
-        let answer = context.delegate.decide(challenge, by: rule)
+        let answer = context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
         request.record.note(answer.rule.rule, about: challenger)
         if let error = answer.trouble {
             request.record.details = "\(error)"
@@ -386,6 +385,7 @@ public final class ChallengeLoop {
             guard let refusal = countTrouble() else { return task.unanswerable(.unanswerable(error)) }
             return task.challenged(round.response, offers: round.offers, refusal: refusal)
         case .unanswerable(let reason): return task.unanswerable(reason)
+        case .parked(let pause): return task.heldBack(round.response, offers: round.offers, for: pause)
         case .loggedIn(let answer):
             // A request that waits for a session that was good before need not wait for this request as well.
             if answer.challenge == nil { settle(.accepted) }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Credentials
 import IO
 import Rules
@@ -64,15 +65,23 @@ public final class ChallengeState: Sendable {
 
     /// A server has definitely refused a credential: from now on nobody sends this version there, until its value changes.
     ///
-    /// - Parameter reason: the predicate of the operator's line; nil: that the space's host refused it.
+    /// - Parameter now: milliseconds since 1970.
     public func refuse(
-        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, countedBy metrics: Metrics,
-        because reason: String? = nil
+        _ refusal: DefiniteRefusal, of client: ClientIdentity, countedBy metrics: Metrics, at now: Int
     ) {
-        if spaces.refuse(credential.version, for: space) {
+        let (credential, space) = (refusal.credential, refusal.space)
+        let term: ParkedCredentials.Term?
+        if let target = refusal.target {
+            term = spaces.refuse(
+                credential.version, for: space, at: target.readable, retry: refusal.retry, now: now)
+        } else {
+            term = spaces.refuse(credential.version, for: space, retry: refusal.retry, now: now)
+        }
+        if let term, term.retries == 0 {
+            let end = term.nextTry.map { "for \(max(1, ($0 - now) / 1000)) seconds, and then tried by one request" }
             report(
-                "\(credential) \(reason ?? "was refused by \(space.host):\(space.port)") and is not sent again until its "
-                    + "value changes")
+                "\(credential) \(refusal.reason ?? "was refused by \(space.host):\(space.port)") and is not sent again "
+                    + (end ?? "until its value changes"))
         }
         sessionCredentials.remove(credential.version, for: space, of: client)
         metrics.add(to: .credentialsRefused)
@@ -95,5 +104,28 @@ public final class ChallengeState: Sendable {
     /// From now on tells `observer` what each refresh found, in place of the one before.
     public func onRefresh(_ observer: @escaping @Sendable (ConfiguredCredentials.Refresh) -> Void) {
         self.observer.withLock { $0 = observer }
+    }
+}
+
+/// A server's verdict on a credential.
+public struct DefiniteRefusal {
+    let credential: Credential
+    let space: ProtectionSpace
+    /// Of the request, where the server may have refused that.
+    let target: ByteBuffer?
+    /// How long a version that was accepted before is parked, as `ParkedCredentials.park`.
+    let retry: [Int]
+    /// The predicate of the operator's line; nil: that the space's host refused it.
+    let reason: String?
+
+    public init(
+        of credential: Credential, in space: ProtectionSpace, at target: ByteBuffer? = nil, retry: [Int],
+        because reason: String? = nil
+    ) {
+        self.credential = credential
+        self.space = space
+        self.target = target
+        self.retry = retry
+        self.reason = reason
     }
 }

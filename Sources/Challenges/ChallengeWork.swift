@@ -10,7 +10,7 @@ enum ChallengeWork {
     /// The first request to the origin comes to an end.
     case news(Waiter)
     /// The credential is exchanged for a token, so that there is an answer to give unasked.
-    case token(Credential, ProtectionSpace)
+    case token(AnswerSource.WantedToken)
 
     // Behind its response:
 
@@ -22,6 +22,8 @@ enum ChallengeWork {
     case credentials
     /// The decision's credential is exchanged for a token.
     case exchange(Decision, AuthenticationChallenge)
+    /// This request is found to be the one of all that tries a parked version again.
+    case trial(ParkedCredentials.Entry, ParkedCredentials.Term, retry: [Int])
     /// The verdict comes on the request that is judged for all who would answer so.
     case verdict(Waiter)
     /// The login of a connection gets a ticket, or whatever else it needs.
@@ -40,6 +42,7 @@ enum ChallengeWork {
         case digest(BodyDigest)
         case credentials
         case exchange(Result<Decision, MissingToken>, reason: String)
+        case trial(isOurs: Bool)
         case verdict(Waiter.Outcome)
         case login(AuthenticationError?)
         case sessionVerdict(Waiter.Outcome)
@@ -56,9 +59,9 @@ enum ChallengeWork {
         case .news(let waiter):
             let end = context.request.waiting.end(on: context.loop)
             return .news(await waiter.news(until: end, on: context.loop))
-        case .token(let credential, let space):
+        case .token(let wanted):
             // Without one the request goes out, and is challenged.
-            return .token(try? await context.tokens.token(for: credential, in: space, besides: nil))
+            return .token(try? await context.tokens.token(for: wanted.credential, in: wanted.space, besides: nil))
         case .page(let pages): return .page(isLogin: await recognise(on: pages, performer))
         case .digest(let algorithm): return .digest(await context.response.digestBody(algorithm))
         case .credentials:
@@ -70,6 +73,9 @@ enum ChallengeWork {
                 let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
+        case .trial(let entry, let term, let retry):
+            let now = context.loop.epochMilliseconds
+            return .trial(isOurs: await context.spaces.parked.claim(entry, seen: term, retry: retry, at: now))
         case .verdict(let waiter): return .verdict(await waiter.verdict(within: patience, on: context.loop))
         case .login:
             do throws(AuthenticationError) {

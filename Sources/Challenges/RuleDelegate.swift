@@ -38,11 +38,21 @@ public struct RuleDelegate {
         return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
     }
 
-    /// Of the credentials that a rule names, the first that is not parked for the space; where all are, the last.
-    func choice(among names: [String], for space: ProtectionSpace) -> String {
+    /// Of the credentials that a rule names, the first that is not parked for the space, or is to be tried again there; where
+    /// all are, the last.
+    ///
+    /// - Parameters:
+    ///   - refused: versions that are not chosen.
+    ///   - now: milliseconds since 1970.
+    func choice(
+        among names: [String], for space: ProtectionSpace, besides refused: [CredentialVersion] = [],
+        at now: @autoclosure () -> Int
+    ) -> String {
         let chosen = names.dropLast().first { name in
             guard let known = try? policy.credentials.credential(named: name) else { return true }
-            return !state.spaces.parked.contains(known.version, for: space)
+            if refused.contains(known.version) { return false }
+            if case .parked = state.spaces.parked.standing(of: known.version, in: space, at: now()) { return false }
+            return true
         }
         return chosen ?? names.last ?? ""
     }
@@ -53,7 +63,11 @@ public struct RuleDelegate {
     }
 
     /// Decides what to do about a challenge as its rule says, with the credentials as they were last read.
-    public func decide(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Answer {
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func decide(
+        _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
+    ) -> Answer {
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         let decision = { (disposition: Disposition, reason: String) in
             Authentication.Decision(
@@ -72,7 +86,7 @@ public struct RuleDelegate {
             return Answer(
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
         case .use(let names):
-            let name = choice(among: names, for: challenge.protectionSpace)
+            let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
             do throws(CredentialError) {
                 let kept = try policy.credentials.credential(named: name).with(rule.persistence)
                 return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)

@@ -10,7 +10,7 @@ enum ResponseVerdict {
     case again
     case cancel(Refusal)
 
-    public init(_ verdict: ChallengeLoop.Verdict) {
+    public init(_ verdict: ChallengeVerdict) {
         switch verdict {
         case .pass(let note): self = .pass(note: note)
         case .again: self = .again
@@ -30,20 +30,25 @@ extension Exchange {
     /// Whether the next request can only bring the parent's next challenge.
     var isLoggingInAtParent: Bool { upstream.parentLogin?.context?.isOpening ?? false }
 
-    /// Whether nothing came back that the answers which were known had not led to expect: no challenge, and no proof that has
-    /// to be looked at.
-    var isAsKnown: Bool {
+    /// Whether the client gets the response without more: nobody's challenges are met, or nothing came back that the answers
+    /// which were known had not led to expect.
+    var passesAsKnown: Bool {
+        if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
         guard let challenges else { return true }
-        return (way.relay == nil || isAsKnown(to: challenges.parent, .proxy, at: parentTarget))
-            && isAsKnown(to: challenges.origin, .origin, at: target)
+        return (way.relay == nil || passesAsKnown(by: challenges.parent, .proxy, at: parentTarget))
+            && passesAsKnown(by: challenges.origin, .origin, at: target)
     }
 
-    private func isAsKnown(to server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer)
-        -> Bool
-    {
-        guard case .known(let known) = server else { return true }
-        return upstream.withValue(of: fields.information) {
-            known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
+    private func passesAsKnown(
+        by server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer
+    ) -> Bool {
+        switch server {
+        case .ignored: true
+        case .known(let known):
+            upstream.withValue(of: fields.information) {
+                known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
+            }
+        case .met: false
         }
     }
 

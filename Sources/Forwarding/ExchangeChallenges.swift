@@ -42,7 +42,7 @@ public final class ExchangeChallenges {
 
         /// The decision about a response's head, which is as the known answer had led to expect.
         /// - Returns: nil where work is to be done first.
-        public func judge() -> ChallengeLoop.Verdict? {
+        public func judge() -> ChallengeVerdict? {
             if case .met(let loop) = self { loop.judge() } else { .pass(note: nil) }
         }
 

@@ -271,10 +271,8 @@ public struct Forwarding: ~Copyable {
     private mutating func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, mayReadAhead(context) { upload = beginUpload(context) }
-        if context.exchange.challenges == nil, context.exchange.way.relay == nil {
-            return pass(context, note: nil)
-        }
-        if !context.exchange.isAsKnown { context.meetChallenges() }
+        if context.exchange.passesAsKnown { return pass(context, note: nil) }
+        context.meetChallenges()
         stage = .met
         return nil
     }

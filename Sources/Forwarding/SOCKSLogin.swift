@@ -16,6 +16,8 @@ struct SOCKSLogin: ~Copyable {
     private let parent: Parent
     private let delegate: RuleDelegate
     private let space: ProtectionSpace
+    /// How long a version that was accepted before is parked, as `ParkedCredentials.park`.
+    private var retry: [Int] = []
     /// Nil: none is offered.
     public private(set) var credential: Credential?
     /// Why none is offered, where there is one.
@@ -45,7 +47,8 @@ struct SOCKSLogin: ~Copyable {
         if delegate.wantsFreshCredentials(for: challenge, by: rule) {
             await state.refresh(exchange.policy.challenges.credentials)
         }
-        let answer = delegate.decide(challenge, by: rule)
+        retry = rule.retry
+        let answer = delegate.decide(challenge, by: rule, at: requester.loop.epochMilliseconds)
         exchange.record.rule = answer.rule.rule?.label
         exchange.record.ruleLine = answer.rule.rule?.line ?? 0
         if let trouble = answer.trouble {
@@ -70,13 +73,23 @@ struct SOCKSLogin: ~Copyable {
             return
         }
         // Another loop may have found out what has become of it since.
-        let parked = state.spaces.parked
-        if parked.contains(credential.version, for: space)
-            || parked.contains(credential.version, at: parent.challenger.sharesAccountsWith)
-        {
+        if await isParked(credential.version) {
             requester.metrics.add(to: .credentialsParked)
             reason = PassReason.parked(credential: credential.version.name).description
             self.credential = nil
+        }
+    }
+
+    /// Whether it is not sent: it was refused, and this request is not the one that tries it again.
+    private func isParked(_ version: CredentialVersion) async -> Bool {
+        let (parked, now) = (state.spaces.parked, requester.loop.epochMilliseconds)
+        if parked.contains(version, at: parent.challenger.sharesAccountsWith) { return true }
+        switch parked.standing(of: version, in: space, at: now) {
+        case .free: return false
+        case .parked: return true
+        case .due(let term):
+            let entry = ParkedCredentials.Entry(space: space, version: version)
+            return await !parked.claim(entry, seen: term, retry: retry, at: now)
         }
     }
 
@@ -111,14 +124,18 @@ struct SOCKSLogin: ~Copyable {
     public mutating func accepted() {
         lease?.settle(isSent ? .accepted : .open)
         lease = nil
-        if isSent { parent.accepted = credential?.version }
+        guard isSent, let version = credential?.version, parent.accepted != version else { return }
+        parent.accepted = version
+        state.spaces.noteAccepted(version, for: space)
     }
 
     /// The server has judged, and nobody sends this version again.
     public mutating func refused() -> Refusal {
         guard let credential else { return unanswered }
         parent.accepted = nil
-        state.refuse(credential, for: space, of: delegate.client, countedBy: requester.metrics)
+        state.refuse(
+            DefiniteRefusal(of: credential, in: space, retry: retry), of: delegate.client,
+            countedBy: requester.metrics, at: requester.loop.epochMilliseconds)
         lease?.settle(.unanswered)
         lease = nil
         return .unanswered(

@@ -16,6 +16,14 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
 
     public var description: String { rawValue }
 
+    /// Whether an answer belongs to the request that it is sent with, and to no connection or session.
+    public var answersRequests: Bool {
+        switch self {
+        case .basic, .digest, .bearer: true
+        case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .other, .default: false
+        }
+    }
+
     /// Whether answering lets whoever reads the connection have the credential itself.
     public var revealsCredential: Bool {
         switch self {

@@ -22,22 +22,28 @@ import Testing
             "answer \(answer.space.authenticationMethod) with \(answer.credential.version.name)"
         case .resend(let answer): "resend \(answer.credential.version.name)"
         case .sendUnanswered: "send unanswered"
+        case .reread(let answer): "reread \(answer.credential.version.name)"
         case .park(let answer): "park \(answer.credential.version.name)"
         case .pass(let reason): "pass: \(reason)"
         case .cancel(let reason): "cancel: \(reason)"
         }
     }
 
+    /// A credential that is read again has the value that it had, unless the test asks for the action itself.
     func challenged(
         _ task: inout ChallengeTask, by line: String = #"Basic realm="r", Digest realm="r", nonce="n""#,
         _ refusal: RepeatedChallenge? = nil
     ) -> String {
-        let read = challenges(line)
-        return said(
-            task.challenged(
-                AuthenticationChallenge.FailureResponse(status: 401, challenges: read),
-                offers: ChallengeOrder().offers(in: read, from: origin), refusal: refusal))
+        let action = task.challenged(response(line), offers: offers(line), refusal: refusal)
+        if case .reread = action { return said(task.reread(.unchanged)) }
+        return said(action)
     }
+
+    private func response(_ line: String) -> AuthenticationChallenge.FailureResponse {
+        AuthenticationChallenge.FailureResponse(status: 401, challenges: challenges(line))
+    }
+
+    private func offers(_ line: String) -> [Offer] { ChallengeOrder().offers(in: challenges(line), from: origin) }
 
     func decided(_ task: inout ChallengeTask, _ disposition: Disposition, attempts: Int = 1) -> String {
         said(task.decided(Decision(disposition, attempts: attempts, reason: "rule \"r\"")))
@@ -110,11 +116,55 @@ import Testing
         #expect(decided(&second, .performDefaultHandling) == "answer digest with other")
     }
 
-    @Test func `default handling without a credential gives the client the response`() {
+    @Test
+    func `default handling without a credential goes on to the next challenge, and then gives the client the response`()
+    {
         var task = ChallengeTask()
         _ = challenged(&task)
         _ = task.foundDefault(nil)
+        #expect(decided(&task, .performDefaultHandling) == "look up basic")
+        #expect(said(task.foundDefault(nil)) == "ask basic proposing nothing after 0")
         #expect(decided(&task, .performDefaultHandling) == "pass: no credential to use (rule \"r\")")
+    }
+
+    @Test func `a value that changed is another attempt, and counts against nothing`() {
+        var task = ChallengeTask()
+        let line = #"Basic realm="r""#
+        _ = challenged(&task, by: line)
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .useCredential(ci)) == "answer basic with ci")
+        #expect(said(task.challenged(response(line), offers: offers(line), refusal: .refused)) == "reread ci")
+        let newer = Credential(name: "ci", user: "u", password: Secret("newer"))
+        #expect(said(task.reread(.newer(newer))) == "answer basic with ci")
+        #expect(task.failureCount == 0 && task.accepted()?.credential.version == newer.version)
+    }
+
+    @Test func `a parked credential counts as refused, and the rules are asked again`() {
+        var task = ChallengeTask()
+        let line = #"Basic realm="r""#
+        _ = challenged(&task, by: line)
+        _ = task.foundDefault(nil)
+        _ = decided(&task, .useCredential(ci), attempts: 2)
+        #expect(said(task.heldBack(response(line), offers: offers(line))) == "ask basic proposing ci after 1")
+        #expect(decided(&task, .useCredential(other), attempts: 2) == "answer basic with other")
+        var second = ChallengeTask()
+        _ = challenged(&second, by: line)
+        _ = second.foundDefault(nil)
+        _ = decided(&second, .useCredential(ci))
+        _ = second.heldBack(response(line), offers: offers(line))
+        #expect(
+            decided(&second, .useCredential(ci))
+                == "pass: \(PassReason.parked(credential: "ci"))")
+    }
+
+    @Test func `a method that only the first response offered has its turn when the others are done with`() {
+        var task = ChallengeTask()
+        _ = challenged(&task, by: "Negotiate, NTLM")
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .useCredential(ci)) == "answer negotiate with ci")
+        #expect(challenged(&task, by: "Negotiate", .denied) == "look up ntlm")
+        _ = task.foundDefault(nil)
+        #expect(decided(&task, .useCredential(ci)) == "answer ntlm with ci")
     }
 
     @Test func `cancelling names the rule`() {
@@ -173,13 +223,30 @@ import Testing
         #expect(task.failureCount == 0)
     }
 
-    @Test func `a refused answer that was sent unasked counts`() {
+    @Test func `a refused answer that was sent unasked says nothing, and the request goes out once without it`() {
         var task = ChallengeTask(
             preempted: Answer(
                 space: ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .basic), challenge: nil,
                 credential: ci))
-        #expect(challenged(&task, .refused) == "park ci")
-        #expect(said(task.parked()) == "ask digest proposing ci after 1")
+        let line = #"Basic realm="r""#
+        #expect(challenged(&task, by: line, .refused) == "send unanswered")
+        #expect(challenged(&task, by: line) == "look up basic")
+        #expect(said(task.foundDefault(nil)) == "ask basic proposing nothing after 0")
+        #expect(decided(&task, .useCredential(ci)) == "answer basic with ci")
+        #expect(challenged(&task, by: line, .refused) == "park ci")
+        #expect(said(task.parked()) == "ask basic proposing ci after 1")
+    }
+
+    @Test func `an answer on a nonce that was replaced is given anew, and is no failure`() {
+        var task = ChallengeTask(
+            preempted: Answer(
+                space: ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest), challenge: nil,
+                credential: ci))
+        let line = #"Digest realm="r", nonce="new""#
+        #expect(challenged(&task, by: line, .renewed) == "look up digest")
+        #expect(said(task.foundDefault(nil)) == "ask digest proposing nothing after 0")
+        #expect(decided(&task, .useCredential(ci)) == "answer digest with ci")
+        #expect(task.failureCount == 0)
     }
 
     @Test func `a response with nothing to answer passes`() {

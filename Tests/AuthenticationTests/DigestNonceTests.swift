@@ -17,7 +17,6 @@ import Testing
     }
 
     @Test func `a stale nonce is replaced and its count begins anew`() throws {
-        _ = try authenticator.answer()
         let ticket = try authenticator.answer().ticket
         let stale = challenges(#"Digest realm="r", nonce="two", qop="auth", stale=TRUE"#)
         #expect(authenticator.refused(by: stale, ticket: ticket) == .retry)
@@ -32,31 +31,50 @@ import Testing
         let stale = challenges(#"Digest realm="r", nonce="two", qop="auth", stale=true"#)
         #expect(authenticator.refused(by: stale, ticket: early) == .retry)
         let plain = challenges(#"Digest realm="r", nonce="three", qop="auth""#)
-        #expect(authenticator.refused(by: plain, ticket: late) == .retry)
+        #expect(authenticator.refused(by: plain, ticket: late) == .renewed)
         #expect(parameters(try authenticator.answer().value)["nonce"] == "\"two\"")
     }
 
-    @Test func `a new nonce without stale is taken once, then it is a refusal`() throws {
+    @Test func `a nonce that several requests share says nothing, and one that a request has alone is believed`() throws
+    {
         let first = try authenticator.answer().ticket
         #expect(authenticator.accepted(info: nil, ticket: first) == .unverified)
         let second = try authenticator.answer().ticket
         let plain = challenges(#"Digest realm="r", nonce="two", qop="auth""#)
-        #expect(authenticator.refused(by: plain, ticket: second) == .retry)
-        let third = try authenticator.answer()
-        #expect(parameters(third.value)["nonce"] == "\"two\"")
+        #expect(authenticator.refused(by: plain, ticket: second) == .renewed)
+        let own = try #require(authenticator.authenticator(for: plain[0]) as? any RequestAuthenticator)
+        let third = try own.answer()
+        #expect(parameters(third.value)["nonce"] == "\"two\"" && parameters(third.value)["nc"] == "00000001")
+        let shared = try authenticator.answer()
+        #expect(parameters(shared.value)["nonce"] == "\"one\"" && parameters(shared.value)["nc"] == "00000003")
         let again = challenges(#"Digest realm="r", nonce="three", qop="auth""#)
-        #expect(authenticator.refused(by: again, ticket: third.ticket) == .refused)
+        #expect(own.refused(by: again, ticket: third.ticket) == .refused)
+    }
+
+    @Test func `a server with one nonce for all is believed when it refuses an answer on that`() throws {
+        let first = try authenticator.answer().ticket
+        _ = authenticator.accepted(info: nil, ticket: first)
+        let same = challenges(#"Digest realm="r", nonce="one", qop="auth""#)
+        let own = try #require(authenticator.authenticator(for: same[0]) as? any RequestAuthenticator)
+        #expect(own === authenticator)
+        let second = try own.answer()
+        #expect(parameters(second.value)["nc"] == "00000002")
+        #expect(own.refused(by: same, ticket: second.ticket) == .refused)
     }
 
     @Test func `a nonce that comes back goes on counting`() throws {
-        for nonce in ["two", "one", "one"] {
+        for nonce in ["two", "one"] {
             let ticket = try authenticator.answer().ticket
             let stale = challenges("Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", stale=true")
             #expect(authenticator.refused(by: stale, ticket: ticket) == .retry)
         }
         let next = parameters(try authenticator.answer().value)
         #expect(next["nonce"] == "\"one\"")
-        #expect(next["nc"] == "00000003")
+        #expect(next["nc"] == "00000002")
+        let two = challenges(#"Digest realm="r", nonce="two", qop="auth""#)
+        let own = try #require(authenticator.authenticator(for: two[0]) as? any RequestAuthenticator)
+        let back = parameters(try own.answer().value)
+        #expect(back["nonce"] == "\"two\"" && back["nc"] == "00000002")
     }
 
     @Test(arguments: [

@@ -82,7 +82,7 @@ import Testing
 
     @Test func `a refusal parks the version for that space, until the value changes`() {
         let space = answer(alice).space
-        #expect(spaces.refuse(alice.version, for: space))
+        #expect(spaces.refuse(alice.version, for: space, retry: [30_000])?.nextTry == .some(nil))
         #expect(spaces.parked.contains(alice.version, for: space))
         #expect(!spaces.parked.contains(bob.version, for: space))
         #expect(!spaces.parked.contains(alice.version, for: answer(alice, realm: "other").space))
@@ -92,12 +92,52 @@ import Testing
         #expect(spaces.parked.entries.isEmpty)
     }
 
-    @Test func `a credential that worked before is parked at the second refusal only`() throws {
+    @Test func `a credential that worked is parked where it had opened the target, and tried again by one request`()
+        async throws
+    {
         try remember(alice)
         let space = answer(alice).space
-        #expect(!spaces.refuse(alice.version, for: space))
+        spaces.noteOpened("/a/x?1".utf8Span.span, to: alice.version, in: space)
+        let retry = [30_000, 300_000]
+        let refuse = { (now: Int) in
+            spaces.refuse(alice.version, for: space, at: "/a/x?2".utf8Span.span, retry: retry, now: now)?.nextTry
+        }
+        #expect(refuse(1000) == 31_000)
         #expect(spaces.authenticator(for: answer(alice)) == nil)
-        #expect(spaces.refuse(alice.version, for: space))
+        let standing = { (now: Int) in spaces.parked.standing(of: alice.version, in: space, at: now) }
+        #expect(standing(30_999) == .parked(nextTry: 31_000))
+        guard case .due(let term) = standing(31_000) else {
+            Issue.record("it is not due")
+            return
+        }
+        let entry = ParkedCredentials.Entry(space: space, version: alice.version)
+        let first = await spaces.parked.claim(entry, seen: term, retry: retry, at: 31_000)
+        let second = await spaces.parked.claim(entry, seen: term, retry: retry, at: 31_000)
+        #expect((first, second) == (true, false))
+        #expect(refuse(31_500) == 331_500)
+        #expect(refuse(400_000) == 700_000)
+        try remember(alice)
+        #expect(standing(400_001) == .free)
+    }
+
+    @Test func `a credential that worked is not parked for a target that it may not see`() throws {
+        try remember(alice)
+        let space = answer(alice).space
+        spaces.noteOpened("/a/x".utf8Span.span, to: alice.version, in: space)
+        let isDoubtful = { (target: String, now: Int) in
+            spaces.endOfDoubt(about: alice.version, in: space, at: target.utf8Span.span, now: now) != nil
+        }
+        for time in 1...3 {
+            #expect(!isDoubtful("/a/secret", time))
+            let term = spaces.refuse(
+                alice.version, for: space, at: "/a/secret".utf8Span.span, retry: [30_000], now: time)
+            #expect(term == nil)
+            #expect((spaces.authenticator(for: answer(alice)) == nil) == (time == 3))
+        }
+        // By now it may be the credential: it goes to targets that it has opened, and after a while to one other.
+        #expect(isDoubtful("/a/secret", 30_002) && !isDoubtful("/a/x", 30_002) && !isDoubtful("/a/secret", 30_003))
+        try remember(alice)
+        #expect(!isDoubtful("/a/secret", 4))
     }
 
     @Test func `an answer is made anew when its realm asks in another way`() throws {

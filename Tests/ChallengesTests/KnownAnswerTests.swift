@@ -127,7 +127,7 @@ struct KnownAnswerTests {
             #expect(Self.known(request)?.answer == nil)
             state.spaces.parked.retry { _ in true }
             #expect(Self.known(request) != nil)
-            state.spaces.forget(answer.credential.version, for: answer.space)
+            state.spaces.refuse(answer.credential.version, for: answer.space)
             #expect(Self.known(request)?.answer == nil)
             let refused = try PlayedRequest("challenge \"r\" { host h; reject }", state: state, on: loop)
             refused.context.challenger.latestAnswer = request.context.challenger.latestAnswer

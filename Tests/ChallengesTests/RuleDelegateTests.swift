@@ -110,7 +110,7 @@ struct RuleDelegateTests {
         let rule = delegate.rule(for: challenge)
         var found: [String] = []
         for name in ["used", "other", "unreadable"] {
-            let answer = delegate.decide(challenge, by: rule)
+            let answer = delegate.decide(challenge, by: rule, at: 0)
             if case .useCredential(let credential) = answer.decision.disposition {
                 found.append(credential.version.name)
                 #expect(answer.decision.attempts == 3)
@@ -157,6 +157,6 @@ struct RuleDelegateTests {
 
 extension RuleDelegate {
     fileprivate func decide(_ challenge: AuthenticationChallenge) -> Answer {
-        decide(challenge, by: rule(for: challenge))
+        decide(challenge, by: rule(for: challenge), at: 0)
     }
 }

@@ -45,7 +45,9 @@ struct StoreMigrationTests {
         try store.put(credential("bób", "two \u{1}"), for: Self.space, asDefault: false)
         let refused = try #require(store.credential(of: "ann", for: Self.space)).version
         try database.write { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(.init(space: Self.space, version: refused), at: revision, connection)
+            try CredentialTables.add(
+                .init(space: Self.space, version: refused),
+                for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
             try connection.rows(
                 "INSERT INTO attache_spaces (\(StoreTable.spaces.columns), revision) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
@@ -142,7 +144,9 @@ struct StoreMigrationTests {
         let database = try reopened()
         try open(database, key).put(credential("ann", "one"), for: Self.space, asDefault: true)
         try database.write { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(.init(space: Self.space, version: refused), at: revision, connection)
+            try CredentialTables.add(
+                .init(space: Self.space, version: refused),
+                for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
             // What the second version added.
             for table in ["revision", "removals", "spaces", "tokens"] {
                 try connection.rows("DROP TABLE attache_\(table)")
@@ -152,6 +156,9 @@ struct StoreMigrationTests {
             }
             for column in ["revision", "kind"] {
                 try connection.rows("ALTER TABLE attache_credentials DROP COLUMN \(column)")
+            }
+            for column in ["since", "next_try", "retries"] {
+                try connection.rows("ALTER TABLE attache_refusals DROP COLUMN \(column)")
             }
             try connection.rows(
                 kind == .sqlite ? "PRAGMA user_version = 1" : "UPDATE attache_schema SET version = 1")
@@ -173,7 +180,7 @@ struct StoreMigrationTests {
         }
         #expect(try version() == 1)
         let store = try open(try reopened(), key)
-        #expect(try version() == 3)
+        #expect(try version() == 4)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.spaces.parked.entries.map(\.version) == [refused])

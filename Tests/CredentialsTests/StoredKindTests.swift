@@ -140,6 +140,9 @@ import Testing
         try open().put(password, for: Self.space(.basic, realm: "r"), asDefault: true)
         try reopened().write { connection, _ throws(DatabaseError) in
             try connection.rows("ALTER TABLE attache_credentials DROP COLUMN kind")
+            for column in ["since", "next_try", "retries"] {
+                try connection.rows("ALTER TABLE attache_refusals DROP COLUMN \(column)")
+            }
             try connection.rows(
                 kind == .sqlite ? "PRAGMA user_version = 2" : "UPDATE attache_schema SET version = 2")
         }

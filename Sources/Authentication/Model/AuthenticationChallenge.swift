@@ -10,11 +10,14 @@ public struct AuthenticationChallenge: Sendable {
     /// The response that challenged; nil for a challenge that no response made.
     public let failureResponse: FailureResponse?
     public let error: AuthenticationError?
+    /// The versions that this request was refused with, or that are known to be refused there.
+    public let refused: [CredentialVersion]
 
     public init(
         protectionSpace: ProtectionSpace, proposedCredential: Credential?, previousFailureCount: Int,
-        failureResponse: FailureResponse?, error: AuthenticationError? = nil
+        failureResponse: FailureResponse?, error: AuthenticationError? = nil, refused: [CredentialVersion] = []
     ) {
+        self.refused = refused
         self.protectionSpace = protectionSpace
         self.proposedCredential = proposedCredential
         self.previousFailureCount = previousFailureCount

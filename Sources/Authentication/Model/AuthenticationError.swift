@@ -55,6 +55,8 @@ public enum RepeatedChallenge: Sendable, Hashable {
     /// Nothing was said about the credential (`stale`, a nonce that was replaced meanwhile): answer again. A server
     /// may say so for ever, so the caller counts.
     case retry
+    /// Nothing was said about the credential, and the server has another nonce: it is answered as if none had been.
+    case renewed
     /// The handshake goes on: the next leg is due on the same connection.
     case proceed
     /// The handshake broke off before the credential was judged: the server does not go along, or ends the connection.

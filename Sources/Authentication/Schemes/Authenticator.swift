@@ -11,6 +11,16 @@ public protocol Authenticator: AnyObject, Sendable {
 
     /// Whether the challenge is one of those it answers: of its space, and in Digest of its algorithm.
     func answers(_ challenge: HeaderChallenge) -> Bool
+
+    /// The authenticator for the answer to this very challenge: another one where the challenge has a nonce that is to be
+    /// used by that answer alone. Nil where the challenge is none of those it answers.
+    func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)?
+}
+
+extension Authenticator {
+    public func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)? {
+        answers(challenge) ? self : nil
+    }
 }
 
 /// The scope of an answer.

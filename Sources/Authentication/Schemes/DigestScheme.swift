@@ -40,8 +40,8 @@ public struct DigestScheme: AuthenticationScheme {
 /// Answers Digest challenges of one realm and algorithm with one credential.
 ///
 /// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
-/// believed only if it came for the current session and that session never worked before: a server may replace nonces
-/// at any time and some do not call that `stale`.
+/// believed only if it came for a nonce that one request has answered alone, or if the server has no other: it may replace
+/// nonces at any time, some do not call that `stale`, some take each only once, or only with one count behind the other.
 private final class DigestAuthenticator: RequestAuthenticator {
     let extent: Extent
     private let user: String
@@ -57,10 +57,15 @@ private final class DigestAuthenticator: RequestAuthenticator {
         /// old nonce must not see its counts again.
         var former: [DigestSession] = []
         var generations: UInt32 = 1
+        /// Those that answer nonces which were named since, the newest last.
+        var others: [(nonce: [UInt8], authenticator: DigestAuthenticator)] = []
     }
 
+    /// More than requests are challenged at once.
+    private static let otherLimit = 64
+
     init(
-        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent,
+        _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent, key: Secret? = nil,
         clientNonce: @escaping @Sendable () throws(CryptoError) -> [UInt8]
     ) throws(AuthenticationError) {
         self.user = user
@@ -70,7 +75,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
         algorithm = challenge.algorithm
         makeClientNonce = clientNonce
         guard let nonce = try? clientNonce() else { throw .noRandomness }
-        let key = DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+        let key = key ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
         state = Mutex(
             State(
                 current: DigestSession(
@@ -86,6 +91,26 @@ private final class DigestAuthenticator: RequestAuthenticator {
         DigestChallenge(challenge).map(isOurs) ?? false
     }
 
+    /// A nonce that is not known yet is this answer's alone, unless the server gives it to others as well: then they count its
+    /// uses together. Once it has proven good, its authenticator takes this one's place.
+    func authenticator(for challenge: HeaderChallenge) -> (any Authenticator)? {
+        guard let challenge = DigestChallenge(challenge), isOurs(challenge) else { return nil }
+        return state.withLock { state in
+            if state.former.contains(where: { $0.challenge.nonce == challenge.nonce }) {
+                adopt(challenge, key: nil, in: &state)
+            }
+            if state.current.challenge.nonce == challenge.nonce { return self }
+            if let known = state.others.last(where: { $0.nonce == challenge.nonce }) { return known.authenticator }
+            let key = challenge.isSession ? nil : state.current.key
+            let other = try? DigestAuthenticator(
+                challenge, user: user, password: password, extent: extent, key: key, clientNonce: makeClientNonce)
+            guard let other else { return nil }
+            if state.others.count >= Self.otherLimit { state.others.removeFirst() }
+            state.others.append((challenge.nonce, other))
+            return other
+        }
+    }
+
     func authorize(
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> AuthorizationTicket {
@@ -99,13 +124,12 @@ private final class DigestAuthenticator: RequestAuthenticator {
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         let ours = challenges.lazy.compactMap { DigestChallenge($0) }.first { self.isOurs($0) }
         guard let challenge = ours else { return .unrelated }
-        return state.withLock { state in
-            if ticket.generation != state.current.generation { return .retry }
-            let isNewNonce = challenge.nonce != state.current.challenge.nonce
-            guard challenge.isStale || (isNewNonce && state.current.isProven) else { return .refused }
-            if isNewNonce { adopt(challenge, key: nil, in: &state) }
-            return .retry
-        }
+        guard let session = session(of: ticket) else { return .renewed }
+        let isNewNonce = challenge.nonce != session.challenge.nonce
+        if session.isProven || ticket.count > 1 { return isNewNonce || challenge.isStale ? .renewed : .refused }
+        guard challenge.isStale else { return .refused }
+        if isNewNonce { state.withLock { adopt(challenge, key: nil, in: &$0) } }
+        return .retry
     }
 
     func accepted(

@@ -5,6 +5,7 @@ import Synchronization
 /// A space that has accepted credentials, with what answers it for each of them.
 public final class KnownSpace: Sendable {
     public let space: ProtectionSpace
+    public let opened = OpenedTargets()
     private let state: Mutex<State>
 
     private struct State {
@@ -12,8 +13,13 @@ public final class KnownSpace: Sendable {
         var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
         /// Made once, and given again and again.
         var unasked: [Answer] = []
-        /// The credentials it has accepted from others: an earlier process, or another one.
+        /// The credentials that it has accepted, and that nothing answers with at the moment: from others, an earlier process
+        /// or another one; or such as were refused since.
         var accepted: [CredentialVersion] = []
+        /// Of those the ones that were refused since.
+        var withdrawn: [CredentialVersion] = []
+        /// The versions that were refused at targets which they had not opened, since they were last accepted.
+        var doubts: [CredentialVersion: Doubt] = [:]
 
         /// Whether it was smaller before.
         mutating func extend(to extent: Extent) -> Bool {
@@ -25,9 +31,17 @@ public final class KnownSpace: Sendable {
         }
     }
 
+    private struct Doubt {
+        var refusals = 0
+        /// Until when no such target is answered with it, in milliseconds since 1970.
+        var end = 0
+    }
+
     /// More than any rule file uses; credentials in URLs could be without number.
     private static let entryLimit = 64
     private static let extentLimit = 32
+    /// So many refusals in a row may be about their targets.
+    private static let refusalLimit = 3
 
     init(_ space: ProtectionSpace) {
         self.space = space
@@ -51,7 +65,8 @@ public final class KnownSpace: Sendable {
             }
             state.unasked.removeAll { $0.credential.version.name == credential.version.name }
             if state.unasked.count >= Self.entryLimit { state.unasked.removeFirst() }
-            let answer = Answer(space: space, challenge: nil, credential: credential.with(persistence))
+            let answer = Answer(
+                space: space, challenge: nil, credential: credential.with(persistence), opened: opened)
             state.unasked.append(answer)
             return answer
         }
@@ -94,10 +109,24 @@ public final class KnownSpace: Sendable {
         state.withLock { state in
             let isNew = !state.entries.contains { $0.version == version }
             state.accepted.removeAll { $0.name == version.name }
+            state.withdrawn.removeAll { $0.name == version.name }
+            state.doubts = state.doubts.filter { $0.key.name != version.name }
             state.entries.removeAll { $0.version.name == version.name }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))
             return isNew
+        }
+    }
+
+    /// - Returns: whether it was not accepted before, or refused since.
+    func accept(_ version: CredentialVersion) -> Bool {
+        state.withLock { state in
+            let isKnown = state.accepted.contains(version) && !state.withdrawn.contains(version)
+            state.withdrawn.removeAll { $0.name == version.name }
+            state.accepted.removeAll { $0.name == version.name }
+            if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
+            state.accepted.append(version)
+            return !isKnown
         }
     }
 
@@ -124,17 +153,49 @@ public final class KnownSpace: Sendable {
     var learned: LearnedSpace {
         state.withLock { state in
             LearnedSpace(
-                space: space, extents: state.extents, accepted: state.accepted + state.entries.map(\.version))
+                space: space, extents: space.authenticationMethod.sharesExtents ? state.extents : [],
+                accepted: state.accepted + state.entries.map(\.version))
         }
     }
 
-    /// Whether there was one.
-    func remove(_ version: CredentialVersion) -> Bool {
+    /// Nothing answers with this version any more; that it was accepted once stays known.
+    func withdraw(_ version: CredentialVersion) {
         state.withLock { state in
-            let before = state.entries.count + state.accepted.count
+            let isKnown = state.accepted.contains(version) || state.entries.contains { $0.version == version }
+            guard isKnown, !state.withdrawn.contains(version) else { return }
             state.entries.removeAll { $0.version == version }
             state.accepted.removeAll { $0 == version }
-            return state.entries.count + state.accepted.count < before
+            for list in [\State.accepted, \State.withdrawn] {
+                if state[keyPath: list].count >= Self.entryLimit { state[keyPath: list].removeFirst() }
+                state[keyPath: list].append(version)
+            }
         }
+    }
+
+    /// Whether a version that it has accepted was refused since.
+    public func hasWithdrawn(_ version: CredentialVersion) -> Bool {
+        state.withLock { $0.withdrawn.contains(version) }
+    }
+
+    /// A version that was accepted before was refused at a target that it had not opened.
+    ///
+    /// - Parameter retry: as `ParkedCredentials.park`.
+    /// - Returns: whether that has happened so often that there is doubt about the version.
+    func doubt(_ version: CredentialVersion, retry: [Int], at now: Int) -> Bool {
+        state.withLock { state in
+            if state.doubts.count >= Self.entryLimit, state.doubts[version] == nil { state.doubts = [:] }
+            var doubt = state.doubts[version] ?? Doubt()
+            doubt.refusals += 1
+            let times = doubt.refusals - Self.refusalLimit
+            let pause = retry.indices.contains(times) ? retry[times] : retry.last ?? 0
+            if times >= 0 { doubt.end = now &+ pause }
+            state.doubts[version] = doubt
+            return times >= 0
+        }
+    }
+
+    func endOfDoubt(about version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
+        guard let end = state.withLock({ $0.doubts[version]?.end }), now < end else { return nil }
+        return opened.contains(target, for: version) ? nil : end
     }
 }

@@ -2,6 +2,9 @@ import Synchronization
 
 /// The versions of credentials that were definitely refused, by space: nobody sends them again, so that one wrong
 /// password does not lock an account. A changed value is another version and is not parked.
+///
+/// A version that was accepted before has a retry time: a directory that is away for a minute refuses right passwords.
+/// Then one request of all processes that share a store may send it again.
 public final class ParkedCredentials: Sendable {
     public struct Entry: Sendable, Hashable {
         public let space: ProtectionSpace
@@ -13,6 +16,31 @@ public final class ParkedCredentials: Sendable {
         }
     }
 
+    /// How long a version is parked.
+    public struct Term: Sendable, Hashable {
+        /// Milliseconds since 1970.
+        public let since: Int
+        /// When one request may send it again, in milliseconds since 1970; nil: nobody, until its value is set anew.
+        public let nextTry: Int?
+        /// How often it was refused since it was last accepted, less one.
+        public let retries: Int
+
+        public init(since: Int, nextTry: Int?, retries: Int) {
+            self.since = since
+            self.nextTry = nextTry
+            self.retries = retries
+        }
+    }
+
+    /// What a request may do with a version.
+    public enum Standing: Sendable, Hashable {
+        case free
+        /// - Parameter nextTry: as in `Term`.
+        case parked(nextTry: Int?)
+        /// Its time has come: `claim` says whether this request is the one to send it.
+        case due(Term)
+    }
+
     private let capacity: Int
     private let journal: (any RefusalJournal)?
     private let state = Mutex(State())
@@ -21,15 +49,13 @@ public final class ParkedCredentials: Sendable {
     private let changes = Atomic(0)
 
     private struct State {
-        var entries: Set<Entry> = []
+        var terms: [Entry: Term] = [:]
         var order: [Entry] = []
 
-        /// Whether it was not there.
-        mutating func add(_ entry: Entry, capacity: Int) -> Bool {
-            guard entries.insert(entry).inserted else { return false }
-            if order.count >= capacity { entries.remove(order.removeFirst()) }
+        mutating func set(_ term: Term, for entry: Entry, capacity: Int) {
+            guard terms.updateValue(term, forKey: entry) == nil else { return }
+            if order.count >= capacity { terms[order.removeFirst()] = nil }
             order.append(entry)
-            return true
         }
     }
 
@@ -44,38 +70,95 @@ public final class ParkedCredentials: Sendable {
     /// Another number whenever `contains` may answer otherwise.
     public var generation: Int { changes.load(ordering: .acquiring) }
 
-    public func park(_ version: CredentialVersion, for space: ProtectionSpace) {
+    /// A version was refused.
+    ///
+    /// - Parameters:
+    ///   - retry: milliseconds until it may be tried again, from one refusal to the next, the last one over and over; empty:
+    ///     never.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: how long it is parked.
+    @discardableResult
+    public func park(
+        _ version: CredentialVersion, for space: ProtectionSpace, retry: [Int] = [], at now: Int = 0
+    ) -> Term {
         let entry = Entry(space: space, version: version)
-        let isNew = state.withLock { state in
+        let term = state.withLock { state in
             defer { count.store(state.order.count, ordering: .releasing) }
-            return state.add(entry, capacity: capacity)
+            let former = state.terms[entry]
+            let retries = former.map { $0.retries &+ 1 } ?? 0
+            let term = Term(
+                since: former?.since ?? now, nextTry: Self.nextTry(after: retries, retry, at: now), retries: retries)
+            state.set(term, for: entry, capacity: capacity)
+            return term
         }
         changes.add(1, ordering: .releasing)
-        if isNew { journal?.parked(entry) }
+        journal?.parked(entry, for: term)
+        return term
+    }
+
+    private static func nextTry(after retries: Int, _ retry: [Int], at now: Int) -> Int? {
+        guard let last = retry.last else { return nil }
+        return now &+ (retry.indices.contains(retries) ? retry[retries] : last)
     }
 
     /// Takes over what the journal holds, where others write too.
-    public func adopt(_ entries: [Entry]) {
+    public func adopt(_ entries: [(Entry, Term)]) {
         state.withLock { state in
-            state.entries = []
+            state.terms = [:]
             state.order = []
-            for entry in entries { _ = state.add(entry, capacity: capacity) }
+            for (entry, term) in entries { state.set(term, for: entry, capacity: capacity) }
             count.store(state.order.count, ordering: .releasing)
         }
         changes.add(1, ordering: .releasing)
     }
 
+    /// Whether it is parked, were it only until its next try.
     public func contains(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
         guard count.load(ordering: .acquiring) > 0 else { return false }
-        return state.withLock { $0.entries.contains(Entry(space: space, version: version)) }
+        return state.withLock { $0.terms[Entry(space: space, version: version)] != nil }
     }
 
     /// Whether it was refused at one of these, wherever there.
     public func contains(_ version: CredentialVersion, at origins: [Origin]) -> Bool {
         guard !origins.isEmpty else { return false }
         return state.withLock { state in
-            state.entries.contains { $0.version == version && origins.contains($0.space.origin) }
+            state.order.contains { $0.version == version && origins.contains($0.space.origin) }
         }
+    }
+
+    /// - Parameter now: milliseconds since 1970.
+    public func standing(of version: CredentialVersion, in space: ProtectionSpace, at now: Int) -> Standing {
+        guard count.load(ordering: .acquiring) > 0,
+            let term = state.withLock({ $0.terms[Entry(space: space, version: version)] })
+        else { return .free }
+        guard let nextTry = term.nextTry, nextTry <= now else { return .parked(nextTry: term.nextTry) }
+        return .due(term)
+    }
+
+    /// Whether this request is the one that sends the version again, of all that find it due. A try that comes to no verdict
+    /// is made again after the same time.
+    ///
+    /// - Parameters:
+    ///   - seen: the term that was found due.
+    ///   - retry: as above.
+    public func claim(_ entry: Entry, seen: Term, retry: [Int], at now: Int) async -> Bool {
+        let next = Term(
+            since: seen.since, nextTry: Self.nextTry(after: seen.retries, retry, at: now), retries: seen.retries)
+        let isFirst = state.withLock { state in
+            guard state.terms[entry] == seen else { return false }
+            state.terms[entry] = next
+            return true
+        }
+        guard isFirst, let journal else { return isFirst }
+        return await journal.claim(entry, seen: seen, until: next)
+    }
+
+    /// The version was accepted after all.
+    public func lift(_ version: CredentialVersion, for space: ProtectionSpace) {
+        let entry = Entry(space: space, version: version)
+        guard contains(version, for: space) else { return }
+        remove { $0 == entry }
+        journal?.unparked([entry])
     }
 
     /// Forgets the other versions of a credential, which nobody has any more.
@@ -98,21 +181,30 @@ public final class ParkedCredentials: Sendable {
     /// In the order they were parked.
     public var entries: [Entry] { state.withLock { $0.order } }
 
+    /// In the order they were parked, with their terms.
+    public var terms: [(Entry, Term)] {
+        state.withLock { state in state.order.compactMap { entry in state.terms[entry].map { (entry, $0) } } }
+    }
+
     private func remove(where condition: (Entry) -> Bool) {
         state.withLock { state in
             state.order.removeAll(where: condition)
-            state.entries = Set(state.order)
+            for entry in state.terms.keys.filter(condition) { state.terms[entry] = nil }
             count.store(state.order.count, ordering: .releasing)
         }
         changes.add(1, ordering: .releasing)
     }
 }
 
-/// Keeps refusals for other processes and for later ones. Its calls return at once; what they say may be written a
-/// little later.
+/// Keeps refusals for other processes and for later ones. Its calls return at once, but for `claim`; what they say may be
+/// written a little later.
 public protocol RefusalJournal: Sendable {
-    func parked(_ entry: ParkedCredentials.Entry)
+    func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term)
     /// Every refusal of that name's other versions is void.
     func replaced(by version: CredentialVersion)
     func unparked(_ entries: [ParkedCredentials.Entry])
+    /// Whether no other process has claimed the next try before.
+    func claim(
+        _ entry: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term
+    ) async -> Bool
 }

@@ -66,12 +66,12 @@ public final class ProtectionSpaces: Sendable {
         }
     }
 
-    /// The authenticator that gave this answer before, anywhere in the space. Nil when the server now asks in a way
-    /// that it cannot answer: a realm may change from one Digest algorithm to another.
+    /// The authenticator for the answer to its challenge, from one that gave such answers before, anywhere in the space. Nil
+    /// when the server now asks in a way that it cannot answer: a realm may change from one Digest algorithm to another.
     public func authenticator(for answer: Answer) -> (any Authenticator)? {
         let known = known(answer.space.origin)?.space(answer.space)?.authenticator(for: answer.credential.version)
-        guard let known, answer.challenge.map({ known.answers($0) }) ?? true else { return nil }
-        return known
+        guard let challenge = answer.challenge else { return known }
+        return known?.authenticator(for: challenge)
     }
 
     /// An answer was accepted: from now on it is given before it is asked for.
@@ -83,9 +83,18 @@ public final class ProtectionSpaces: Sendable {
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let isNew = space.add(authenticator, for: answer.credential.version) && !isSuccessor
+        parked.lift(answer.credential.version, for: answer.space)
         let isLarger = space.extend(to: authenticator.extent)
         noteChange()
         if isLasting, isNew || isLarger { tell(space) }
+    }
+
+    /// A version was accepted in a space that has no authenticators: a password of a SOCKS parent, or an FTP server.
+    public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
+        let known = remembered(space.origin).remembered(space)
+        let isNew = known.accept(version)
+        parked.lift(version, for: space)
+        if isNew { tell(known) }
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
@@ -98,7 +107,7 @@ public final class ProtectionSpaces: Sendable {
 
     /// Takes over what the journal holds, where others write too.
     public func adopt(_ learned: [LearnedSpace]) {
-        for learned in learned where learned.space.authenticationMethod.isWorthKeeping {
+        for learned in learned {
             remembered(learned.space.origin).remembered(learned.space).adopt(learned)
         }
         noteChange()
@@ -107,28 +116,51 @@ public final class ProtectionSpaces: Sendable {
     /// To be called behind the change: what was found before it is not taken for what is found now.
     private func noteChange() { changes.add(1, ordering: .releasing) }
 
-    private func tell(_ space: KnownSpace) {
-        if space.space.authenticationMethod.isWorthKeeping { journal?.learned(space.learned) }
+    /// An answer to that target was accepted, whoever asked for it.
+    public func noteOpened(_ target: Span<UInt8>, to version: CredentialVersion, in space: ProtectionSpace) {
+        known(space.origin)?.space(space)?.opened.note(target, to: version)
     }
 
-    /// An answer was refused. A version that never worked here is parked. One that did work may have been refused for
-    /// this target only (some servers say `401` where they mean `403`): it is no longer given unasked, and parked if
-    /// the next answer is refused as well.
+    private func tell(_ space: KnownSpace) { journal?.learned(space.learned) }
+
+    /// An answer was refused. A version that was never accepted here is parked until its value is set anew. One that was
+    /// accepted is parked where it had opened the target before, and tried again later: the server may be in trouble.
+    /// Elsewhere the refusal may be about the target: some servers say `401` where they mean `403`.
     ///
-    /// - Returns: whether the version is parked now.
+    /// - Parameters:
+    ///   - target: nil: the refusal was about no target of its own.
+    ///   - retry: as `ParkedCredentials.park`.
+    ///   - now: milliseconds since 1970.
+    /// - Returns: how long the version is parked; nil: it is not.
     @discardableResult
-    public func refuse(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
-        let wasKnown = known(space.origin)?.space(space)?.remove(version) == true
-        noteChange()
-        if wasKnown { return false }
-        parked.park(version, for: space)
-        return true
+    public func refuse(
+        _ version: CredentialVersion, for space: ProtectionSpace, at target: Span<UInt8>? = nil, retry: [Int] = [],
+        now: Int = 0
+    ) -> ParkedCredentials.Term? {
+        let known = known(space.origin)?.space(space)
+        guard let known, known.hasAccepted(version) else { return parked.park(version, for: space, at: now) }
+        var isOpened = true
+        if let target { isOpened = known.opened.contains(target, for: version) }
+        if isOpened || parked.contains(version, for: space) {
+            known.withdraw(version)
+            noteChange()
+            return parked.park(version, for: space, retry: retry, at: now)
+        }
+        if known.doubt(version, retry: retry, at: now) {
+            known.withdraw(version)
+            noteChange()
+        }
+        return nil
     }
 
-    /// A credential is no good for the whole space, whatever it was good for before: when it is refused next, it is parked.
-    public func forget(_ version: CredentialVersion, for space: ProtectionSpace) {
-        _ = known(space.origin)?.space(space)?.remove(version)
-        noteChange()
+    /// Until when a version is not sent to a target that it has not opened, where it was refused at several of those in a
+    /// row; nil: it may be sent.
+    ///
+    /// - Parameter now: milliseconds since 1970, as the result.
+    public func endOfDoubt(
+        about version: CredentialVersion, in space: ProtectionSpace, at target: Span<UInt8>, now: Int
+    ) -> Int? {
+        known(space.origin)?.space(space)?.endOfDoubt(about: version, at: target, now: now)
     }
 
     /// A credential has a new value: the parked versions before it are forgotten. Authenticators with them are found no
@@ -152,7 +184,8 @@ public final class ProtectionSpaces: Sendable {
 
     /// Whether this version was accepted in the space before, here or elsewhere, and not refused since.
     public func hasAccepted(_ version: CredentialVersion, in space: ProtectionSpace) -> Bool {
-        known(space.origin)?.space(space)?.hasAccepted(version) ?? false
+        guard let known = known(space.origin)?.space(space) else { return false }
+        return known.hasAccepted(version) && !known.hasWithdrawn(version)
     }
 
     /// How a request goes ahead that was challenged for a space and would answer with this version. Look for an
@@ -217,8 +250,8 @@ public protocol SpaceJournal: Sendable {
 }
 
 extension AuthenticationMethod {
-    /// Whether the lessons of one process about a space are of use to the next: a login belongs to its connection.
-    fileprivate var isWorthKeeping: Bool {
+    /// Whether the extent of a space is of use to the next process: a login belongs to its connection.
+    var sharesExtents: Bool {
         switch self {
         case .basic, .digest, .bearer: true
         case .ntlm, .negotiate, .htmlForm, .clientCertificate, .serverTrust, .other, .default: false

@@ -4,17 +4,23 @@ import Model
 /// request is through or has to stop. A machine without I/O: its caller performs each action and reports back with the
 /// event that the action names.
 ///
-///     challenged ─▶ park ─parked─┐
-///          │                     ▼
-///          └──────────▶ [lookUpDefault ─foundDefault─▶] ask ─decided─▶ answer ─▶ challenged, or accepted
+///     challenged ─▶ reread ─reread─▶ park ─parked─┐
+///          │                                      ▼
+///          └───────────▶ [lookUpDefault ─foundDefault─▶] ask ─decided─▶ answer ─▶ challenged, or accepted
+///
+/// Only the server's verdict on an answer to a challenge of this request counts as a refusal. One that went out unasked says
+/// nothing when it comes back with a challenge: the request goes out once without, and from there as if nothing was known.
 ///
 /// One request may meet several `401`s: an unknown space, a stale nonce, a refusal. The count of failures goes over all
 /// of them and over all schemes, because the account behind several schemes is one. For the same reason a version of a
 /// credential that was refused is not sent again in another scheme.
 public enum ChallengeTask: Sendable {
-    /// The request is out, with an answer or without. Becomes `parking` when the answer is refused, `lookingUp` or
+    /// The request is out, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp` or
     /// `asking` when challenged, `finished` when accepted or when nothing can be done.
     case awaitingResponse(History, Answer?)
+    /// The source of a credential that was refused is read again. Becomes `awaitingResponse` with another value or without
+    /// an answer, else `parking`.
+    case rereading(History, Round, Answer)
     /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
     case parking(History, Round)
     /// The storage is asked for a credential to propose. Becomes `asking`.
@@ -32,12 +38,14 @@ public enum ChallengeTask: Sendable {
         /// Ask the delegate; report `decided`.
         case ask(AuthenticationChallenge)
         /// Send the request with this answer, unless the credential is parked for the space; report `challenged`,
-        /// `accepted` or `unanswerable`.
+        /// `accepted`, `heldBack` or `unanswerable`.
         case answer(Answer)
         /// Send the request again with the same authenticator, whose challenge moved on; report as after `answer`.
         case resend(Answer)
         /// Send the request without an answer; report as after `answer`.
         case sendUnanswered
+        /// Look whether the credential has another value by now; report `reread`.
+        case reread(Answer)
         /// Make the refusal known: this version of the credential is no good for the space; report `parked`.
         case park(Answer)
         /// Let the client have the response.
@@ -71,9 +79,28 @@ public enum ChallengeTask: Sendable {
         /// Methods that this request has done with, and how.
         var ended: [(method: AuthenticationMethod, reason: PassReason)] = []
         var isIgnored = false
+        /// Whether the request went out once without the answer that it had gone out with unasked.
+        var wentBare = false
+        /// Why a credential was not sent that is parked.
+        var parkedReason: PassReason?
+        /// Why nothing came of default handling.
+        var lastDefault: PassReason?
+        /// The challenges of this request's responses so far, of which those may still help whose method is not done with.
+        var offers: [Offer] = []
 
         func hasRefused(_ credential: Credential) -> Bool {
             refused.contains { $0.version == credential.version }
+        }
+
+        /// The response's challenges without those of methods that are done with. Where some are, a server may not list
+        /// again what it has listed: the others of the responses before follow.
+        mutating func helpful(among latest: [Offer]) -> [Offer] {
+            guard !ended.isEmpty else {
+                offers = latest
+                return latest
+            }
+            offers = latest + offers.filter { offer in !latest.contains { $0.space == offer.space } }
+            return offers.filter { offer in !ended.contains { $0.method == offer.space.authenticationMethod } }
         }
     }
 
@@ -105,30 +132,71 @@ public enum ChallengeTask: Sendable {
             default: break
             }
         }
-        let round = Round(
-            response: response,
-            offers: offers.filter { offer in
-                !history.ended.contains { $0.method == offer.space.authenticationMethod }
-            })
+        let round = Round(response: response, offers: history.helpful(among: offers))
         switch (answer, refusal) {
+        case (nil, _), (_?, nil), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round, history)
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             self = .awaitingResponse(history, answer)
             return .resend(answer)
-        case (_?, .aborted), (_?, .denied): return consider(round, history)
         case (let answer?, .unrelated) where answer.challenge == nil:
             return consider(round, history)
         case (let answer?, .refused), (let answer?, .unrelated):
             // The space that was answered is the one that asked for this very request. That it now has another name,
             // or none, does not make the password any better, and the account's lock counts it.
-            history.failures += 1
-            history.refused.append(answer.credential)
-            self = .parking(history, round)
-            return .park(answer)
-        case (_?, nil), (nil, _):
-            return consider(round, history)
+            self = .rereading(history, round, answer)
+            return .reread(answer)
         }
+    }
+
+    /// The value of a refused credential, read again.
+    public enum Reread {
+        case unchanged
+        /// It counts as one more attempt, and against nothing.
+        case newer(Credential)
+        /// A token, for which another is fetched where it was refused, also unasked.
+        case fetched
+    }
+
+    /// The source of the refused credential was read again.
+    public mutating func reread(_ value: Reread) -> Action {
+        guard case .rereading(var history, var round, let answer) = self else { return outOfTurn() }
+        if case .newer(let newer) = value, !history.hasRefused(newer) {
+            guard let index = round.offers.firstIndex(where: { $0.space == answer.space }) else {
+                return consider(round, history)
+            }
+            round.index = index
+            return self.answer(round, history, with: newer.with(answer.credential.persistence))
+        }
+        var isJudged = answer.challenge != nil || !answer.space.authenticationMethod.answersRequests
+        if case .fetched = value { isJudged = true }
+        if !isJudged {
+            guard !history.wentBare else { return consider(round, history) }
+            history.wentBare = true
+            self = .awaitingResponse(history, nil)
+            return .sendUnanswered
+        }
+        history.failures += 1
+        history.refused.append(answer.credential)
+        self = .parking(history, round)
+        return .park(answer)
+    }
+
+    /// The answer was not sent, since its credential is parked: it counts as refused.
+    ///
+    /// - Parameters:
+    ///   - response: the one whose challenge was to be answered.
+    ///   - offers: those of it.
+    ///   - pause: milliseconds until the credential is tried again; nil: not before its value is set anew.
+    public mutating func heldBack(
+        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], for pause: Int? = nil
+    ) -> Action {
+        guard case .awaitingResponse(var history, let answer?) = self else { return outOfTurn() }
+        history.failures += 1
+        history.refused.append(answer.credential)
+        history.parkedReason = .parked(credential: answer.credential.version.name, pause: pause)
+        return consider(Round(response: response, offers: offers), history)
     }
 
     /// The refusal is known to the other requests.
@@ -155,16 +223,17 @@ public enum ChallengeTask: Sendable {
             return consider(round, history)
         case .performDefaultHandling:
             guard let proposed, !history.hasRefused(proposed) else {
-                // A challenge without a rule explains nothing where another method was tried.
-                return finish(.pass(history.ended.last?.reason ?? .defaultHandling(reason: decision.reason)))
+                history.lastDefault = .defaultHandling(reason: decision.reason)
+                round.index += 1
+                return consider(round, history)
             }
             return answer(round, history, with: decision.persistence.map(proposed.with) ?? proposed)
         case .useCredential(let credential):
             guard history.failures < decision.attempts else {
-                return finish(.pass(.attemptsUsed(reason: decision.reason)))
+                return finish(.pass(history.parkedReason ?? .attemptsUsed(reason: decision.reason)))
             }
             guard !history.hasRefused(credential) else {
-                return finish(.pass(.alreadyRefused(credential: credential.version.name)))
+                return finish(.pass(history.parkedReason ?? .alreadyRefused(credential: credential.version.name)))
             }
             return answer(round, history, with: credential)
         }
@@ -198,8 +267,8 @@ public enum ChallengeTask: Sendable {
 
     private var history: History {
         switch self {
-        case .awaitingResponse(let history, _), .parking(let history, _), .lookingUp(let history, _),
-            .asking(let history, _, _), .finished(let history):
+        case .awaitingResponse(let history, _), .rereading(let history, _, _), .parking(let history, _),
+            .lookingUp(let history, _), .asking(let history, _, _), .finished(let history):
             history
         }
     }
@@ -208,7 +277,10 @@ public enum ChallengeTask: Sendable {
     /// else the storage's.
     private mutating func consider(_ round: Round, _ history: History) -> Action {
         guard round.index < round.offers.count else {
-            if let end = history.ended.last { return finish(.pass(end.reason)) }
+            // A challenge without a rule explains nothing where another method was tried.
+            if let end = history.ended.last?.reason ?? history.parkedReason ?? history.lastDefault {
+                return finish(.pass(end))
+            }
             return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
         if let proposed = history.refused.last ?? history.urlCredential {
@@ -226,7 +298,8 @@ public enum ChallengeTask: Sendable {
         return .ask(
             AuthenticationChallenge(
                 protectionSpace: round.offers[round.index].space, proposedCredential: credential,
-                previousFailureCount: history.failures, failureResponse: round.response))
+                previousFailureCount: history.failures, failureResponse: round.response,
+                refused: history.refused.map(\.version)))
     }
 
     private mutating func answer(_ round: Round, _ history: History, with credential: Credential) -> Action {
@@ -258,12 +331,20 @@ public final class Answer: Sendable {
     /// Nil when the answer was sent before it was asked for.
     public let challenge: HeaderChallenge?
     public let credential: Credential
+    /// Where the targets are noted that are opened to it; nil: nowhere.
+    private let opened: OpenedTargets?
 
-    public init(space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential) {
+    public init(
+        space: ProtectionSpace, challenge: HeaderChallenge?, credential: Credential, opened: OpenedTargets? = nil
+    ) {
+        self.opened = opened
         self.space = space
         self.challenge = challenge
         self.credential = credential
     }
+
+    /// The server has opened the target to it.
+    public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version) }
 }
 
 /// A challenge of a response, and the space it is for.
@@ -276,47 +357,5 @@ public struct Offer: Sendable {
         self.space = space
         self.challenge = challenge
         self.strength = strength
-    }
-}
-
-/// Why a challenge reaches the client as it came.
-public enum PassReason: Sendable, Equatable, CustomStringConvertible {
-    /// The response had no challenge that a scheme here can answer.
-    case nothingToAnswer
-    /// Every challenge was rejected; the reason is the last one's.
-    case rejected(reason: String)
-    case defaultHandling(reason: String)
-    /// As many answers were refused as the rule allows.
-    case attemptsUsed(reason: String)
-    /// The delegate's credential is one that this request already failed with.
-    case alreadyRefused(credential: String)
-    /// This version of the credential was refused for this space before, and nothing has changed since.
-    case parked(credential: String)
-    /// Another request has sent this version, which is not proven, and its verdict is still to come.
-    case undecided(credential: String)
-    case unanswerable(AuthenticationError)
-    /// The server did not go through with the handshake of this method, and has asked for no other that helps.
-    case aborted(AuthenticationMethod)
-    /// The server did not take the login by this method, and has asked for no other that helps.
-    case denied(AuthenticationMethod)
-    /// The server calls every nonce stale, or never ends its handshake or its challenges.
-    case endless
-
-    public var description: String {
-        switch self {
-        case .nothingToAnswer: "no challenge that can be answered"
-        case .rejected(let reason): "every challenge was rejected (\(reason))"
-        case .defaultHandling(let reason): "no credential to use (\(reason))"
-        case .attemptsUsed(let reason): "the credential was refused (\(reason))"
-        case .alreadyRefused(let credential): "credential \(credential) was refused"
-        case .parked(let credential): "credential \(credential) is parked until its value changes"
-        case .undecided(let credential):
-            "credential \(credential) was sent with another request, which the server has not answered yet"
-        case .unanswerable(let error): error.description
-        case .aborted(.htmlForm): "the server asks for the login again right behind it"
-        case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
-        case .denied(let method): "the server did not accept the \(method.rawValue) login"
-        case .endless: "the server challenges without end"
-        }
     }
 }

@@ -81,7 +81,16 @@ private final class LateJournal: RefusalJournal, SpaceJournal, TokenJournal {
 
     func attach(_ journal: StoreJournal) { _ = self.journal.storeIfNil(journal) }
 
-    func parked(_ entry: ParkedCredentials.Entry) { journal.load()?.parked(entry) }
+    func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term) {
+        journal.load()?.parked(entry, for: term)
+    }
+
+    /// Without a store there is no other process.
+    func claim(
+        _ entry: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term
+    ) async -> Bool {
+        await journal.load()?.claim(entry, seen: seen, until: next) ?? true
+    }
 
     func replaced(by version: CredentialVersion) { journal.load()?.replaced(by: version) }
 

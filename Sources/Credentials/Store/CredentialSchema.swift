@@ -58,4 +58,9 @@ enum CredentialSchema {
     static let kinds = [
         "ALTER TABLE attache_credentials ADD COLUMN kind text NOT NULL DEFAULT '\(CredentialKind.password.rawValue)'"
     ]
+
+    /// Version 4: a refusal has a time, and may have one when it is tried again. 0 stands for none.
+    static let terms = ["since bigint", "next_try bigint", "retries integer"].map {
+        "ALTER TABLE attache_refusals ADD COLUMN \($0) NOT NULL DEFAULT 0"
+    }
 }

@@ -157,7 +157,7 @@ public final class CredentialStore: Sendable {
             }
         }
         let isSettled = written != nil && written == writer.settled
-        if let refusals { spaces.parked.adopt(isSettled ? refusals : refusals + spaces.parked.entries) }
+        if let refusals { spaces.parked.adopt(isSettled ? refusals : refusals + spaces.parked.terms) }
         spaces.adopt(learned)
         let dataKey = kept.dataKey
         for row in fetched { if let token = row.token(openedWith: dataKey) { tokens.adopt(token) } }

@@ -159,14 +159,21 @@ enum CredentialTables {
 
     // MARK: - Refusals
 
-    static func refusals(_ connection: some SQLConnection) throws(DatabaseError) -> [ParkedCredentials.Entry] {
-        try connection.rows("SELECT \(space), name, fingerprint FROM attache_refusals ORDER BY number")
-            .compactMap(ParkedCredentials.Entry.init(columns:))
+    static func refusals(
+        _ connection: some SQLConnection
+    ) throws(DatabaseError) -> [(ParkedCredentials.Entry, ParkedCredentials.Term)] {
+        let columns = "\(space), name, fingerprint, since, next_try, retries"
+        return try connection.rows("SELECT \(columns) FROM attache_refusals ORDER BY number").compactMap { row in
+            guard let entry = ParkedCredentials.Entry(columns: row), let term = ParkedCredentials.Term(columns: row)
+            else { return nil }
+            return (entry, term)
+        }
     }
 
     /// Keeps a refusal, unless the store has another value for the refused credential by now.
     static func add(
-        _ refusal: ParkedCredentials.Entry, at revision: Int64, _ connection: some SQLConnection
+        _ refusal: ParkedCredentials.Entry, for term: ParkedCredentials.Term, at revision: Int64,
+        _ connection: some SQLConnection
     ) throws(DatabaseError) {
         if let user = refusal.space.user(ofCredentialNamed: refusal.version.name) {
             for space in [refusal.space, refusal.space.general].compactMap({ $0 }) {
@@ -180,10 +187,11 @@ enum CredentialTables {
         }
         try connection.rows(
             """
-            INSERT INTO attache_refusals (\(space), name, fingerprint)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-            ON CONFLICT (\(space), name, fingerprint) DO NOTHING
-            """, refusal.columns)
+            INSERT INTO attache_refusals (\(space), name, fingerprint, since, next_try, retries)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT (\(space), name, fingerprint) DO UPDATE SET next_try = excluded.next_try,
+                retries = excluded.retries
+            """, refusal.columns + term.columns)
         try connection.rows(
             """
             DELETE FROM attache_refusals WHERE number <=
@@ -191,6 +199,20 @@ enum CredentialTables {
             """)
         try markRefusals(at: revision, connection)
     }
+
+    /// Sets the time of the next try, unless another process was first.
+    static func claim(
+        _ refusal: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term,
+        at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) -> Bool {
+        let claimed = try connection.rows(
+            "UPDATE attache_refusals SET next_try = $9 WHERE \(isRefusal) AND next_try = $10 RETURNING number",
+            refusal.columns + [next.nextTryColumn, seen.nextTryColumn])
+        if !claimed.isEmpty { try markRefusals(at: revision, connection) }
+        return !claimed.isEmpty
+    }
+
+    private static let isRefusal = "\(isSpace) AND name = $7 AND fingerprint = $8"
 
     static func removeRefusals(
         before version: CredentialVersion, at revision: Int64, _ connection: some SQLConnection
@@ -214,7 +236,7 @@ enum CredentialTables {
     ) throws(DatabaseError) {
         for refusal in refusals {
             try connection.rows(
-                "DELETE FROM attache_refusals WHERE \(isSpace) AND name = $7 AND fingerprint = $8", refusal.columns)
+                "DELETE FROM attache_refusals WHERE \(isRefusal)", refusal.columns)
         }
         try markRefusals(at: revision, connection)
     }

@@ -164,6 +164,7 @@ private enum PostgreSQLSchema {
         ],
         CredentialSchema.numberedChanges(bytes: "bytea"),
         CredentialSchema.kinds,
+        CredentialSchema.terms,
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

@@ -68,10 +68,28 @@ extension ParkedCredentials.Entry {
     }
 
     init?(columns: [DatabaseValue]) {
-        guard columns.count == 8, let space = ProtectionSpace(row: columns), let name = columns[6].text,
+        guard columns.count >= 8, let space = ProtectionSpace(row: columns), let name = columns[6].text,
             let version = CredentialVersion(name: name, fingerprint: columns[7].bytes ?? [])
         else { return nil }
         self.init(space: space, version: version)
+    }
+}
+
+extension ParkedCredentials.Term {
+    /// Since, next try, retries.
+    var columns: [DatabaseValue] { [.integer(Int64(since)), nextTryColumn, .integer(Int64(retries))] }
+
+    /// 0 stands for none.
+    var nextTryColumn: DatabaseValue { .integer(Int64(nextTry ?? 0)) }
+
+    /// Of a row that has them behind a refusal's.
+    init?(columns: [DatabaseValue]) {
+        guard columns.count == 11, let since = columns[8].integer, let nextTry = columns[9].integer,
+            let retries = columns[10].integer
+        else { return nil }
+        self.init(
+            since: Int(clamping: since), nextTry: nextTry == 0 ? nil : Int(clamping: nextTry),
+            retries: Int(clamping: max(0, retries)))
     }
 }
 

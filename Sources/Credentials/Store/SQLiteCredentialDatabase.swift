@@ -57,6 +57,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         ],
         CredentialSchema.numberedChanges(bytes: "BLOB"),
         CredentialSchema.kinds,
+        CredentialSchema.terms,
     ]
 
     /// Opens the store, or makes an empty one.

@@ -17,9 +17,22 @@ final class StoreJournal: Sendable {
 }
 
 extension StoreJournal: RefusalJournal {
-    func parked(_ entry: ParkedCredentials.Entry) {
+    func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term) {
         writer.submit { connection, revision throws(DatabaseError) in
-            try CredentialTables.add(entry, at: revision, connection)
+            try CredentialTables.add(entry, for: term, at: revision, connection)
+        }
+    }
+
+    /// While the store is away nobody claims anything: the other processes may not be.
+    func claim(
+        _ entry: ParkedCredentials.Entry, seen: ParkedCredentials.Term, until next: ParkedCredentials.Term
+    ) async -> Bool {
+        let writer = writer
+        return await BlockingPool.shared.run {
+            let isOurs = try? writer.write { connection, revision throws(DatabaseError) in
+                try CredentialTables.claim(entry, seen: seen, until: next, at: revision, connection)
+            }
+            return isOurs ?? false
         }
     }
 

@@ -114,7 +114,7 @@ enum StoreTable: String, Sendable, CaseIterable {
     var columns: String {
         switch self {
         case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"
-        case .refusals: "\(CredentialTables.space), name, fingerprint"
+        case .refusals: "\(CredentialTables.space), name, fingerprint, since, next_try, retries"
         case .spaces: "\(CredentialTables.space), extents, accepted, day"
         case .tokens: "name, fingerprint, sealed, ends_at, renews_at"
         }

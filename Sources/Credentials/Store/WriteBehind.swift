@@ -38,6 +38,13 @@ final class WriteBehind: Sendable {
         if begins { pool.submit { self.write() } }
     }
 
+    /// Writes at once, beside what waits. Blocks.
+    func write<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try database.write(body)
+    }
+
     /// How many writes there were, if every one of them is in the store; else nil.
     var settled: Int? {
         state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }

@@ -135,6 +135,13 @@ struct KnownSpaceConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *was refused*

@@ -50,7 +50,6 @@ struct RefusalConversations {
             file p right
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
-            report credential a was refused *
             << GET / HTTP/1.1
                Authorization: Basic base64(u:right)
             >> HTTP/1.1 200 OK
@@ -58,7 +57,7 @@ struct RefusalConversations {
             """)
     }
 
-    @Test func `attempts 1 sends one password, also where another is there`() async {
+    @Test func `a password that has changed is another attempt, whatever attempts says, and only once`() async {
         await play(
             rules: """
                 credential a { user u; password file FILES/p }
@@ -73,9 +72,14 @@ struct RefusalConversations {
                WWW-Authenticate: Basic realm="x"
             << GET / HTTP/1.1
                Authorization: Basic base64(u:wrong)
-            file p right
+            file p other
             >> HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:other)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            report credential a was refused *
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                Proxy-Status: *was refused*

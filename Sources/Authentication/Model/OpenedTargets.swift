@@ -1,0 +1,30 @@
+import Bytes
+import Synchronization
+
+/// The targets that a space has opened to answers, as far as there is room for them: a refusal at one of them speaks against
+/// the credential, one at another may be about the target.
+///
+/// Each request with an answer is noted, so that this takes no lock: a table of hashes, of which a later one takes the place
+/// of an earlier. A target that is forgotten counts as one that was never opened, which parks nothing.
+public final class OpenedTargets: Sendable {
+    private static let capacity = 128
+    private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
+
+    /// The target was opened to an answer with that version.
+    func note(_ target: Span<UInt8>, to version: CredentialVersion) {
+        let hash = Self.hash(target, version)
+        let place = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
+        if hashes[place].load(ordering: .relaxed) != hash { hashes[place].store(hash, ordering: .relaxed) }
+    }
+
+    func contains(_ target: Span<UInt8>, for version: CredentialVersion) -> Bool {
+        let hash = Self.hash(target, version)
+        return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
+    }
+
+    /// Of the path, without the query.
+    private static func hash(_ target: Span<UInt8>, _ version: CredentialVersion) -> UInt64 {
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        return SpanHash.of(target.extracting(first: end), seed: UInt64(truncatingIfNeeded: version.fingerprint))
+    }
+}

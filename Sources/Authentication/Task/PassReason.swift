@@ -1,0 +1,47 @@
+import Model
+
+/// Why a challenge reaches the client as it came.
+public enum PassReason: Sendable, Equatable, CustomStringConvertible {
+    /// The response had no challenge that a scheme here can answer.
+    case nothingToAnswer
+    /// Every challenge was rejected; the reason is the last one's.
+    case rejected(reason: String)
+    case defaultHandling(reason: String)
+    /// As many answers were refused as the rule allows.
+    case attemptsUsed(reason: String)
+    /// The delegate's credential is one that this request already failed with.
+    case alreadyRefused(credential: String)
+    /// This version of the credential was refused for this space before, and nothing has changed since.
+    ///
+    /// - Parameter pause: milliseconds until one request tries it again; nil: none does.
+    case parked(credential: String, pause: Int? = nil)
+    /// Another request has sent this version, which is not proven, and its verdict is still to come.
+    case undecided(credential: String)
+    case unanswerable(AuthenticationError)
+    /// The server did not go through with the handshake of this method, and has asked for no other that helps.
+    case aborted(AuthenticationMethod)
+    /// The server did not take the login by this method, and has asked for no other that helps.
+    case denied(AuthenticationMethod)
+    /// The server calls every nonce stale, or never ends its handshake or its challenges.
+    case endless
+
+    public var description: String {
+        switch self {
+        case .nothingToAnswer: "no challenge that can be answered"
+        case .rejected(let reason): "every challenge was rejected (\(reason))"
+        case .defaultHandling(let reason): "no credential to use (\(reason))"
+        case .attemptsUsed(let reason): "the credential was refused (\(reason))"
+        case .alreadyRefused(let credential): "credential \(credential) was refused"
+        case .parked(let credential, nil): "credential \(credential) is parked until its value changes"
+        case .parked(let credential, let pause?):
+            "credential \(credential) was refused before, and is tried again in \(pause / 1000 + 1) seconds"
+        case .undecided(let credential):
+            "credential \(credential) was sent with another request, which the server has not answered yet"
+        case .unanswerable(let error): error.description
+        case .aborted(.htmlForm): "the server asks for the login again right behind it"
+        case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
+        case .denied(let method): "the server did not accept the \(method.rawValue) login"
+        case .endless: "the server challenges without end"
+        }
+    }
+}

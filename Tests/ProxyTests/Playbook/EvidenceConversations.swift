@@ -1,0 +1,221 @@
+import Testing
+
+/// What counts as a refusal, and what follows from one.
+struct EvidenceConversations {
+    private static let rules = """
+        credential a { user u; password p }
+        challenge { host h; use a }
+        """
+
+    /// The password is known to be right, and goes along unasked.
+    private static let accepted = """
+        >> GET http://h/ HTTP/1.1
+        << connect h:80
+        << GET / HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << GET / HTTP/1.1
+           Authorization: Basic base64(u:p)
+        >> HTTP/1.1 200 OK
+        << HTTP/1.1 200 OK
+        """
+
+    /// The server refuses it all the same: unasked, which says nothing, and then asked.
+    private static let refused = """
+        >> GET http://h/ HTTP/1.1
+        << GET / HTTP/1.1
+           Authorization: Basic base64(u:p)
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << GET / HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << GET / HTTP/1.1
+           Authorization: Basic base64(u:p)
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        report credential a was refused by h:80 and is not sent again for 30 seconds*
+        << HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+           Proxy-Status: *was refused*
+        """
+
+    /// Nobody sends it.
+    private static let heldBack = """
+        >> GET http://h/ HTTP/1.1
+        << GET / HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+        << HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: Basic realm="x"
+           Proxy-Status: *is tried again in*
+        """
+
+    @Test func `a password that was right is tried again by one request when its server is back`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            \(Self.refused)
+            \(Self.heldBack)
+            after 29s
+            \(Self.heldBack)
+            after 1s
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `the next try comes after five minutes`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            \(Self.refused)
+            after 30s
+            server << close
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            server 2 << GET / HTTP/1.1
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            server 2 << GET / HTTP/1.1
+                        Authorization: Basic base64(u:p)
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *was refused*
+            """)
+    }
+
+    @Test func `a page that the user may not see changes nothing for the others`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            >> GET http://h/secret HTTP/1.1
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET /secret HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *was refused*
+            client 2 >> GET http://h/ HTTP/1.1
+            server << GET / HTTP/1.1
+                      Authorization: Basic base64(u:p)
+            server >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `an unasked answer that is refused where none is needed harms nobody`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            >> GET http://h/open HTTP/1.1
+            << GET /open HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET /open HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a rule for failures decides every time, and not only the first`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge "no more" { host h; failures 1..; cancel }
+                challenge { host h; use a }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *no more*
+
+               the origin wants a credential, and rule "no more" (proxy.conf:6) says no*
+            server << close
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            server 2 << GET / HTTP/1.1
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *no more*
+
+               the origin wants a credential, and rule "no more" (proxy.conf:6) says no*
+            server 2 << close
+            """)
+    }
+
+    @Test func `a nonce that is good for one request is answered by the request that it came to`() async {
+        await play(
+            rules: Self.rules,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Digest realm="x", nonce="1", qop="auth"
+            << GET / HTTP/1.1
+               Authorization: Digest *nonce="1"*nc=00000001*
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/a HTTP/1.1
+            << GET /a HTTP/1.1
+               Authorization: Digest *nonce="1"*nc=00000002*
+            client 2 >> GET http://h/b HTTP/1.1
+            << connect h:80
+            server 2 << GET /b HTTP/1.1
+                        Authorization: Digest *nonce="1"*nc=00000003*
+            server >> HTTP/1.1 401 Unauthorized
+                      WWW-Authenticate: Digest realm="x", nonce="2", qop="auth"
+            server << GET /a HTTP/1.1
+                      Authorization: Digest *nonce="2"*nc=00000001*
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Digest realm="x", nonce="3", qop="auth"
+            server 2 << GET /b HTTP/1.1
+                        Authorization: Digest *nonce="3"*nc=00000001*
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+}

@@ -6,7 +6,9 @@ struct ControlSocketTests {
     private static let password = "p4ssword-Of.The~Origin"
 
     private func attache(_ words: String..., of proxy: AttacheProcess) throws -> Finished {
-        try Finished.run(
+        // Its control socket is there when it says where it listens.
+        _ = proxy.awaitErrorOutput("listening on")
+        return try Finished.run(
             AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
     }
 
@@ -53,6 +55,29 @@ struct ControlSocketTests {
             let entries = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]]
             #expect(entries?.first?["outcome"] as? String == "answered", "\(json)")
             #expect(entries?.first?["count"] as? Int ?? 0 >= 2, "\(json)")
+        }
+    }
+
+    @Test func `a stored default that is refused says so with every request, and another value opens`() throws {
+        let origin = try origin(realm: "x")
+        try AttacheProcess.running("store sqlite @/kept.db") { proxy throws in
+            let set = { (password: String) in
+                try Scratch.write(password, to: proxy.folder + "/given", mode: 0o600)
+                return try Finished.run(
+                    AttacheBinary.path, ["credential", "set", origin.url(), "builder", "--realm", "x"],
+                    directory: proxy.folder, input: proxy.folder + "/given", seconds: 20)
+            }
+            let name = "builder@127.0.0.1:\(origin.port)"
+            #expect(try set("wrong").succeeded)
+            #expect(try Wait.until { try proxy.get(origin.url()).heads.contains("credential \(name) was refused") })
+            let again = try proxy.get(origin.url())
+            #expect(again.status == 401 && again.heads.contains("Proxy-Status: attache; details=\"credential \(name) "))
+            #expect(origin.messages.count { $0["Authorization"] != nil } == 1)
+            let table = try attache("challenges", "--unanswered", of: proxy)
+            #expect(table.output.contains("credential \(name) "), "\(table)")
+            #expect(try proxy.records().last?["details"] as? String ?? "" != "", "\(proxy.accessLog)")
+            #expect(try set(Self.password).succeeded)
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
         }
     }
 
@@ -137,6 +162,7 @@ struct ControlSocketTests {
 
     @Test func `of two proxies with one directory the second names the first, and serves`() throws {
         try AttacheProcess.running { first throws in
+            #expect(first.awaitErrorOutput("listening on"))
             let port = FreePort.take()
             defer { FreePort.release(port) }
             let folder = Scratch.folder("second")

@@ -22,6 +22,15 @@ struct MetricsTests {
         return values
     }
 
+    @Test func `challenges that nobody answered are counted by scheme, unknown ones together`() {
+        let metrics = Metrics()
+        for scheme in [AnsweredScheme.basic, .basic, .form, nil] { metrics.addUnanswered(scheme) }
+        let values = Self.values([metrics])
+        for (scheme, count) in ["basic": "2", "html-form": "1", "other": "1", "digest": "0"] {
+            #expect(values["attache_challenges_unanswered_total{scheme=\"\(scheme)\"}"] ?? "" == count)
+        }
+    }
+
     @Test func `every counter and every error has a place of its own`() {
         let metrics = Metrics()
         for counter in Counter.allCases { metrics.add(to: counter) }

@@ -145,7 +145,7 @@ struct UnansweredConversations {
             """)
     }
 
-    @Test func `a stored default that was refused is told, again and again`() async {
+    @Test func `a refused credential of the URL is told by its name`() async {
         await play(
             """
             >> GET http://u:p@h/ HTTP/1.1

@@ -20,7 +20,7 @@ extension ClientSession {
                 giveBack(exchange)
                 end()
             }
-        } catch { serve(exchange, from: .failed(error)) }
+        } catch { fail(exchange, error) }
     }
 
     /// A part of a head may be there, and the next to borrow the exchange is another client.
@@ -72,7 +72,7 @@ extension ClientSession {
             let exchange = exchange(for: head)
             do throws(ExchangeFailure) {
                 if try RequestReading(session: self, exchange: exchange).parse() { return try carryOut(exchange) }
-            } catch { return serve(exchange, from: .failed(error)) }
+            } catch { return fail(exchange, error) }
             giveBack(exchange)
             head.noteParsing()
         }

@@ -253,7 +253,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if let authentication {
             switch authentication.judge(exchange, of: self) {
             case .proved: break
-            case .refused(let refusal): return serve(exchange, from: .failed(.refused(refusal)))
+            case .refused(let refusal): return answer(exchange, with: refusal)
             case .undecided: return serve(exchange, from: .admitted)
             }
         }
@@ -287,8 +287,25 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         } catch {
             if case .clientLost = error { return abandon(exchange) }
             if requester.presence.hasLeft { return abandon(exchange) }
-            serve(exchange, from: .failed(error))
+            fail(exchange, error)
         }
+    }
+
+    /// Tells the client why its request was not carried out.
+    func fail(_ exchange: Exchange, _ failure: ExchangeFailure) {
+        guard let refusal = exchange.refusal(for: failure) else { return serve(exchange, from: .failed(failure)) }
+        answer(exchange, with: refusal)
+    }
+
+    /// Answers in the proxy's own name. A task is started only where the client does not take it at once, or has sent more,
+    /// which must not be read from within the request before it.
+    private func answer(_ exchange: Exchange, with refusal: Refusal) {
+        let keeps = OwnResponse(session: self, exchange: exchange).write(refusal)
+        let isLast = !keeps || exchange.body.isRead && exchange.inbound.isEmpty && !stream.isReadable
+        guard isLast, stream.writeAtOnce(exchange.outbound) else {
+            return serve(exchange, from: .answered(keepsConnection: keeps))
+        }
+        finish(exchange, goesOn: keeps, lingers: !keeps)
     }
 
     /// Ends the exchange of a client that has left, with its connection to the origin.

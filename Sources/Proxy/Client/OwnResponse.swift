@@ -15,15 +15,16 @@ struct OwnResponse {
     /// Bytes of a request's body that are read so that the connection can be kept after an answer that did not want it.
     private static let discardLimit = 64 * 1024
 
-    /// Tells the client why its request was not carried out: status, `Proxy-Status`, and a sentence.
-    /// - Returns: whether the client's connection can carry another request.
-    func send(_ refusal: Refusal) async -> Bool {
-        let keeps = write(refusal)
+    /// Sends the answer that stands in `outbound`, and reads what is left of the request.
+    ///
+    /// - Parameter keeps: whether the answer lets the client's connection carry another request.
+    /// - Returns: whether it can.
+    func send(keepingConnection keeps: Bool) async -> Bool {
         guard await write(exchange.outbound), keeps else { return false }
         return await readRest()
     }
 
-    /// Writes that answer to `outbound`, and takes note of it.
+    /// Writes to `outbound` why the request was not carried out: status, `Proxy-Status`, and a sentence; and takes note of it.
     /// - Returns: whether it lets the client's connection carry another request.
     func write(_ refusal: Refusal) -> Bool {
         exchange.record.error = refusal.error

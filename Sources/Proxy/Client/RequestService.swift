@@ -71,8 +71,8 @@ struct RequestService {
         case .planned(let plan): return try await carryOut(plan)
         case .forwarded: return try await forward()
         case .answered(let keepsConnection):
-            try await session.requester.write(exchange.outbound)
-            return .ended(goesOn: keepsConnection)
+            let response = OwnResponse(session: session, exchange: exchange)
+            return .ended(goesOn: await response.send(keepingConnection: keepsConnection))
         case .failed(let failure): throw failure
         }
     }
@@ -124,15 +124,22 @@ struct RequestService {
             exchange.record.details = sentence
             session.stream.abort()
             return false
-        case .upstreamFailed(let failure):
-            let peer = exchange.way.relay?.origin.title ?? "the origin"
-            return await refuse(Refusal(failure, of: peer))
-        case .refused(let refusal): return await refuse(refusal)
+        case .upstreamFailed, .refused:
+            guard let refusal = exchange.refusal(for: failure) else { return false }
+            session.requester.leaves(by: .reset, in: exchange)
+            let response = OwnResponse(session: session, exchange: exchange)
+            return await response.send(keepingConnection: response.write(refusal))
         }
     }
+}
 
-    private func refuse(_ refusal: Refusal) async -> Bool {
-        session.requester.leaves(by: .reset, in: exchange)
-        return await OwnResponse(session: session, exchange: exchange).send(refusal)
+extension Exchange {
+    /// The proxy's own answer to a request that failed; nil where none is due.
+    func refusal(for failure: ExchangeFailure) -> Refusal? {
+        switch failure {
+        case .upstreamFailed(let failure): Refusal(failure, of: way.relay?.origin.title ?? "the origin")
+        case .refused(let refusal): refusal
+        case .handshakeFailed, .clientLost, .cutShort: nil
+        }
     }
 }

@@ -71,6 +71,15 @@ extension ParkedCredentials.Entry {
     }
 }
 
+extension ParkedCredentials.Term {
+    /// For people: since when, and until when. A refusal of an earlier version of this program has no time.
+    public var words: String {
+        let since = since > 0 ? "since \(AdminTime.text(since)), " : ""
+        guard let nextTry else { return "\(since)until its value is set anew" }
+        return "\(since)next try \(AdminTime.text(nextTry))"
+    }
+}
+
 /// Times on pages.
 enum AdminTime {
     /// - Parameter milliseconds: since 1970.

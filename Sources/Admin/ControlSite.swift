@@ -19,14 +19,15 @@ struct ControlSite: AdminResponder {
         }
         if path.equals("/parked") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
-            return answer(sources.parked().filter { query.isAbout($0.space.origin) }, query, .init())
+            let parked = sources.parked().filter { query.isAbout($0.0.space.origin) }
+            return answer(parked.map { ($0, $1) }, query, .init())
         }
         if path.equals("/parked/retry") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
             let lifted = sources.retry { entry in
                 query.isAbout(entry.space.origin) && query["user"].map { entry.isOf(user: $0) } ?? true
             }
-            return answer(lifted, query, .init())
+            return answer(lifted.map { ($0, nil) }, query, .init())
         }
         return .text(.notFound, "nothing is here; there are /challenges, /parked and /parked/retry")
     }
@@ -45,12 +46,15 @@ struct ControlSite: AdminResponder {
         return .json(json.text)
     }
 
-    private func answer(_ parked: [ParkedCredentials.Entry], _ query: AdminQuery, _ json: JSONText) -> AdminResponse {
+    private func answer(
+        _ parked: [(ParkedCredentials.Entry, ParkedCredentials.Term?)], _ query: AdminQuery, _ json: JSONText
+    ) -> AdminResponse {
         if query["format"] == "text" {
-            return AdminResponse(status: .ok, body: parked.map { "\($0.words)\n" }.joined())
+            return AdminResponse(
+                status: .ok, body: parked.map { "\($0.words)\($1.map { ", \($0.words)" } ?? "")\n" }.joined())
         }
         var json = json
-        json.array { json in for entry in parked { json.parked(entry) } }
+        json.array { json in for (entry, term) in parked { json.parked(entry, for: term) } }
         return .json(json.text)
     }
 }
@@ -58,13 +62,13 @@ struct ControlSite: AdminResponder {
 /// The facts and acts that the control socket asks the rest of the program for. Called on its loop; they must not block.
 public struct ControlSources: Sendable {
     public let challenges: @Sendable () -> [JournalEntry]
-    public let parked: @Sendable () -> [ParkedCredentials.Entry]
+    public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
     /// Gives the parked versions that fit another chance.
     public let retry: @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
 
     public init(
         challenges: @escaping @Sendable () -> [JournalEntry],
-        parked: @escaping @Sendable () -> [ParkedCredentials.Entry],
+        parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
         retry: @escaping @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
     ) {
         self.challenges = challenges
@@ -126,10 +130,13 @@ extension JSONText {
         }
     }
 
-    fileprivate mutating func parked(_ entry: ParkedCredentials.Entry) {
+    fileprivate mutating func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term?) {
         object { json in
             json.space(entry.space)
             json.member("credential", entry.version.name)
+            guard let term else { return }
+            json.member("since", term.since > 0 ? AdminTime.text(term.since) : nil)
+            json.member("next_try", term.nextTry.map(AdminTime.text))
         }
     }
 

@@ -47,7 +47,7 @@ struct ControlSiteTests {
         parked: ParkedCredentials = ParkedCredentials()
     ) -> AdminResponse {
         let sources = ControlSources(
-            challenges: { challenges }, parked: { parked.entries }, retry: { parked.retry(where: $0) })
+            challenges: { challenges }, parked: { parked.terms }, retry: { parked.retry(where: $0) })
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])
@@ -95,7 +95,7 @@ struct ControlSiteTests {
         for entry in [
             Self.parked("ann@a.example:80", at: "a.example"), Self.parked("bob@a.example:80", at: "a.example"),
             Self.parked("ci", at: "b.example"),
-        ] { parked.park(entry.version, for: entry.space) }
+        ] { parked.park(entry.version, for: entry.space, retry: entry.version.name == "ci" ? [] : [30_000], at: 1_000) }
         let retry = { (query: String) in
             Self.response("/parked/retry", .post, query: "format=text&\(query)", parked: parked).body
         }
@@ -105,7 +105,13 @@ struct ControlSiteTests {
                 == "ann@a.example:80, refused for basic \"x\" of http://a.example:80\n")
         #expect(parked.entries.map(\.version.name) == ["bob@a.example:80", "ci"])
         #expect(retry("user=ci").hasPrefix("ci, "))
-        #expect(Self.response("/parked", parked: parked).body.contains(#""credential":"bob@a.example:80"}]"#))
+        let listed = Self.response("/parked", parked: parked).body
+        #expect(
+            listed.contains(
+                #""credential":"bob@a.example:80","since":"1970-01-01T00:00:01Z","next_try":"1970-01-01T00:00:31Z"}]"#),
+            "\(listed)")
+        let text = Self.response("/parked", query: "format=text", parked: parked).body
+        #expect(text.hasSuffix(", since 1970-01-01T00:00:01Z, next try 1970-01-01T00:00:31Z\n"), "\(text)")
         #expect(retry("").hasPrefix("bob@"))
         #expect(parked.entries.isEmpty)
     }

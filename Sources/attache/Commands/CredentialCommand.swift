@@ -112,7 +112,7 @@ struct CredentialCommand: Command {
     /// Shows the refused credentials, which need not be stored ones: those that the running proxy knows, else those of the
     /// store.
     private func showParked(of store: StoreEditing?) throws(CommandError) {
-        var lines = store?.parked.map { "\($0.words)\n" }.joined() ?? ""
+        var lines = store?.parked.map { "\($0.words), \($1.words)\n" }.joined() ?? ""
         if case .path = ControlPlace(configuration),
             let answer = try RunningProxy(configuration).ask("GET", "/parked?format=text")
         {

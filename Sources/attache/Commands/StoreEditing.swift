@@ -71,7 +71,7 @@ struct StoreEditing {
     }
 
     /// The refused credentials.
-    var parked: [ParkedCredentials.Entry] { store.parked.entries }
+    var parked: [(ParkedCredentials.Entry, ParkedCredentials.Term)] { store.parked.terms }
 
     func retry(where fits: (ParkedCredentials.Entry) -> Bool) throws(CommandError) -> [ParkedCredentials.Entry] {
         do throws(CredentialStoreError) { return try store.retry(where: fits) } catch { throw .failed("\(error)") }

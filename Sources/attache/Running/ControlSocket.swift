@@ -41,7 +41,7 @@ struct ControlSocket {
         }
         let spaces = shared.spaces
         let sources = ControlSources(
-            challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.entries },
+            challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.terms },
             retry: { spaces.parked.retry(where: $0) })
         do {
             try Self.makeDirectory(of: path)

@@ -72,7 +72,7 @@ public struct TokenSupply {
             case .wait(let waiter, let fetches):
                 if fetches { fetch(credential) }
                 let alarm = Alarm(on: loop) { waiter.expire() }
-                alarm.set(after: timeouts.connect * 2 + timeouts.response)
+                alarm.set(after: patience)
                 defer { alarm.cancel() }
                 if case .expired = await waiter.outcome() {
                     throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "it takes too long")
@@ -84,20 +84,19 @@ public struct TokenSupply {
         throw .unreachable(endpoint: credential.grant.map { "\($0.endpoint)" } ?? "", "its tokens are refused")
     }
 
+    /// Milliseconds that a fetch may take.
+    private var patience: Int { timeouts.connect * 2 + timeouts.response }
+
     /// Goes on by itself, whatever becomes of the request that began it.
     private func fetch(_ credential: Credential) {
         guard let grant = credential.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
-        let (state, loop) = (state, loop)
+        let (state, loop, patience) = (state, loop, patience)
         loop.spawn {
-            let result: Result<TokenResponse, TokenError>
-            do throws(TokenError) { result = .success(try await fetcher.value.fetch(grant)) } catch {
-                state.report("credential \(credential.version.name) gets no token: \(error)")
-                result = .failure(error)
-            }
-            let token = state.tokens.land(result, for: credential.version, at: loop.epochMilliseconds)
-            // Nobody has the token before any more that was refused.
-            if let token { state.spaces.parked.keepOnly(token.version) }
+            let renewal = TokenRenewal(
+                version: credential.version, grant: grant, state: state, loop: loop, fetcher: fetcher.value,
+                patience: patience)
+            await renewal.run()
         }
     }
 }

@@ -24,6 +24,7 @@ import Testing
         let read = try response(text.replacing("\"example\"", with: "\"bearer\""))
         #expect(read.token == Secret("2YotnFZFEjr1zCsicMWpAA"))
         #expect(read.lifetime == 3_600_000)
+        #expect(read.refreshToken == nil)
         #expect(throws: TokenError.malformed(endpoint: "https://id/", "has a token_type other than Bearer")) {
             try response(text)
         }
@@ -45,6 +46,14 @@ import Testing
         let read = try response(text)
         #expect(read.token == Secret("t"))
         #expect(read.lifetime == lifetime)
+    }
+
+    @Test(arguments: [
+        (#""tGzv3JOkF0XG5Qx2TlKWIA""#, "tGzv3JOkF0XG5Qx2TlKWIA"), (#""""#, nil), ("null", nil), ("5", nil),
+    ])
+    func `another refresh token is read`(text: String, token: String?) throws {
+        let read = try response(#"{"access_token":"t","token_type":"bearer","refresh_token":\#(text)}"#)
+        #expect(read.refreshToken == token.map { Secret($0) })
     }
 
     @Test(arguments: [

@@ -52,8 +52,11 @@ struct StoreMigrationTests {
                 "INSERT INTO attache_spaces (\(StoreTable.spaces.columns), revision) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
             try connection.rows(
-                "INSERT INTO attache_tokens (\(StoreTable.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, $2)",
+                "INSERT INTO attache_tokens (\(StoreTable.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, 3, $2)",
                 [.bytes([0, 255]), .integer(revision)])
+            try connection.rows(
+                "INSERT INTO attache_refresh_tokens (\(StoreTable.refreshTokens.columns)) VALUES ('n', $1, $1, 3, 9)",
+                [.bytes([0, 255])])
         }
         return database
     }
@@ -125,7 +128,7 @@ struct StoreMigrationTests {
                 try connection.rows("SELECT name FROM pragma_table_info('\(table.rawValue)')")
             }.compactMap { $0.first?.text }
             let copied = table.columns.split(separator: ", ").map { String($0).replacing("\"", with: "") }
-            #expect(Set(columns).subtracting(["revision", "number"]) == Set(copied), "\(table)")
+            #expect(Set(columns).subtracting(["revision", "number", "claimed_until"]) == Set(copied), "\(table)")
         }
     }
 
@@ -148,7 +151,7 @@ struct StoreMigrationTests {
                 .init(space: Self.space, version: refused),
                 for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
             // What the second version added.
-            for table in ["revision", "removals", "spaces", "tokens"] {
+            for table in ["revision", "removals", "spaces", "tokens", "refresh_tokens"] {
                 try connection.rows("DROP TABLE attache_\(table)")
             }
             for index in ["credentials_revision", "refusals_name"] {
@@ -180,7 +183,7 @@ struct StoreMigrationTests {
         }
         #expect(try version() == 1)
         let store = try open(try reopened(), key)
-        #expect(try version() == 4)
+        #expect(try version() == 5)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.spaces.parked.entries.map(\.version) == [refused])

@@ -139,6 +139,8 @@ import Testing
         let password = Credential(name: "any", user: "ann", password: Secret("one"))
         try open().put(password, for: Self.space(.basic, realm: "r"), asDefault: true)
         try reopened().write { connection, _ throws(DatabaseError) in
+            try connection.rows("DROP TABLE attache_refresh_tokens")
+            try connection.rows("ALTER TABLE attache_tokens DROP COLUMN generation")
             try connection.rows("ALTER TABLE attache_credentials DROP COLUMN kind")
             for column in ["since", "next_try", "retries"] {
                 try connection.rows("ALTER TABLE attache_refusals DROP COLUMN \(column)")

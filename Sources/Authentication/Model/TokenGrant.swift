@@ -44,6 +44,13 @@ public struct TokenGrant: Sendable {
         self.audience = audience
     }
 
+    /// The same grant with the refresh token that its endpoint gave in place of its own.
+    public func renewed(by token: Secret) -> TokenGrant {
+        TokenGrant(
+            endpoint: endpoint, clientID: clientID, proof: proof, kind: .refreshToken(token), scopes: scopes,
+            audience: audience)
+    }
+
     /// Equal for equal grants, within this process.
     var fingerprint: UInt128 {
         var words = ["grant", "\(endpoint)", clientID, audience ?? ""] + scopes

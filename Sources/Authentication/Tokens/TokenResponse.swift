@@ -8,6 +8,8 @@ public struct TokenResponse: Sendable {
     /// Milliseconds that it lasts, at least a second; nil where the endpoint does not say, or says zero or less, which
     /// some do for a token without end. A token that has ended when it comes would be fetched again and again.
     public let lifetime: Int?
+    /// Takes the place of the refresh token that was sent (section 6); nil: that one stays.
+    public let refreshToken: Secret?
 
     /// Longer than any token says it lasts: beyond a year nobody knows.
     private static let lifetimeLimit = 366 * 86_400 * 1000.0
@@ -42,6 +44,10 @@ public struct TokenResponse: Sendable {
             throw .malformed(endpoint: place, "has a token_type other than Bearer")
         }
         self.token = Secret(wiping: &token)
+        refreshToken = members.text("refresh_token").flatMap { text in
+            var text = text
+            return text.isEmpty ? nil : Secret(wiping: &text)
+        }
         let seconds: Double? =
             switch members["expires_in"] {
             case .number(let seconds): seconds
@@ -68,14 +74,21 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     case malformed(endpoint: String, String)
     /// No connection, no trust, or no answer in time.
     case unreachable(endpoint: String, String)
+    /// Another process may be using the refresh token; the text says why nobody knows better.
+    case unclaimed(String)
     case unusableKey
     case noRandomness
+
+    /// Whether the endpoint refused the grant itself, such as a refresh token that has ended.
+    public var isInvalidGrant: Bool {
+        if case .refused(_, code: "invalid_grant", _) = self { true } else { false }
+    }
 
     /// Whether another try with the same values can come out otherwise.
     public var isPassing: Bool {
         switch self {
         case .refused, .unusableKey: false
-        case .status, .malformed, .unreachable, .noRandomness: true
+        case .status, .malformed, .unreachable, .unclaimed, .noRandomness: true
         }
     }
 
@@ -86,6 +99,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .status(let endpoint, let status): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"
         case .unreachable(let endpoint, let why): "\(endpoint) cannot be asked: \(why)"
+        case .unclaimed(let why): "its refresh token may be in use: \(why)"
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"
         }

@@ -19,10 +19,18 @@ public final class TokenStore: Sendable {
         let credential: Credential
         let endsAt: Int
         let renewsAt: Int
+
+        init(_ fetched: FetchedToken) {
+            credential = Credential(name: fetched.grant.name, token: fetched.token)
+            endsAt = fetched.endsAt
+            renewsAt = fetched.renewsAt
+        }
     }
 
     private struct Entry {
         var held: Held?
+        /// Of the last token.
+        var generation = 0
         /// The waiters for the fetch under way; nil when none is.
         var waiters: [Waiter]?
         var failure: TokenError?
@@ -30,16 +38,22 @@ public final class TokenStore: Sendable {
         var pausedUntil = Int.min
         /// When a token was last fetched because a server refused the one before.
         var replacedAt = Int.min
+
+        mutating func hold(_ fetched: FetchedToken) {
+            held = Held(fetched)
+            generation = max(generation, fetched.generation)
+            failure = nil
+            pausedUntil = .min
+        }
     }
 
     private let entries = Mutex<[CredentialVersion: Entry]>([:])
+    private let rotations = RefreshTokenRotations()
     private let journal: (any TokenJournal)?
 
     /// Milliseconds between tries that failed; between tokens that servers refuse.
     private static let pause = 5_000
     private static let replacementPause = 30_000
-    /// The life of a token without a time.
-    private static let usualLifetime = 3_600_000
     private static let capacity = 1024
 
     /// - Parameter journal: told of every token that is fetched here.
@@ -51,11 +65,7 @@ public final class TokenStore: Sendable {
             if entries.count >= Self.capacity { return }
             var entry = entries[fetched.grant] ?? Entry()
             guard entry.held.map({ $0.endsAt < fetched.endsAt }) ?? true else { return }
-            entry.held = Held(
-                credential: Credential(name: fetched.grant.name, token: fetched.token), endsAt: fetched.endsAt,
-                renewsAt: fetched.renewsAt)
-            entry.failure = nil
-            entry.pausedUntil = .min
+            entry.hold(fetched)
             entries[fetched.grant] = entry
         }
     }
@@ -96,63 +106,79 @@ public final class TokenStore: Sendable {
         }
     }
 
+    /// Asks for the right to fetch with a refresh token: processes that share a store take turns.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - end: when another process may fetch although nothing was heard of this one, likewise.
+    public func claim(
+        _ family: RefreshTokenFamily, for grant: CredentialVersion, at now: Int, until end: Int
+    ) async -> TokenRenewalClaim.Outcome {
+        let known = rotations.rotation(of: family)
+        guard let journal else { return .granted(known) }
+        let generation = entries.withLock { $0[grant]?.generation } ?? 0
+        let outcome = await journal.claim(
+            TokenRenewalClaim(
+                grant: grant, family: family, known: known, generation: generation, now: now, end: end))
+        if case .unavailable = outcome, known.isConstant { return .granted(known) }
+        return outcome
+    }
+
     /// Takes the result of a fetch. Those who wait ask again.
     /// - Returns: the new token.
     @discardableResult
     public func land(
         _ result: Result<TokenResponse, TokenError>, for grant: CredentialVersion, at now: Int
     ) -> Credential? {
+        switch result {
+        case .success(let response):
+            let fetched = FetchedToken(response, for: grant, at: now)
+            defer { journal?.fetched(fetched) }
+            return land(fetched)
+        case .failure(let error):
+            fail(grant, error, at: now)
+            return nil
+        }
+    }
+
+    /// Notes how far a family has come with a fetch that was granted; before the token is used, since no other process gets
+    /// one without the refresh token that came with it.
+    public func end(_ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?) async {
+        rotations.advance(family, to: rotation)
+        guard let journal else { return }
+        await journal.ended(family, at: rotation, with: token)
+    }
+
+    /// A fetch brought no token.
+    public func fail(_ grant: CredentialVersion, _ error: TokenError, at now: Int) {
+        end(grant, .unanswered) { entry in
+            entry.failure = error
+            entry.pausedUntil = error.isPassing ? now + Self.pause : .max
+        }
+    }
+
+    /// Takes a token that is in the journal. Those who wait ask again.
+    /// - Returns: the new token.
+    @discardableResult
+    public func land(_ fetched: FetchedToken) -> Credential? {
+        end(fetched.grant, .accepted) { $0.hold(fetched) }
+    }
+
+    /// The fetch is over.
+    /// - Returns: the token that is held then.
+    @discardableResult
+    private func end(
+        _ grant: CredentialVersion, _ verdict: Verdict, _ change: (inout Entry) -> Void
+    ) -> Credential? {
         let (waiters, held) = entries.withLock { entries -> ([Waiter], Held?) in
             var entry = entries[grant] ?? Entry()
-            defer { entries[grant] = entry }
             let waiters = entry.waiters ?? []
             entry.waiters = nil
-            switch result {
-            case .success(let response):
-                let lifetime = response.lifetime ?? Self.usualLifetime
-                let credential = Credential(name: grant.name, token: response.token)
-                let held = Held(
-                    credential: credential, endsAt: now + lifetime - min(5_000, lifetime / 10),
-                    renewsAt: now + max(lifetime / 2, lifetime - 60_000 - lifetime / 10))
-                entry.held = held
-                entry.failure = nil
-                entry.pausedUntil = .min
-                return (waiters, held)
-            case .failure(let error):
-                entry.failure = error
-                entry.pausedUntil = error.isPassing ? now + Self.pause : .max
-                return (waiters, nil)
-            }
+            change(&entry)
+            entries[grant] = entry
+            return (waiters, entry.held)
         }
-        for waiter in waiters { _ = waiter.resolve(.settled(held == nil ? .unanswered : .accepted)) }
-        if let held, let token = held.credential.token {
-            journal?.fetched(
-                FetchedToken(grant: grant, token: token, endsAt: held.endsAt, renewsAt: held.renewsAt))
-        }
+        for waiter in waiters { _ = waiter.resolve(.settled(verdict)) }
         return held?.credential
     }
-}
-
-/// A token that was given for a grant.
-public struct FetchedToken: Sendable {
-    /// The grant it was given for.
-    public let grant: CredentialVersion
-    public let token: Secret
-    /// When it is not to be used any more, in milliseconds since 1970.
-    public let endsAt: Int
-    /// When it is time for the next, likewise.
-    public let renewsAt: Int
-
-    public init(grant: CredentialVersion, token: Secret, endsAt: Int, renewsAt: Int) {
-        self.grant = grant
-        self.token = token
-        self.endsAt = endsAt
-        self.renewsAt = renewsAt
-    }
-}
-
-/// Keeps fetched tokens for other processes and for later ones. Its calls return at once; what they say may be written a
-/// little later.
-public protocol TokenJournal: Sendable {
-    func fetched(_ token: FetchedToken)
 }

@@ -99,4 +99,15 @@ private final class LateJournal: RefusalJournal, SpaceJournal, TokenJournal {
     func learned(_ space: LearnedSpace) { journal.load()?.learned(space) }
 
     func fetched(_ token: FetchedToken) { journal.load()?.fetched(token) }
+
+    /// Without a store there is no other process.
+    func claim(_ renewal: TokenRenewalClaim) async -> TokenRenewalClaim.Outcome {
+        await journal.load()?.claim(renewal) ?? .granted(renewal.known)
+    }
+
+    func ended(
+        _ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?
+    ) async {
+        await journal.load()?.ended(family, at: rotation, with: token)
+    }
 }

@@ -63,4 +63,19 @@ enum CredentialSchema {
     static let terms = ["since bigint", "next_try bigint", "retries integer"].map {
         "ALTER TABLE attache_refusals ADD COLUMN \($0) NOT NULL DEFAULT 0"
     }
+
+    /// Version 5: refresh tokens that an endpoint gave are kept, and used by one process at a time.
+    ///
+    /// - Parameter bytes: the name of the type.
+    static func refreshTokens(bytes: String) -> [String] {
+        [
+            "ALTER TABLE attache_tokens ADD COLUMN generation bigint NOT NULL DEFAULT 0",
+            """
+            CREATE TABLE attache_refresh_tokens (
+                name text NOT NULL, fingerprint \(bytes) NOT NULL, sealed \(bytes), generation bigint NOT NULL,
+                claimed_until bigint NOT NULL DEFAULT 0, used_at bigint NOT NULL, PRIMARY KEY (name, fingerprint)
+            )
+            """,
+        ]
+    }
 }

@@ -152,7 +152,7 @@ public final class CredentialStore: Sendable {
                     known.refusals == revision.refusals ? nil : try CredentialTables.refusals(connection),
                     try LearnedTables.spaces(
                         since: known.learned, on: Int64(now / LearnedTables.dayLength), connection),
-                    try LearnedTables.tokens(since: known.learned, now: now, connection)
+                    try TokenTables.tokens(since: known.learned, now: now, connection)
                 )
             }
         }

@@ -1,8 +1,7 @@
 import Authentication
-import Crypto
 import Database
 
-/// A store's tables of what was learned: spaces and tokens.
+/// A store's table of learned spaces.
 enum LearnedTables {
     /// Milliseconds.
     static let dayLength = 86_400_000
@@ -10,8 +9,6 @@ enum LearnedTables {
     private static let memory: Int64 = 30
     /// Spaces remembered; beyond it those that were met longest ago go.
     private static let capacity = 4096
-
-    // MARK: - Spaces
 
     /// Whether a space is one that is worth its row: an origin may send what it likes as its realm, and an index has less
     /// room than that.
@@ -59,44 +56,6 @@ enum LearnedTables {
             spaces.append(LearnedSpace(space: space, extents: extents, accepted: accepted))
         }
         return spaces
-    }
-
-    // MARK: - Tokens
-
-    static func put(
-        _ row: StoredToken, at revision: Int64, now: Int, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        try connection.rows("DELETE FROM attache_tokens WHERE ends_at < $1", [.integer(Int64(clamping: now))])
-        try connection.rows(
-            """
-            INSERT INTO attache_tokens (name, fingerprint, sealed, ends_at, renews_at, revision)
-            VALUES ($1, $2, $3, $4, $5, $6)
-            ON CONFLICT (name, fingerprint) DO UPDATE SET sealed = excluded.sealed, ends_at = excluded.ends_at,
-                renews_at = excluded.renews_at, revision = excluded.revision
-            """,
-            [
-                .text(row.grant.name), .bytes(row.grant.fingerprintBytes), .bytes(row.sealed),
-                .integer(Int64(clamping: row.endsAt)), .integer(Int64(clamping: row.renewsAt)), .integer(revision),
-            ])
-    }
-
-    /// The tokens that were fetched since a revision and still hold.
-    static func tokens(
-        since revision: Int64, now: Int, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [StoredToken] {
-        var tokens: [StoredToken] = []
-        try connection.forEachRow(
-            "SELECT name, fingerprint, sealed, ends_at, renews_at FROM attache_tokens "
-                + "WHERE revision > $1 AND ends_at > $2", [.integer(revision), .integer(Int64(clamping: now))]
-        ) { row throws(DatabaseError) in
-            guard let name = row.text(0), let grant = CredentialVersion(name: name, fingerprint: row.bytes(1) ?? []),
-                let sealed = row.bytes(2), let endsAt = row.integer(3), let renewsAt = row.integer(4)
-            else { return }
-            tokens.append(
-                StoredToken(
-                    grant: grant, sealed: sealed, endsAt: Int(clamping: endsAt), renewsAt: Int(clamping: renewsAt)))
-        }
-        return tokens
     }
 }
 
@@ -159,41 +118,5 @@ private enum LearnedSpaceCoding {
             rest = rest.dropFirst(count)
         }
         return pieces
-    }
-}
-
-/// A row of a store's tokens.
-struct StoredToken: Sendable {
-    let grant: CredentialVersion
-    /// The token under the store's data key, for this grant only.
-    let sealed: [UInt8]
-    /// Milliseconds since 1970.
-    let endsAt: Int
-    let renewsAt: Int
-
-    init(_ token: FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
-        let context = Self.context(token.grant)
-        sealed = try key.seal(token.token, for: context.span)
-        grant = token.grant
-        endsAt = token.endsAt
-        renewsAt = token.renewsAt
-    }
-
-    init(grant: CredentialVersion, sealed: [UInt8], endsAt: Int, renewsAt: Int) {
-        self.grant = grant
-        self.sealed = sealed
-        self.endsAt = endsAt
-        self.renewsAt = renewsAt
-    }
-
-    /// Nil for a row that is another's, or was changed outside.
-    func token(openedWith key: SealingKey) -> FetchedToken? {
-        let context = Self.context(grant)
-        guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
-        return FetchedToken(grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt)
-    }
-
-    private static func context(_ grant: CredentialVersion) -> [UInt8] {
-        Array("attache token \(grant.fingerprint) \(grant.name)".utf8)
     }
 }

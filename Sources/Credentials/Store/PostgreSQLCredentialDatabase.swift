@@ -165,6 +165,7 @@ private enum PostgreSQLSchema {
         CredentialSchema.numberedChanges(bytes: "bytea"),
         CredentialSchema.kinds,
         CredentialSchema.terms,
+        CredentialSchema.refreshTokens(bytes: "bytea"),
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

@@ -58,6 +58,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         CredentialSchema.numberedChanges(bytes: "BLOB"),
         CredentialSchema.kinds,
         CredentialSchema.terms,
+        CredentialSchema.refreshTokens(bytes: "BLOB"),
     ]
 
     /// Opens the store, or makes an empty one.

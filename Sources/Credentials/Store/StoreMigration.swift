@@ -109,18 +109,20 @@ enum StoreTable: String, Sendable, CaseIterable {
     case refusals = "attache_refusals"
     case spaces = "attache_spaces"
     case tokens = "attache_tokens"
+    case refreshTokens = "attache_refresh_tokens"
 
-    /// All columns but the number of the change, and the numbers that a table gives its rows.
+    /// All columns but the number of the change, the numbers that a table gives its rows, and claims.
     var columns: String {
         switch self {
         case .credentials: "\(CredentialTables.space), \"user\", is_default, sealed, kind"
         case .refusals: "\(CredentialTables.space), name, fingerprint, since, next_try, retries"
         case .spaces: "\(CredentialTables.space), extents, accepted, day"
-        case .tokens: "name, fingerprint, sealed, ends_at, renews_at"
+        case .tokens: "name, fingerprint, sealed, ends_at, renews_at, generation"
+        case .refreshTokens: "name, fingerprint, sealed, generation, used_at"
         }
     }
 
-    var isNumbered: Bool { self != .refusals }
+    var isNumbered: Bool { self != .refusals && self != .refreshTokens }
 
     /// By what rows are in the order in which they were written, where that matters.
     var order: String { self == .refusals ? " ORDER BY number" : "" }

@@ -45,6 +45,13 @@ final class WriteBehind: Sendable {
         try database.write(body)
     }
 
+    /// Reads at once, without what waits. Blocks.
+    func read<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(DatabaseError) -> Value {
+        try database.read(body)
+    }
+
     /// How many writes there were, if every one of them is in the store; else nil.
     var settled: Int? {
         state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }

@@ -12,12 +12,24 @@ final class TokenServer: Sendable {
         var refusedTokens = 0
         /// The endpoint takes its time.
         var delay: UInt32 = 0
+        /// The endpoint gives another refresh token with each token, and ends all of them when one comes twice.
+        var rotates = false
     }
 
     private struct State {
         var terms: Terms
         var issued = 0
         var used: [String] = []
+        var refused = 0
+
+        /// Whether the request has the refresh token that was given last.
+        mutating func admits(_ request: Message) -> Bool {
+            guard terms.rotates else { return true }
+            let isLast = request.text.split(separator: "&").contains(
+                "refresh_token=\(TokenServer.refreshToken(issued))")
+            if refused > 0 || !isLast { refused += 1 }
+            return refused == 0
+        }
     }
 
     private let shared: Shared
@@ -26,17 +38,22 @@ final class TokenServer: Sendable {
 
     init(_ terms: Terms = Terms()) throws {
         let shared = Shared(terms)
-        endpoint = try RecordingOrigin.answering { _, connection in
-            let (terms, number) = shared.state.withLock { state in
-                if state.terms.answer == nil { state.issued += 1 }
-                return (state.terms, state.issued)
+        endpoint = try RecordingOrigin.answering { request, connection in
+            let (terms, number, isAdmitted) = shared.state.withLock { state in
+                let isAdmitted = state.terms.answer != nil || state.admits(request)
+                if state.terms.answer == nil, isAdmitted { state.issued += 1 }
+                return (state.terms, state.issued, isAdmitted)
             }
             usleep(terms.delay)
+            guard isAdmitted else {
+                return try connection.reply("400 Bad Request", [], "{\"error\":\"invalid_grant\"}")
+            }
             if let answer = terms.answer { return try connection.reply(answer.status, [], answer.content) }
             let lifetime = terms.lifetime.map { ",\"expires_in\":\($0)" } ?? ""
+            let refresh = terms.rotates ? ",\"refresh_token\":\"\(Self.refreshToken(number))\"" : ""
             try connection.reply(
                 "200 OK", ["Content-Type: application/json"],
-                "{\"access_token\":\"\(Self.stem)\(number)\",\"token_type\":\"Bearer\"\(lifetime)}")
+                "{\"access_token\":\"\(Self.stem)\(number)\",\"token_type\":\"Bearer\"\(lifetime)\(refresh)}")
         }
         api = try RecordingOrigin.answering { request, connection in
             let isGood = shared.state.withLock { state in
@@ -62,8 +79,15 @@ final class TokenServer: Sendable {
     /// Every token begins so: a leak is found by searching.
     static let stem = "T0ken-of-the-Queen."
 
+    /// The refresh token that comes with a token; 0: the one that is configured.
+    static func refreshToken(_ number: Int) -> String { "\(refreshStem)\(number)" }
+
+    static let refreshStem = "Refr3sh-of-the-Queen."
+
     func change(_ change: @Sendable (inout Terms) -> Void) { shared.state.withLock { change(&$0.terms) } }
 
+    /// Requests with a refresh token that had been used, and all behind them.
+    var refused: Int { shared.state.withLock { $0.refused } }
     var issued: Int { shared.state.withLock { $0.issued } }
     /// The numbers of the tokens that the API saw, in order.
     var used: [String] { shared.state.withLock { $0.used } }

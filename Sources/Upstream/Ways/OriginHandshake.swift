@@ -120,7 +120,9 @@ public struct OriginHandshake {
                 revocation: lists, at: now)
         }
         let decision = ServerTrustDecision(evaluate: evaluate) {
-            shared.storage.trustExceptions(for: origin.hostText, port: origin.port)
+            // A connection whose terms say nothing of exceptions would outlive the one that it was trusted by.
+            guard self.terms.tlsAnswers != 0 else { return [] }
+            return shared.storage.trustExceptions(for: origin.hostText, port: origin.port)
                 .holding(on: Day(epochSeconds: now))
         } ask: { findings in
             var query = ChallengeQuery.serverTrust(

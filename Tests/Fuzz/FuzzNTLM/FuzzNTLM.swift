@@ -22,7 +22,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition(offset >= 88 && offset + length <= answer.count)
         }
         precondition(context.refused(by: [challenge]) == .refused)
-    case .retry, .denied, .refused, .unrelated: fatalError("nothing was said about the credential")
+    case .retry, .renewed, .denied, .refused, .unrelated: fatalError("nothing was said about the credential")
     }
     return 0
 }

@@ -40,6 +40,34 @@ import Testing
         #expect(second.spaces.parked.contains(version, for: space))
     }
 
+    @Test func `one replica tries a refused version again, and its acceptance is everybody's`() async throws {
+        let info = try server.newDatabase()
+        let (first, second) = (try server.open(info), try server.open(info))
+        for replica in [first, second] { try replica.follow(within: 0) }
+        let version = credential("alice", "right").version
+        let entry = ParkedCredentials.Entry(space: space, version: version)
+        let term = first.spaces.parked.park(version, for: space, retry: [30_000], at: 1_000)
+        #expect(term.nextTry == 31_000)
+        let seen = ParkedCredentials.Standing.due(term)
+        let isFollowed = try await eventually {
+            try second.follow(within: 100)
+            return second.spaces.parked.standing(of: version, in: space, at: 31_000) == seen
+        }
+        #expect(isFollowed)
+        var claims = 0
+        for replica in [first, second] {
+            let isOurs = await replica.spaces.parked.claim(entry, seen: term, retry: [30_000], at: 31_000)
+            if isOurs { claims += 1 }
+        }
+        #expect(claims == 1)
+        first.spaces.parked.lift(version, for: space)
+        let isLifted = try await eventually {
+            try second.follow(within: 100)
+            return second.spaces.parked.standing(of: version, in: space, at: 31_001) == .free
+        }
+        #expect(isLifted)
+    }
+
     @Test func `of two replicas that begin a store at once one's key is everybody's`() async throws {
         let info = try server.newDatabase()
         let stores = try await withThrowingTaskGroup(of: CredentialStore.self) { group in

@@ -93,7 +93,7 @@ public final class ChallengeContext {
             ? .parked(nextTry: nil) : spaces.parked.standing(of: version, in: answer.space, at: now)
         if standing != .free { return standing }
         let doubtEnd = spaces.endOfDoubt(about: version, in: answer.space, at: target.readable, now: now)
-        return doubtEnd.map { .parked(nextTry: $0) } ?? .free
+        return doubtEnd.map { .parked(nextTry: $0 == .max ? nil : $0) } ?? .free
     }
 
     /// How long a version that was accepted before is parked, from one refusal to the next; milliseconds.

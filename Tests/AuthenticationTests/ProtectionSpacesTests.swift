@@ -140,6 +140,16 @@ import Testing
         #expect(!isDoubtful("/a/secret", 4))
     }
 
+    @Test func `where nothing is tried again, doubt ends only when the credential is accepted`() throws {
+        try remember(alice)
+        let space = answer(alice).space
+        for time in 1...3 { spaces.refuse(alice.version, for: space, at: "/b".utf8Span.span, now: time) }
+        let end = { spaces.endOfDoubt(about: alice.version, in: space, at: "/b".utf8Span.span, now: 1_000_000) }
+        #expect(end() == .max)
+        try remember(alice)
+        #expect(end() == nil)
+    }
+
     @Test func `an answer is made anew when its realm asks in another way`() throws {
         let space = ProtectionSpace(origin: origin, realm: "r", authenticationMethod: .digest)
         let digest = { (algorithm: String) in

@@ -33,7 +33,7 @@ public final class KnownSpace: Sendable {
 
     private struct Doubt {
         var refusals = 0
-        /// Until when no such target is answered with it, in milliseconds since 1970.
+        /// Until when no such target is answered with it, in milliseconds since 1970; `Int.max`: until it is accepted.
         var end = 0
     }
 
@@ -187,8 +187,8 @@ public final class KnownSpace: Sendable {
             var doubt = state.doubts[version] ?? Doubt()
             doubt.refusals += 1
             let times = doubt.refusals - Self.refusalLimit
-            let pause = retry.indices.contains(times) ? retry[times] : retry.last ?? 0
-            if times >= 0 { doubt.end = now &+ pause }
+            let pause = retry.indices.contains(times) ? retry[times] : retry.last
+            if times >= 0 { doubt.end = pause.map { now &+ $0 } ?? .max }
             state.doubts[version] = doubt
             return times >= 0
         }

@@ -154,7 +154,7 @@ public final class ProtectionSpaces: Sendable {
     }
 
     /// Until when a version is not sent to a target that it has not opened, where it was refused at several of those in a
-    /// row; nil: it may be sent.
+    /// row; `Int.max`: until it is accepted elsewhere. Nil: it may be sent.
     ///
     /// - Parameter now: milliseconds since 1970, as the result.
     public func endOfDoubt(

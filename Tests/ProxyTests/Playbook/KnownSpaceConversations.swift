@@ -114,40 +114,6 @@ struct KnownSpaceConversations {
             """)
     }
 
-    @Test func `a password that worked and is refused now is not insisted on`() async {
-        await play(
-            rules: """
-                credential a { user u; password p }
-                challenge { host h; use a }
-                """,
-            """
-            >> GET http://h/ HTTP/1.1
-            << connect h:80
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
-            >> GET http://h/ HTTP/1.1
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << GET / HTTP/1.1
-               Authorization: Basic base64(u:p)
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-            << HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: Basic realm="x"
-               Proxy-Status: *was refused*
-            """)
-    }
-
     @Test func `the next client is answered from what the first has learned`() async {
         await play(
             rules: """

@@ -27,9 +27,15 @@ public enum URLCredential {
         return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
     }
 
-    /// A name that can end no line of a log.
+    /// A name that can end no line of a log, and cannot be shown in another order than it has: marks that turn the
+    /// direction of text are of the category "format".
     private static func printable(_ user: String) -> String {
-        let scalars = user.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        let scalars = user.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+            default: scalar
+            }
+        }
         return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -39,6 +39,9 @@ struct URLCredentialTests {
     @Test func `its name says for whom it is`() throws {
         #expect(try Self.credential("user:password@")?.version.name == "url:user")
         #expect(try Self.credential("us%0D%0Aer:password@")?.version.name == "url:us??er")
+        let (turned, mark) = try (Self.credential("%E2%80%AEresu:password@"), Self.credential("%CC%A4:password@"))
+        #expect(turned?.version.name == "url:?resu", "a mark that turns the direction of text")
+        #expect(mark?.version.name.unicodeScalars.elementsEqual("url:\u{324}".unicodeScalars) == true)
     }
 
     @Test func `a user without a password may be a token, and is not named`() throws {

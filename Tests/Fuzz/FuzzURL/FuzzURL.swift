@@ -38,10 +38,13 @@ private func checkRequest(_ input: [UInt8]) {
     let head = RequestHead()
     guard case .complete? = try? head.parse(bytes.span) else { return }
     guard let credential = URLCredential.of(head, in: bytes.span) else { return }
-    precondition(credential.version.name.hasPrefix("url:"))
-    precondition(credential.version.name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+    // Compared by scalars: a user that begins with a combining mark is one character together with the colon before it.
+    let name = credential.version.name.unicodeScalars
+    precondition(name.starts(with: "url:".unicodeScalars))
+    precondition(
+        name.allSatisfy { $0.properties.generalCategory != .control && $0.properties.generalCategory != .format })
     if let password = credential.password, password.count == 0, let user = credential.user, user.utf8.count > 8 {
-        precondition(!credential.version.name.contains(user), "a token stands in a name")
+        precondition(!name.dropFirst(4).starts(with: user.unicodeScalars), "a token stands in a name")
     }
 }
 

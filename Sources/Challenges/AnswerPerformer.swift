@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import Crypto
 import HTTP
 import IO
@@ -36,6 +37,14 @@ final class AnswerPerformer {
         case .session(let session)?: .session(SessionPerformer(session: session, pages: context.pages))
         case nil: nil
         }
+    }
+
+    /// Whether a connection that is logged in for this request serves other clients as well: with a credential of the rule
+    /// file, where no rule about the challenger looks at who asks.
+    private func sharesLogins(of version: CredentialVersion) -> Bool {
+        let policy = context.policy
+        return !context.challenger.answersDependOnClient(by: policy.rules)
+            && (try? policy.credentials.credential(named: version.name))?.version == version
     }
 
     // MARK: - Before the request is sent
@@ -84,7 +93,8 @@ final class AnswerPerformer {
         omitsBody = false
         guard case .connection(let performer)? = binding, let answer else { return }
         let isOpening = try await performer.prepare(
-            with: answer.credential, under: context.loginTerms(for: answer.space, failures: failures))
+            with: answer.credential, isShared: sharesLogins(of: answer.credential.version),
+            under: context.loginTerms(for: answer.space, failures: failures))
         omitsBody = isOpening && context.request.hasBody
     }
 

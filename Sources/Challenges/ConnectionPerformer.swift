@@ -1,7 +1,7 @@
 import Authentication
 import Bytes
 
-/// Gives answers that belong to a connection: the request goes on one where this client's login stands, or on which it is
+/// Gives answers that belong to a connection: the request goes on one where the credential is logged in, or on which it is
 /// begun with this very request.
 struct ConnectionPerformer {
     public let authenticator: any ConnectionAuthenticator
@@ -10,13 +10,14 @@ struct ConnectionPerformer {
 
     /// Claims the connection for the login, and gets ready for its next token, which may take its time.
     ///
+    /// - Parameter isShared: whether the connection serves every client that the rules grant the credential to.
     /// - Returns: whether the token can only bring another challenge, so that the request goes without its body.
     public func prepare(
-        with credential: Credential, under terms: @autoclosure () -> LoginTerms
+        with credential: Credential, isShared: @autoclosure () -> Bool, under terms: @autoclosure () -> LoginTerms
     ) async throws(AuthenticationError) -> Bool {
         if !connection.isClaimed {
             let context = authenticator.makeContext(over: connection.channelBinding, under: terms())
-            connection.claim(for: credential, in: context)
+            connection.claim(for: credential, in: context, isShared: isShared())
         }
         guard let login = connection.login, !login.isEstablished else { return false }
         try await login.prepare()

@@ -16,9 +16,11 @@ public protocol LoginConnection: AnyObject {
     /// Whether the connection has served before, so that its end may have been due.
     var isReused: Bool { get }
 
-    /// From now on the connection is this client's, and carries nothing but what counts as that credential's.
-    func claim(for credential: Credential, in context: any SecurityContext)
+    /// From now on the connection carries nothing but what counts as that credential's.
+    ///
+    /// - Parameter isShared: whether it serves every client that the rules grant the credential to; else it is this client's.
+    func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool)
 
-    /// Whether the client has another connection that is logged in with that version at the challenger.
+    /// Whether the client may use another connection that is logged in with that version at the challenger.
     func holdsLogin(with version: CredentialVersion) -> Bool
 }

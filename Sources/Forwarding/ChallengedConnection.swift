@@ -61,12 +61,13 @@ public final class ChallengedConnection: ChallengeResponse, LoginConnection {
         return upstream.stream?.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
     }
 
-    public func claim(for credential: Credential, in context: any SecurityContext) {
-        upstream.claim(
-            for: ConnectionLogin(to: origin, with: credential, in: context, heldBy: requester.logins))
+    public func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {
+        let login = ConnectionLogin(to: origin, with: credential, in: context, isShared: isShared)
+        requester.begin(login)
+        upstream.claim(for: login)
     }
 
-    public func holdsLogin(with version: CredentialVersion) -> Bool { requester.logins.holds(version, to: origin) }
+    public func holdsLogin(with version: CredentialVersion) -> Bool { requester.holdsLogin(version, to: origin) }
 }
 
 extension UpstreamConnection {

@@ -108,8 +108,8 @@ extension ForwardingContext {
 
     private func find(by source: AnswerSource, at server: UpstreamServer, _ target: ByteBuffer) -> AnswerSource.Finding
     {
-        let logins = requester.logins
-        return source.find(for: target) { logins.holds($0, to: server) }
+        let requester = requester
+        return source.find(for: target) { requester.holdsLogin($0, to: server) }
     }
 
     /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.

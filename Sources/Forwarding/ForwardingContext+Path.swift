@@ -54,14 +54,14 @@ extension ForwardingContext {
         return exchange.way.peer(of: origin).takeIdle(under: terms)
     }
 
-    /// Whether there is a connection on which this client is logged in so. A login is not begun on one that rested, and
+    /// Whether there is a connection on which this client, or every client, is logged in so. A login is not begun on one that rested, and
     /// may be dead: the request that begins it cannot always be repeated.
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        guard !requester.logins.isEmpty else { return false }
+        guard requester.mayHoldLogins else { return false }
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: terms)
-        guard let held = requester.logins.take(wanted) else { return false }
+        guard let held = requester.takeLogin(wanted) else { return false }
         requester.hear(held.stream)
         exchange.upstream.attach(held)
         note(held.connection)
@@ -74,7 +74,7 @@ extension ForwardingContext {
         guard exchange.request.fields.present.contains(.authorization), exchange.upstream.login == nil,
             exchange.bringsOwnLogin
         else { return }
-        exchange.upstream.claim(for: ConnectionLogin(to: origin, heldBy: requester.logins))
+        exchange.upstream.claim(for: ConnectionLogin(ofClientTo: origin))
     }
 
     private func attach(_ connection: consuming OriginConnection, isReused: Bool) {

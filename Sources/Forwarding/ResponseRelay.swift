@@ -220,7 +220,9 @@ public struct ResponseRelay: ~Copyable {
         guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
             return context.exchange.upstream.reset()
         }
-        context.exchange.upstream.release(keptFor: Self.keptFor)
+        if let held = context.exchange.upstream.release(keptFor: Self.keptFor) {
+            context.requester.keep(held, for: Self.keptFor)
+        }
     }
 
     // MARK: - Head

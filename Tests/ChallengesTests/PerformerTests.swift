@@ -32,19 +32,19 @@ struct PerformerTests {
 
     @Test func `a login claims its connection once, and its first token goes without the body`() async throws {
         let (performer, server, _) = connection()
-        #expect(try await performer.prepare(with: Self.credential, under: LoginTerms()))
-        #expect(try await performer.prepare(with: Self.credential, under: LoginTerms()))
+        #expect(try await performer.prepare(with: Self.credential, isShared: false, under: LoginTerms()))
+        #expect(try await performer.prepare(with: Self.credential, isShared: false, under: LoginTerms()))
         #expect(server.claims == [Self.credential.version])
     }
 
     @Test func `requests on a connection whose login stands go without a token, and with their body`() async throws {
         let (performer, _, login) = connection()
-        _ = try await performer.prepare(with: Self.credential, under: LoginTerms())
+        _ = try await performer.prepare(with: Self.credential, isShared: false, under: LoginTerms())
         let value = ByteBuffer(capacity: 64)
         #expect(try performer.authorize(at: 0, into: value))
         #expect(value.readable.text == "NTLM token")
         login.isEstablished = true
-        #expect(try await !performer.prepare(with: Self.credential, under: LoginTerms()))
+        #expect(try await !performer.prepare(with: Self.credential, isShared: false, under: LoginTerms()))
         #expect(try !performer.authorize(at: 0, into: value))
     }
 
@@ -54,7 +54,7 @@ struct PerformerTests {
     {
         let (performer, server, login) = connection()
         #expect(performer.refusal(by: [], in: server).refusal == nil)
-        _ = try await performer.prepare(with: Self.credential, under: LoginTerms())
+        _ = try await performer.prepare(with: Self.credential, isShared: false, under: LoginTerms())
         #expect(performer.refusal(by: [], in: server).refusal == .proceed)
         server.keepsConnection = false
         #expect(performer.refusal(by: [], in: server).refusal == .aborted)
@@ -69,7 +69,7 @@ struct PerformerTests {
     @Test func `a response to a request without its body says nothing of the login`() async throws {
         let (performer, server, login) = connection()
         #expect(performer.proof(in: server, omitsBody: false) == nil)
-        _ = try await performer.prepare(with: Self.credential, under: LoginTerms())
+        _ = try await performer.prepare(with: Self.credential, isShared: false, under: LoginTerms())
         #expect(performer.proof(in: server, omitsBody: true) == .ignored)
         server.status = .badGateway
         #expect(performer.proof(in: server, omitsBody: false) == nil)

@@ -5,17 +5,18 @@ import Testing
 /// NTLM against an origin of our own that checks every message and has the whims that servers have.
 struct NTLMGuardTests {
     private func guarding(
-        _ terms: NTLMGuard.Terms = .init(), password: String = Account.password, rules: String = "",
-        _ body: (AttacheProcess, RecordingOrigin, NTLMGuard) throws -> Void
+        _ terms: NTLMGuard.Terms = .init(), password: String = Account.password, client: String = "",
+        rules: String = "",
+        threads: Int = 2, _ body: (AttacheProcess, RecordingOrigin, NTLMGuard) throws -> Void
     ) throws {
         let sentry = NTLMGuard(terms)
         let origin = try RecordingOrigin.guarded(by: sentry)
         let rule = """
             credential corp { user "D\\\\\(Account.user)"; password file @/password }
-            challenge { host 127.0.0.1; port \(origin.port); method ntlm; use corp }
+            challenge { host 127.0.0.1; port \(origin.port); \(client)method ntlm; use corp }
             \(rules)
             """
-        try AttacheProcess.running(rule, setting: .init(files: ["password": password + "\n"])) {
+        try AttacheProcess.running(rule, setting: .init(threads: threads, files: ["password": password + "\n"])) {
             try body($0, origin, sentry)
         }
     }
@@ -52,8 +53,18 @@ struct NTLMGuardTests {
         }
     }
 
-    @Test func `every client logs in on a connection of its own, without being asked first`() throws {
-        try guarding { proxy, origin, sentry throws in
+    @Test func `one login with a rule's credential serves every client, and none of them is asked first`() throws {
+        try guarding(threads: 1) { proxy, origin, sentry throws in
+            for _ in 1...3 { #expect(try fetch(2, origin, proxy) == ["200", "200"]) }
+            #expect(sentry.faults == [])
+            #expect(sentry.logins == 1)
+            #expect(origin.connections == 1)
+            #expect(origin.messages.count == 4 + 2 + 2)
+        }
+    }
+
+    @Test func `where a rule looks at who asks, every client logs in on a connection of its own`() throws {
+        try guarding(client: "client 127.0.0.0/8; ") { proxy, origin, sentry throws in
             for _ in 1...3 { #expect(try fetch(2, origin, proxy) == ["200", "200"]) }
             #expect(sentry.faults == [])
             #expect(sentry.logins == 3)
@@ -175,7 +186,7 @@ struct NTLMGuardTests {
 
     @Test(arguments: [true, false])
     func `content follows the third message, once and whole`(isChunked: Bool) throws {
-        try guarding { proxy, origin, sentry throws in
+        try guarding(client: "client 127.0.0.0/8; ") { proxy, origin, sentry throws in
             let file = try Payload.file(bytes: 300_000)
             let framing = isChunked ? ["-H", "Transfer-Encoding: chunked"] : []
             for _ in 1...2 {
@@ -264,7 +275,7 @@ struct NTLMGuardTests {
         terms.withLock { $0 = sentry }
         let rule = """
             credential corp { user "D\\\\\(Account.user)"; password file @/password }
-            challenge { host \(TLSFront.host); method ntlm; use corp }
+            challenge { host \(TLSFront.host); client 127.0.0.0/8; method ntlm; use corp }
             """
         try AttacheProcess.visitingZoo(rule) { proxy throws in
             for _ in 1...2 {

@@ -122,7 +122,7 @@ struct RotationTests {
         let origin = try RecordingOrigin.guarded(by: sentry)
         let rules = """
             credential corp { user \(Account.user); password file @/password }
-            challenge { host 127.0.0.1; port \(origin.port); method ntlm; use corp }
+            challenge { host 127.0.0.1; port \(origin.port); client 127.0.0.1; method ntlm; use corp }
             """
         let setting = AttacheProcess.Setting(threads: 1, files: ["password": Account.password + "\n"])
         try AttacheProcess.running(rules, setting: setting) { proxy throws in

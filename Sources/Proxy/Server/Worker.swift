@@ -159,8 +159,8 @@ final class Worker: SessionHost {
     }
 
     func retire(_ retirement: Retirement) {
-        for session in sessions.values { session.requester.logins.retire(retirement) }
-        if case .tlsAnswers = retirement { upstreams.closeOutdated() }
+        for session in sessions.values { session.requester.retire(retirement) }
+        upstreams.retire(retirement)
     }
 
     /// Takes no new client, closes those that have nothing under way, and lets the others finish.

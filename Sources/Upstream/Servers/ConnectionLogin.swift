@@ -2,9 +2,9 @@ import Authentication
 import Model
 import Synchronization
 
-/// The login that stands on a connection, or is under way. It makes the connection one client's: what is sent on it
-/// counts as that user's, so it serves no other client, credential or origin from then on, and never rests where others
-/// look for one.
+/// The login that stands on a connection, or is under way. What is sent on the connection counts as that user's, so it
+/// serves no other credential or origin from then on, and never rests where requests without that credential look for one.
+/// It serves no other client either, unless the credential is a rule's that every client is answered with.
 public final class ConnectionLogin {
     /// Whose login it is.
     enum Owner {
@@ -18,28 +18,27 @@ public final class ConnectionLogin {
     let owner: Owner
     /// Whether the credential may be kept for the client's next request.
     private(set) var mayBeHeld: Bool
-    /// The client's other connections, where this one rests between its requests.
-    private unowned let holder: HeldConnections
+    /// Whether it serves every client that the rules grant the credential to.
+    let isShared: Bool
     private static let count = Atomic(0)
 
+    /// - Parameter isShared: whether the rules grant the credential to every client, and none of them looks at who asks.
     public init(
-        to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext,
-        heldBy holder: HeldConnections
+        to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext, isShared: Bool
     ) {
         self.origin = origin
         owner = .credential(credential.version, in: context)
         mayBeHeld = credential.persistence != .none
-        self.holder = holder
+        self.isShared = isShared
         Self.count.add(1, ordering: .relaxed)
-        holder.begin(self)
     }
 
     /// The client's own.
-    public init(to origin: UpstreamServer, heldBy holder: HeldConnections) {
+    public init(ofClientTo origin: UpstreamServer) {
         self.origin = origin
         owner = .client
         mayBeHeld = true
-        self.holder = holder
+        isShared = false
         Self.count.add(1, ordering: .relaxed)
     }
 
@@ -67,7 +66,4 @@ public final class ConnectionLogin {
 
     /// Whether requests may follow on the connection: not in the middle of a handshake of ours, nor behind a failed one.
     public var isAtRest: Bool { context?.isAtRest ?? true }
-
-    /// Keeps the connection for the client's next request, or closes it.
-    public func rest(_ held: HeldConnections.Held, for limit: Int) { holder.keep(held, for: limit) }
 }

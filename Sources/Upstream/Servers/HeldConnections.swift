@@ -2,7 +2,8 @@ import Authentication
 import IO
 import Transport
 
-/// The connections that one client is logged in on, between its requests. They end with the client's own.
+/// The connections that one client is logged in on, between its requests: they end with the client's own. Or those of a loop
+/// that are logged in with credentials which the rules grant to every client.
 ///
 /// Belongs to its loop. As in `UpstreamServer`, a connection on which anything happens at rest is closed at once.
 public final class HeldConnections: ChannelObserver {
@@ -45,8 +46,11 @@ public final class HeldConnections: ChannelObserver {
         }
 
         var mayBeKept: Bool {
-            [login, parentLogin].allSatisfy { $0.map { $0.mayBeHeld && $0.isAtRest } ?? true }
+            connection.mayBeKept && [login, parentLogin].allSatisfy { $0.map { $0.mayBeHeld && $0.isAtRest } ?? true }
         }
+
+        /// Whether it may serve every client.
+        var isShared: Bool { [login, parentLogin].allSatisfy { $0?.isShared ?? true } }
     }
 
     /// The connection that a request must have.
@@ -58,6 +62,9 @@ public final class HeldConnections: ChannelObserver {
         /// The same at the parent.
         public let parentVersion: CredentialVersion?
         public let terms: ConnectionTerms
+
+        /// Whether it is one on which a credential of ours is logged in.
+        var isOfCredential: Bool { version != nil || parentVersion != nil }
 
         public init(
             peer: UpstreamServer, origin: UpstreamServer, version: CredentialVersion?,
@@ -72,22 +79,23 @@ public final class HeldConnections: ChannelObserver {
     }
 
     private var connections: [Held] = []
-    /// The logins of the connection that the client's present request is sent on: at the origin, and at a parent.
-    private weak var originLogin: ConnectionLogin?
-    private weak var parentLogin: ConnectionLogin?
+    /// Beyond it the connection used least recently goes.
+    private let limit: Int
 
-    /// A client works with few such servers at a time; beyond it the one used least recently goes.
-    private static let limit = 8
+    /// A client works with few such servers at a time.
+    static let ofClient = 8
+    /// As many as rest at one server.
+    static let ofLoop = 128
+
+    init(limit: Int) { self.limit = limit }
 
     /// The connection on which exactly these versions of credentials are logged in, or the client itself where there is
-    /// none. One of an older version has no more use.
-    public func take(_ wanted: Wanted) -> Held? {
-        while let place = connections.firstIndex(where: { $0.isMeant(for: wanted) }) {
+    /// none: the one used last, which is the least likely to have been closed meanwhile. One of an older version has no more
+    /// use.
+    func take(_ wanted: Wanted) -> Held? {
+        while let place = connections.lastIndex(where: { $0.isMeant(for: wanted) }) {
             let held = remove(at: place)
-            if held.serves(wanted) {
-                for login in [held.login, held.parentLogin] { login.map(begin) }
-                return held
-            }
+            if held.serves(wanted) { return held }
             held.stream.close()
         }
         return nil
@@ -107,19 +115,17 @@ public final class HeldConnections: ChannelObserver {
         guard held.mayBeKept, pool.isCurrent(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
             return stream.close()
         }
-        if connections.count >= Self.limit { remove(at: 0).stream.close() }
+        if connections.count >= limit { remove(at: 0).stream.close() }
         pool.enter(held.connection)
         stream.setDeadline(after: limit)
         connections.append(held)
     }
 
-    /// Closes those that have had their time. One that serves a request at this moment closes after it.
-    public func retire(_ retirement: Retirement) {
+    /// Closes those that have had their time.
+    func retire(_ retirement: Retirement) {
         while let place = connections.firstIndex(where: { isOver($0, retirement) }) {
             remove(at: place).stream.close()
         }
-        guard case .logins(let name, let version) = retirement else { return }
-        for login in [originLogin, parentLogin] where login?.isOf(name, but: version) == true { login?.retire() }
     }
 
     private func isOver(_ held: Held, _ retirement: Retirement) -> Bool {
@@ -127,11 +133,6 @@ public final class HeldConnections: ChannelObserver {
         case .logins(let name, let version): held.isLoggedIn(name, but: version)
         case .tlsAnswers: !held.peer.pool.isCurrent(held.connection.terms)
         }
-    }
-
-    /// From now on the client's present request depends on the login.
-    public func begin(_ login: ConnectionLogin) {
-        if login.origin.isProxy { parentLogin = login } else { originLogin = login }
     }
 
     /// Closes those that the client logged in on by itself.

@@ -105,17 +105,23 @@ public final class UpstreamConnection {
     /// From now on the connection serves nobody else.
     public func condemn() { isCondemned = true }
 
-    /// Gives the connection back for other requests, or for its client's, if its response left it usable; else closes it.
-    public func release(keptFor limit: Int) {
-        guard let connection = connection.take() else { return }
+    /// Gives the connection back for other requests, if its response left it usable; else closes it.
+    /// - Returns: a connection that is logged in, which the requester is to keep.
+    public func release(keptFor limit: Int) -> HeldConnections.Held? {
+        guard let connection = connection.take() else { return nil }
         defer {
             login.forget()
             parentLogin.forget()
         }
-        guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else { return connection.stream.close() }
-        guard let holder = login ?? parentLogin else { return connection.peer.keep(connection, for: limit) }
-        holder.rest(
-            HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin), for: limit)
+        guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else {
+            connection.stream.close()
+            return nil
+        }
+        if login != nil || parentLogin != nil {
+            return HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
+        }
+        connection.peer.keep(connection, for: limit)
+        return nil
     }
 
     /// Reads what has come of the next response head, which may be an interim one. One that is there already is the next.

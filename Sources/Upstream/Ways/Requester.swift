@@ -16,14 +16,17 @@ public final class Requester {
     /// Request bodies come from it, and responses go to it.
     public let stream: ByteStream
     public let presence = ClientPresence()
-    /// The connections that this client is logged in on.
-    public let logins = HeldConnections()
+    /// The connections that this client is logged in on, with a credential that is not everybody's.
+    public let logins = HeldConnections(limit: HeldConnections.ofClient)
     /// The tunnel that the requests come through, which says whom they are for. Nil where each says so itself.
     public var tunnel: InterceptedTunnel?
     /// How the client shows that it has left.
     public var sign = Departure.reset
     /// The observer that carries requests on by the events of their channels; nil while a task does, and at its end.
     public var observer: (any ChannelObserver)?
+    /// The logins of the connection that the request in hand is sent on: at the origin, and at a parent.
+    private weak var originLogin: ConnectionLogin?
+    private weak var parentLogin: ConnectionLogin?
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
 
@@ -66,6 +69,45 @@ public final class Requester {
     public func isUsed(by user: String) {
         if let lastUser, !lastUser.utf8.elementsEqual(user.utf8) { logins.closeOwn() }
         lastUser = user
+    }
+
+    // MARK: - Connections with a login
+
+    /// The connection on which exactly these versions of credentials are logged in: the client's own, or one that serves all
+    /// clients.
+    public func takeLogin(_ wanted: HeldConnections.Wanted) -> HeldConnections.Held? {
+        var held = logins.take(wanted)
+        if held == nil, wanted.isOfCredential { held = upstreams.logins.take(wanted) }
+        held?.login.map(begin)
+        held?.parentLogin.map(begin)
+        return held
+    }
+
+    /// Whether there may be one for `takeLogin`.
+    public var mayHoldLogins: Bool { !logins.isEmpty || !upstreams.logins.isEmpty }
+
+    /// Whether there is one.
+    public func holdsLogin(_ version: CredentialVersion, to server: UpstreamServer) -> Bool {
+        logins.holds(version, to: server) || upstreams.logins.holds(version, to: server)
+    }
+
+    /// Keeps the connection for a later request of those that it may serve, or closes it.
+    ///
+    /// - Parameter limit: milliseconds until it is closed unused.
+    public func keep(_ held: HeldConnections.Held, for limit: Int) {
+        (held.isShared ? upstreams.logins : logins).keep(held, for: limit)
+    }
+
+    /// From now on the request in hand depends on the login.
+    public func begin(_ login: ConnectionLogin) {
+        if login.origin.isProxy { parentLogin = login } else { originLogin = login }
+    }
+
+    /// Closes the client's connections that have had their time. One that serves a request at this moment closes after it.
+    public func retire(_ retirement: Retirement) {
+        logins.retire(retirement)
+        guard case .logins(let name, let version) = retirement else { return }
+        for login in [originLogin, parentLogin] where login?.isOf(name, but: version) == true { login?.retire() }
     }
 
     public func dialer(for policy: Policy) -> Dialer {

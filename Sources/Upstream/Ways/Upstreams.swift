@@ -18,6 +18,9 @@ public final class Upstreams {
     /// Whether no request is begun any more on connections that rest.
     public private(set) var isDraining = false
     private var origins: OriginTable
+    /// The connections that are logged in for every client. They stand in the pool of those that rest, too, which closes them
+    /// whenever it closes the others.
+    let logins = HeldConnections(limit: HeldConnections.ofLoop)
 
     /// - Parameters:
     ///   - network: where other hosts are.
@@ -58,6 +61,9 @@ public final class Upstreams {
     /// - Returns: how many there were.
     public func closeOldest(_ count: Int) -> Int { origins.closeOldest(count) }
 
-    /// Closes the connections that nobody can use any more since a certificate or an exception has changed.
-    public func closeOutdated() { origins.closeOutdated() }
+    /// Closes the connections that have had their time.
+    public func retire(_ retirement: Retirement) {
+        logins.retire(retirement)
+        if case .tlsAnswers = retirement { origins.closeOutdated() }
+    }
 }

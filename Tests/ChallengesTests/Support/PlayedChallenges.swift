@@ -25,6 +25,8 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
     /// Versions that the client has other connections with.
     var otherLogins: [CredentialVersion] = []
     private(set) var claims: [CredentialVersion] = []
+    /// Whether the connection serves every client.
+    private(set) var isShared = false
     var login: (any SecurityContext)?
     var isOver = false
     private(set) var trials = 0
@@ -44,8 +46,9 @@ final class PlayedServer: ChallengeResponse, LoginConnection, RequestPresence {
 
     func digestBody(_ algorithm: DigestAlgorithm) async -> BodyDigest { digest }
 
-    func claim(for credential: Credential, in context: any SecurityContext) {
+    func claim(for credential: Credential, in context: any SecurityContext, isShared: Bool) {
         claims.append(credential.version)
+        self.isShared = isShared
         login = context
     }
 

@@ -34,31 +34,95 @@ struct LoginConversations {
             """)
     }
 
-    @Test func `another client does not use the connection of a login`() async {
+    /// The login that client 1 makes on the first connection to `h`.
+    private static let login = """
+        >> GET http://h/1 HTTP/1.1
+        << connect h:80
+        << GET /1 HTTP/1.1
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: NTLM
+        << GET /1 HTTP/1.1
+           Authorization: NTLM TlRMTVNTUAAB*
+        >> HTTP/1.1 401 Unauthorized
+           WWW-Authenticate: NTLM \(challenge)
+        << GET /1 HTTP/1.1
+           Authorization: NTLM TlRMTVNTUAAD*
+        >> HTTP/1.1 200 OK
+        << HTTP/1.1 200 OK
+
+        """
+
+    @Test func `a login with a rule's credential serves every client`() async {
         await play(
             rules: """
                 credential a { user u; password p }
                 challenge { host h; use a }
                 """,
-            """
-            >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            << GET /1 HTTP/1.1
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: NTLM
-            << GET /1 HTTP/1.1
-               Authorization: NTLM TlRMTVNTUAAB*
-            >> HTTP/1.1 401 Unauthorized
-               WWW-Authenticate: NTLM \(Self.challenge)
-            << GET /1 HTTP/1.1
-               Authorization: NTLM TlRMTVNTUAAD*
-            >> HTTP/1.1 200 OK
-            << HTTP/1.1 200 OK
-            client 2 >> GET http://h/2 HTTP/1.1
-            << connect h:80
-            server 2 << GET /2 HTTP/1.1
-                        Authorization: NTLM TlRMTVNTUAAB*
-            """)
+            Self.login + """
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                client 3 >> GET http://h/3 HTTP/1.1
+                << connect h:80
+                server 2 << GET /3 HTTP/1.1
+                            Authorization: NTLM TlRMTVNTUAAB*
+                server >> HTTP/1.1 200 OK
+                client 2 << HTTP/1.1 200 OK
+                >> GET http://h/4 HTTP/1.1
+                server << GET /4 HTTP/1.1
+                """)
+    }
+
+    @Test func `a login outlives the client that it was made for`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            Self.login + """
+                client >> close
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                """)
+    }
+
+    @Test(arguments: ["client 127.0.0.1", "client bob; use a }\nchallenge { host h"])
+    func `a login serves one client where a rule looks at who asks`(_ condition: String) async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; \(condition); use a }
+                """,
+            Self.login + """
+                client 2 >> GET http://h/2 HTTP/1.1
+                << connect h:80
+                server 2 << GET /2 HTTP/1.1
+                            Authorization: NTLM TlRMTVNTUAAB*
+                """)
+    }
+
+    @Test func `a login that is not to be kept serves one request`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; persistence none; use a }
+                """,
+            Self.login + """
+                server << close
+                client 2 >> GET http://h/2 HTTP/1.1
+                << connect h:80
+                server 2 << GET /2 HTTP/1.1
+                """)
+    }
+
+    @Test func `a login with the credential of a client's own URL serves its connection alone`() async {
+        await play(
+            rules: "challenge { host h; default }",
+            Self.login.replacing("http://h/1", with: "http://u:p@h/1") + """
+                client 2 >> GET http://h/2 HTTP/1.1
+                << connect h:80
+                server 2 << GET /2 HTTP/1.1
+                            Authorization: NTLM TlRMTVNTUAAB*
+                """)
     }
 
     @Test func `the legs of a login go without the body, which follows with the last`() async {

@@ -101,6 +101,7 @@ public final class Exchange {
         guard let challenges else { return }
         challenges.origin = .ignored
         challenges.parent = .ignored
+        challenges.cookies.forget()
         self.challenges = nil
     }
 

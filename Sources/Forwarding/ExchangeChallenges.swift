@@ -69,6 +69,8 @@ public final class ExchangeChallenges {
     public var origin = Server.ignored
     /// The parent that makes the request.
     public var parent = Server.ignored
+    /// Those of the challenges that were met; nil: there were none.
+    var cookies: ChallengeCookies?
 
     /// Does the work that they wait for.
     public func performWork() async {

@@ -308,6 +308,7 @@ public struct Forwarding: ~Copyable {
             }
             if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
             upload = nil
+            context.takeCookiesOfChallenge()
             disposeOfResponse(context)
         }
         return nil

@@ -152,7 +152,8 @@ final class LoginForms: LoginPages {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let (request, pageHead) = (exchange.request, pageHead ?? currentHead)
         let isRead = request.method == .get || request.method == .head
-        let hadCookies = hasSession || request.fields.present.contains(.cookie)
+        let hadCookies =
+            hasSession || request.fields.present.contains(.cookie) || exchange.challenges?.cookies != nil
         if hadCookies || request.method == .head {
             if isRead { return login.begin(at: target.readable.array) }
             if let location = pageHead.location,

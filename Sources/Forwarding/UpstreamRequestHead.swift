@@ -52,6 +52,12 @@ struct UpstreamRequestHead {
             return
         }
         guard exchange.challenges?.origin.isOurs == true else { return }
+        if let cookies = exchange.challenges?.cookies {
+            let target = exchange.target
+            cookies.append(for: exchange.request, head.readable, at: target.readable, to: value)
+            if !value.isEmpty { writer.field("Cookie", value.readable) }
+            value.clear()
+        }
         let (method, target) = (exchange.request.methodName, exchange.target)
         if exchange.challenges?.origin.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
@@ -66,7 +72,7 @@ struct UpstreamRequestHead {
     private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
         guard let loop = exchange.challenges?.origin.loop else { return "Authorization" }
-        if loop.answersByCookies { rewrite.dropping.insert(.cookie) }
+        if loop.answersByCookies || exchange.challenges?.cookies != nil { rewrite.dropping.insert(.cookie) }
         if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)
         }

@@ -62,6 +62,13 @@ public struct HeadWriter: ~Copyable {
         buffer.appendLineEnd()
     }
 
+    /// - Parameter upgrade: of the way that the response came; the client gets the cookie as it fits that.
+    public func setCookie(_ value: Span<UInt8>, through upgrade: UpgradedOrigin?) {
+        buffer.append(literal: "Set-Cookie: ")
+        if let upgrade { upgrade.append(cookie: value, to: buffer) } else { buffer.append(value) }
+        buffer.appendLineEnd()
+    }
+
     public func field(_ name: StaticString, decimal value: Int) {
         buffer.append(name)
         buffer.append(literal: ": ")

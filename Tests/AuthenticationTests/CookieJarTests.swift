@@ -95,6 +95,31 @@ import Testing
     }
 
     @Test(arguments: [
+        (["s=; Max-Age=0"], "t=2"), (["s=; Max-Age=0; Path=/elsewhere"], "s=1; t=2"),
+        (["s=; Max-Age=0", "s=3"], "s=3; t=2"),
+        (["s=3; Path=/x", "s=; Max-Age=0; Path=/x"], "t=2"),
+    ])
+    func `a client's cookie that the origin has ended does not go along`(fields: [String], expected: String) {
+        var jar = CookieJar(origin: Origin(host: "h", port: 80, protocol: .http))
+        for field in fields { jar.take(field.utf8Span.span, at: "/".utf8Span.span, now: 0) }
+        let value = ByteBuffer(capacity: 64)
+        jar.append(for: "/x".utf8Span.span, at: 0, to: value)
+        jar.append(client: "s=1; t=2".utf8Span.span, besidesThoseFor: "/x".utf8Span.span, at: 0, to: value)
+        #expect(value.readable.text == expected)
+    }
+
+    @Test(arguments: [
+        ("a=1", "a=2; Secure", true), ("a=1", "A=1", false), ("a=1", "a=1; Path=/", false),
+        ("a=1", "a=1; Path=/x", true),
+        ("a=1; Path=/", "a=; path = /; Max-Age=0", true), ("a=1; Domain=h.test", "a=1; domain=.H.test", true),
+        ("a=1; Domain=h.test", "a=1", false), ("a", "a", false),
+    ])
+    func `a cookie is known by its name, domain and path`(one: String, two: String, isSame: Bool) {
+        #expect(CookieJar.isSame(one.utf8Span.span, as: two.utf8Span.span, at: "/x/y".utf8Span.span) == isSame)
+        #expect(CookieJar.isSame(two.utf8Span.span, as: one.utf8Span.span, at: "/x/y".utf8Span.span) == isSame)
+    }
+
+    @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
         ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
         ("1 jan 70 0:0:0", 0), ("Fri, 01 Jan 2038 00:00:00", 2_145_916_800), ("01-Jan-69 00:00:00", 3_124_224_000),

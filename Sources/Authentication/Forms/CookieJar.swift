@@ -17,6 +17,8 @@ public struct CookieJar: Sendable {
     private(set) var cookies: [Cookie] = []
     /// Of all cookies that it ever held.
     private var names: [[UInt8]] = []
+    /// The cookies that the origin has ended, by name and path: whoever else has one of them sends it no more.
+    private var ended: [(name: [UInt8], path: [UInt8])] = []
 
     private static let limit = 50
     private static let nameLimit = 200
@@ -47,8 +49,10 @@ public struct CookieJar: Sendable {
         let path = new.path?.first == .slash ? new.path ?? [.slash] : Self.defaultPath(of: target)
         if Self.begins(new.name, with: "__host-"), path != [.slash] || new.path == nil { return }
         let old = cookies.firstIndex { $0.name == new.name && $0.path == path }
+        ended.removeAll { $0.name == new.name && $0.path == path }
         if let endsAt = new.endsAt, endsAt <= now {
             if let old { cookies.remove(at: old) }
+            if ended.count < Self.limit { ended.append((new.name, path)) }
             return
         }
         if !names.contains(new.name) {
@@ -82,7 +86,8 @@ public struct CookieJar: Sendable {
         return hasAny
     }
 
-    /// Appends what a client's own `Cookie` field holds, but for cookies of a name that is ours in this request.
+    /// Appends what a client's own `Cookie` field holds, but for cookies of a name that is ours in this request, or that the
+    /// origin has ended there.
     public func append(
         client field: Span<UInt8>, besidesThoseFor target: Span<UInt8>, at now: Int, to value: ByteBuffer
     ) {
@@ -93,24 +98,32 @@ public struct CookieJar: Sendable {
             start = end + 1
             let name = field.trimmingBlanks(
                 pair.lowerBound..<(field.firstIndex(of: .equals, in: pair) ?? pair.upperBound))
-            if pair.isEmpty || sends(field.extracting(name), to: target, at: now) { continue }
+            if pair.isEmpty || decides(field.extracting(name), at: target, now) { continue }
             if !value.isEmpty { value.append("; " as StaticString) }
             value.append(field.extracting(pair))
         }
     }
 
-    private func sends(_ name: Span<UInt8>, to target: Span<UInt8>, at now: Int) -> Bool {
+    /// Whether the cookie of that name is ours to send there, or to leave out.
+    private func decides(_ name: Span<UInt8>, at target: Span<UInt8>, _ now: Int) -> Bool {
         for index in cookies.indices {
             let own = cookies[index].name
             if own.span.equals(name), belongs(cookies[index], to: target, at: now) { return true }
+        }
+        for index in ended.indices {
+            let (own, path) = ended[index]
+            if own.span.equals(name), Self.holds(path.span, target) { return true }
         }
         return false
     }
 
     private func belongs(_ cookie: Cookie, to target: Span<UInt8>, at now: Int) -> Bool {
         if let endsAt = cookie.endsAt, endsAt <= now { return false }
-        let path = cookie.path.span
-        // Section 5.1.4.
+        return Self.holds(cookie.path.span, target)
+    }
+
+    /// Section 5.1.4.
+    private static func holds(_ path: Span<UInt8>, _ target: Span<UInt8>) -> Bool {
         let length = target.firstIndex(of: .question) ?? target.count
         guard path.count <= length, target.extracting(first: path.count).equals(path) else { return false }
         return path.count == length || path[path.count - 1] == .slash || target[path.count] == .slash
@@ -142,6 +155,16 @@ public struct CookieJar: Sendable {
         let path = target.extracting(first: target.firstIndex(of: .question) ?? target.count).array
         guard path.first == .slash, let last = path.lastIndex(of: .slash), last > 0 else { return [.slash] }
         return Array(path[..<last])
+    }
+}
+
+extension CookieJar {
+    /// Whether two `Set-Cookie` fields of responses to one target are about the same cookie: of the same name, domain and
+    /// path. False for what a user agent ignores.
+    public static func isSame(_ field: Span<UInt8>, as other: Span<UInt8>, at target: Span<UInt8>) -> Bool {
+        guard let one = SetCookie(field, at: 0), let two = SetCookie(other, at: 0) else { return false }
+        let paths = [one, two].map { $0.path?.first == .slash ? $0.path ?? [] : defaultPath(of: target) }
+        return one.name == two.name && one.domain ?? [] == two.domain ?? [] && paths[0] == paths[1]
     }
 }
 

@@ -1,5 +1,6 @@
 // Invariant: any Set-Cookie fields are taken within the limits and without a trap; what is sent back cannot end a line,
-// goes to no path but the cookie's, is none that has ended, and nothing of a client's that has the name of one of ours.
+// goes to no path but the cookie's, is none that has ended, and nothing of a client's that has the name of one of ours. What
+// is kept is the same cookie as itself.
 import Bytes
 import Model
 
@@ -44,6 +45,9 @@ private func check(_ jar: CookieJar, _ target: [UInt8], _ now: Int, _ lines: som
         let rest = ByteBuffer(capacity: 256)
         jar.append(client: line.span, besidesThoseFor: target.span, at: now, to: rest)
         precondition(rest.count <= 2 * line.count, "more than the client sent")
+        var own = CookieJar(origin: Origin(host: "www.host.test", port: 8080, protocol: .https))
+        own.take(line.span, at: target.span, now: now)
+        precondition(own.isEmpty || CookieJar.isSame(line.span, as: line.span, at: target.span))
     }
 }
 

@@ -7,6 +7,8 @@ CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
 FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON \
     FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzURL
 FUZZ_SECONDS = 60
+# Inputs for each, within that time; -1: no limit.
+FUZZ_RUNS = -1
 FUZZ_FLAGS =
 
 # What `make sanitize` runs: the engine with a thousand connections that end in every way, the decisions about chains, and
@@ -58,7 +60,7 @@ lint: swift
 	@sh Tests/lint
 
 # libFuzzer brings its own `main`, hence a build of its own. Each fuzzer begins with the inputs in its folder Corpus;
-# others that are worth keeping collect in .build/fuzz.
+# others that are worth keeping collect in .build/fuzz. A rule file is as much work as twenty of the other inputs.
 fuzz: swift
 	@echo 'Fuzzing for $(FUZZ_SECONDS) seconds each: $(FUZZERS)'
 	@$(PACKAGES) build
@@ -68,7 +70,8 @@ fuzz: swift
 	@for fuzzer in $(FUZZERS); do \
 	    echo "Running $$fuzzer"; \
 	    mkdir -p .build/fuzz/corpus/$$fuzzer; \
-	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -verbosity=0 $(FUZZ_FLAGS) \
+	    runs=$(FUZZ_RUNS); test $$fuzzer != FuzzRules -o $$runs = -1 || runs=$$((runs / 20)); \
+	    SWIFT_BACKTRACE=enable=no .build/fuzz/debug/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -runs=$$runs -verbosity=0 $(FUZZ_FLAGS) \
 	        -print_final_stats=1 -artifact_prefix=.build/fuzz/$$fuzzer- .build/fuzz/corpus/$$fuzzer \
 	        Tests/Fuzz/$$fuzzer/Corpus || exit 1; \
 	done

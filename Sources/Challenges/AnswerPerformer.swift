@@ -27,7 +27,7 @@ final class AnswerPerformer {
     }
 
     private var binding: Binding? {
-        switch state.prepared?.authenticator.binding {
+        switch state.prepared?.binding {
         case .request(let authenticator)?:
             .request(RequestPerformer(authenticator: authenticator, challenger: context.challenger))
         case .connection(let authenticator)?:

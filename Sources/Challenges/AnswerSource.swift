@@ -61,10 +61,7 @@ public struct AnswerSource {
         for target: ByteBuffer, with token: Credential? = nil, holdsLogin: (CredentialVersion) -> Bool
     ) -> Finding {
         // Taken before anything is looked at: a change meanwhile counts as one behind it.
-        let generation = generation
-        if let latest = challenger.latestAnswer, latest.covers(target.readable, by: policy, as: generation) {
-            return .answer(latest.prepared, by: latest.rule)
-        }
+        let generation = state.generation(of: policy)
         guard let known = knownOrigin else { return .unknown }
         guard let (space, rule) = space(of: target, in: known) else {
             return known.isOpen(target.readable) ? .open : .unknown
@@ -80,16 +77,14 @@ public struct AnswerSource {
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
     }
 
-    /// Another number whenever another answer may be found for some target, by the same rules.
-    private var generation: Int { state.spaces.generation &+ policy.credentials.generation }
-
     /// Keeps an answer that depends on nothing but the generation and the target: that of a credential which the rules give
-    /// to every client, to a request, and which is no token that ends.
+    /// to every client, to a request or on a connection, and which is no token that ends.
     private func remember(
         _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision,
         as generation: Int
     ) {
-        guard case .use = rule.answer, case .request = answer.authenticator.binding,
+        if case .session = answer.binding { return }
+        guard case .use = rule.answer,
             answer.answer.credential.token == nil, !challenger.answersDependOnClient(by: policy.rules)
         else { return }
         challenger.latestAnswer = LatestAnswer(

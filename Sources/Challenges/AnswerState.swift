@@ -1,9 +1,20 @@
 import Authentication
 
-/// An answer with what makes it.
-public struct PreparedAnswer {
+/// An answer with what makes it. One object, since it is handed on several times for each request.
+public final class PreparedAnswer {
     public let authenticator: any Authenticator
     public let answer: Answer
+    /// The authenticator's `binding`, which each request with an answer wants to know.
+    let binding: AuthenticatorBinding
+
+    public init(authenticator: any Authenticator, answer: Answer) {
+        self.authenticator = authenticator
+        self.answer = answer
+        binding = authenticator.binding
+    }
+
+    /// Whether it belongs to a connection.
+    var wantsLogin: Bool { if case .connection = binding { true } else { false } }
 }
 
 /// How far a request's answer has come.

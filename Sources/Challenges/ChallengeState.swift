@@ -36,6 +36,9 @@ public final class ChallengeState: Sendable {
         self.report = report
     }
 
+    /// Another number whenever another answer may be found for some target, by the same rules.
+    func generation(of policy: ChallengePolicy) -> Int { spaces.generation &+ policy.credentials.generation }
+
     // MARK: - Kept credentials
 
     /// Another number whenever `keepsCredentials` may answer otherwise for some origin; never 0.

@@ -100,17 +100,30 @@ public final class Challenger {
 
 /// An answer that a rule's credential gives in a known space, and all that it depends on but the target. To find it costs
 /// about 4,000 instructions, most of them for the rules and the names; requests to one server mostly want the same.
-struct LatestAnswer {
+final class LatestAnswer {
     public let policy: ChallengePolicy
-    /// As `AnswerSource.generation`.
+    /// As `ChallengeState.generation`.
     public let generation: Int
     public let known: KnownOrigin
     public let space: KnownSpace
     public let prepared: PreparedAnswer
     public let rule: RuleReference?
 
+    init(
+        policy: ChallengePolicy, generation: Int, known: KnownOrigin, space: KnownSpace, prepared: PreparedAnswer,
+        rule: RuleReference?
+    ) {
+        self.policy = policy
+        self.generation = generation
+        self.known = known
+        self.space = space
+        self.prepared = prepared
+        self.rule = rule
+    }
+
     /// Whether it is still the answer for that target.
-    public func covers(_ target: Span<UInt8>, by policy: ChallengePolicy, as generation: Int) -> Bool {
-        self.policy === policy && self.generation == generation && known.space(covering: target) === space
+    public func covers(_ target: Span<UInt8>, by policy: ChallengePolicy, in state: ChallengeState) -> Bool {
+        self.policy === policy && generation == state.generation(of: policy)
+            && known.space(covering: target) === space && !(prepared.wantsLogin && known.isOpen(target))
     }
 }

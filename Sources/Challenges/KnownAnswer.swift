@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import HTTP
 import Model
+import Rules
 import Telemetry
 
 /// The answer that a request is given unasked, or none where its target was seen to need none: all that there is to know of
@@ -17,32 +18,52 @@ public struct KnownAnswer {
     public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
         switch finding {
         case .answer(let prepared, let rule):
-            switch prepared.authenticator.binding {
-            case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
-            case .connection: break
-            case .session: return nil
-            }
-            state = .prepared(prepared)
-            record.note(prepared.answer, to: challenger)
-            record.note(rule, about: challenger)
-        case .open: state = .none
+            self.init(prepared, by: rule, to: challenger, noting: record)
+        case .open: self.init(state: .none)
         case .awaitsToken, .unknown: return nil
         }
+    }
+
+    private init(state: AnswerState) { self.state = state }
+
+    private init?(
+        _ prepared: PreparedAnswer, by rule: RuleReference?, to challenger: Challenger, noting record: ExchangeRecord
+    ) {
+        switch prepared.binding {
+        case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
+        case .connection: break
+        case .session: return nil
+        }
+        self.init(state: .prepared(prepared))
+        record.note(prepared.answer, to: challenger)
+        record.note(rule, about: challenger)
+    }
+
+    /// The answer to the request before, where it is that to this one too: what an `AnswerSource` would find, and nothing has
+    /// to be gathered for.
+    public init?(
+        again target: Span<UInt8>, to challenger: Challenger, by policy: ChallengePolicy, in state: ChallengeState,
+        noting record: ExchangeRecord
+    ) {
+        guard let latest = challenger.latestAnswer, latest.covers(target, by: policy, in: state) else { return nil }
+        self.init(latest.prepared, by: latest.rule, to: challenger, noting: record)
     }
 
     public var answer: Answer? { state.prepared?.answer }
 
     /// The credential whose login the connection must have; nil when requests may share it.
     public var loginVersion: CredentialVersion? {
-        guard let prepared = state.prepared, case .connection = prepared.authenticator.binding else { return nil }
-        return prepared.answer.credential.version
+        wantsLogin ? state.prepared?.answer.credential.version : nil
     }
+
+    /// Whether there is one.
+    public var wantsLogin: Bool { state.prepared?.wantsLogin ?? false }
 
     /// Appends the value of the field that answers; false when there is none to send: a login stands on the connection, or
     /// the answer cannot be made, and the server says again what it wants.
     public mutating func authorize(method: Span<UInt8>, target: Span<UInt8>, into value: ByteBuffer) -> Bool {
         guard let prepared = state.prepared else { return false }
-        guard case .request(let authenticator) = prepared.authenticator.binding else {
+        guard case .request(let authenticator) = prepared.binding else {
             state.send(nil)
             return false
         }
@@ -69,7 +90,7 @@ public struct KnownAnswer {
         if status.rawValue < 400 { prepared.answer.noteOpened(target) }
         // The response may name a scope that a token lacks.
         if status == .forbidden, prepared.answer.space.authenticationMethod == .bearer { return false }
-        guard let ticket, status.rawValue < 500, case .request(let authenticator) = prepared.authenticator.binding
+        guard let ticket, status.rawValue < 500, case .request(let authenticator) = prepared.binding
         else {
             return true
         }

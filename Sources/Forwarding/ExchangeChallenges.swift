@@ -40,6 +40,15 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// Whether there is one.
+        var wantsLogin: Bool {
+            switch self {
+            case .ignored: false
+            case .known(let known): known.wantsLogin
+            case .met(let loop): loop.loginVersion != nil
+            }
+        }
+
         /// The decision about a response's head, which is as the known answer had led to expect.
         /// - Returns: nil where work is to be done first.
         public func judge() -> ChallengeVerdict? {
@@ -81,8 +90,8 @@ public final class ExchangeChallenges {
     /// Whether an answer needs a digest of the body, or a login's next token.
     func wantsPreparation(over upstream: UpstreamConnection) -> Bool {
         if origin.loop?.bodyDigest != nil || parent.loop?.bodyDigest != nil { return true }
-        if origin.loginVersion != nil, upstream.login?.context?.isEstablished != true { return true }
-        return parent.loginVersion != nil && upstream.parentLogin?.context?.isEstablished != true
+        if origin.wantsLogin, upstream.login?.context?.isEstablished != true { return true }
+        return parent.wantsLogin && upstream.parentLogin?.context?.isEstablished != true
     }
 }
 

@@ -205,9 +205,11 @@ public struct Forwarding: ~Copyable {
         var (waitsForOrigin, waitsForParent) = (false, false)
         if isRelayed {
             if context.mayAnswer {
-                do throws(Refusal) {
-                    context.exchange.signing = try context.signing()
-                } catch { throw .refused(error) }
+                if context.policy.rules.speaksOfSignatures {
+                    do throws(Refusal) {
+                        context.exchange.signing = try context.signing()
+                    } catch { throw .refused(error) }
+                }
                 if context.exchange.signing != nil {
                     sending.prepareForSignature()
                 } else {

@@ -47,6 +47,10 @@ extension ForwardingContext {
     /// Has the origin's challenges answered from now on.
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering() -> Bool {
+        if !rules.speaksOfForms, let known = latestAnswer(of: destination.challenger, to: exchange.target) {
+            exchange.begin(.known(known))
+            return true
+        }
         let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
         let finding = find(by: source, at: origin, exchange.target)
         // A page has to be looked at that may ask for a login.
@@ -83,6 +87,10 @@ extension ForwardingContext {
     /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
     ///   his is the first at the parent.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
+        if let known = latestAnswer(of: parent.challenger, to: exchange.parentTarget) {
+            exchange.beginAtParent(.known(known))
+            return true
+        }
         let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
         let finding = find(by: source, at: parent.origin, exchange.parentTarget)
         if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
@@ -101,6 +109,13 @@ extension ForwardingContext {
     }
 
     // MARK: - Both
+
+    /// The answer to the request before, if it is that to this one too.
+    private func latestAnswer(of challenger: Challenger, to target: ByteBuffer) -> KnownAnswer? {
+        KnownAnswer(
+            again: target.readable, to: challenger, by: policy.challenges, in: requester.shared.challenges,
+            noting: exchange.record)
+    }
 
     private func connection(at server: UpstreamServer) -> ChallengedConnection {
         ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)

@@ -15,13 +15,13 @@ public struct RequestSigning {
     /// The client's own word on its content. A digest of its own counts only where the proxy can make none.
     private let stated: SignedPayload?
 
-    /// Nil when no rule has the request signed, or the client has signed its URL.
+    /// To be asked only where some rule signs. Nil when no rule has the request signed, or the client has signed its URL.
     /// - Throws: why it cannot be signed.
     public init?(_ exchange: Exchange, to origin: UpstreamServer, from client: ClientIdentity, _ shared: SharedState)
         throws(Refusal)
     {
         let policy = exchange.policy
-        guard policy.rules.speaksOfSignatures, !Self.isPresigned(exchange.target) else { return nil }
+        guard !Self.isPresigned(exchange.target) else { return nil }
         var query = ChallengeQuery(
             host: origin.hostText, port: origin.port, protocol: origin.authority.protocol, method: .default,
             client: client)

@@ -54,7 +54,8 @@ struct NegotiateTests {
             // It challenges the first request, and the first that relies on a login before it; then never again.
             #expect(entries.map(\.status) == [401, 200, 401] + Array(repeating: 200, count: 11))
             #expect(entries.filter { $0.status == 200 }.allSatisfy { $0.scheme == "Negotiate" })
-            #expect(Set(entries.map(\.connection)).count == 2)
+            // One that is logged in serves every client of its loop.
+            #expect(Set(entries.map(\.connection)).count <= 2)
         }
     }
 

@@ -25,6 +25,7 @@ public final class ChallengeLoop {
     private var task: ChallengeTask
     private var preparation: AnswerPreparation
     private var trouble = ChallengeTrouble.none
+    private var doubt: ExtentDoubt
     private var stage = Stage.arrived
     private var work: ChallengeWork?
     /// Of the work that is done, until somebody goes on from it.
@@ -33,6 +34,7 @@ public final class ChallengeLoop {
     /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
         self.context = context
+        doubt = ExtentDoubt(in: context)
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
         preparation = AnswerPreparation(AnswerPerformer(known?.state ?? .none, in: context), in: context)
     }
@@ -188,6 +190,10 @@ public final class ChallengeLoop {
             meetChallenges(onLoginPage: false)
             return nil
         }
+        if doubt.isRaised(about: performer.answer, in: &task) {
+            performer.drop()
+            return .again
+        }
         let proof = performer.proof(bodyDigest: nil)
         guard case .needsBody(let algorithm) = proof else { return accept(proof) }
         work = .digest(algorithm)
@@ -215,6 +221,7 @@ public final class ChallengeLoop {
             }
         }
         let accepted = task.accepted()
+        doubt.passed(with: performer.answer)
         if !response.hasJudged {
             // A server in trouble asks for nothing, and has judged nothing: the next request that waits finds out.
             preparation.turn.passOn()
@@ -253,8 +260,10 @@ public final class ChallengeLoop {
             response: AuthenticationChallenge.FailureResponse(
                 status: Int(response.status.rawValue), challenges: challenges),
             offers: context.offers(in: challenges, failures: task.failureCount), isLoginPage: isLoginPage)
-        let refusal = countTrouble() ?? refusal(by: challenges)
+        let refusal =
+            trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
+        doubt.met(challenges, with: performer.answer)
         if performer.answer != nil, refusal != .renewed { preparation.isDoubted = true }
         if !isLoginPage { context.source.learning?.sawChallenges(challenges) }
         stage = .meeting(
@@ -283,6 +292,7 @@ public final class ChallengeLoop {
         case .answer(let answer): next = goOn(to: preparation.begin(answer, after: outcome), round)
         case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
         case .sendUnanswered:
+            doubt.drop(performer.answer)
             performer.drop()
             return .again
         case .pass(let reason):
@@ -305,22 +315,6 @@ public final class ChallengeLoop {
         let response: AuthenticationChallenge.FailureResponse
         let offers: [Offer]
         let isLoginPage: Bool
-    }
-
-    private func refusal(by challenges: [HeaderChallenge]) -> RepeatedChallenge? {
-        let (refusal, error) = performer.refusal(by: challenges)
-        if let error {
-            trouble = .counted(error)
-            request.record.details = "\(error)"
-        }
-        return refusal
-    }
-
-    /// The meaning of a missing answer for the task; nil where none is missing, or nothing else would help.
-    private func countTrouble() -> RepeatedChallenge? {
-        guard let refusal = trouble.count() else { return nil }
-        request.record.details = trouble.counted.map { "\($0)" }
-        return refusal
     }
 
     private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> ChallengeVerdict {
@@ -382,7 +376,9 @@ public final class ChallengeLoop {
             return nil
         case .unmade(let error):
             trouble = .unmade(error)
-            guard let refusal = countTrouble() else { return task.unanswerable(.unanswerable(error)) }
+            guard let refusal = trouble.count(in: request.record) else {
+                return task.unanswerable(.unanswerable(error))
+            }
             return task.challenged(round.response, offers: round.offers, refusal: refusal)
         case .unanswerable(let reason): return task.unanswerable(reason)
         case .parked(let pause): return task.heldBack(round.response, offers: round.offers, for: pause)

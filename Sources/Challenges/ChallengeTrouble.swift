@@ -1,5 +1,6 @@
 import Authentication
 import Model
+import Telemetry
 
 /// Why a request could not be answered. The later trouble takes the place of the one before.
 enum ChallengeTrouble {
@@ -14,9 +15,22 @@ enum ChallengeTrouble {
 
     /// Tells the task what the lack of an answer means for the credential.
     /// - Returns: nil where there is no such lack, or no other method that could do better.
-    public mutating func count() -> RepeatedChallenge? {
+    public mutating func count(in record: ExchangeRecord) -> RepeatedChallenge? {
         guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
         self = .counted(error)
+        record.details = "\(error)"
+        return refusal
+    }
+
+    /// The meaning of a challenge for the answer that went out; nil where none did.
+    mutating func refusal(
+        by challenges: [HeaderChallenge], of performer: AnswerPerformer, in record: ExchangeRecord
+    ) -> RepeatedChallenge? {
+        let (refusal, error) = performer.refusal(by: challenges)
+        if let error {
+            self = .counted(error)
+            record.details = "\(error)"
+        }
         return refusal
     }
 

@@ -88,6 +88,7 @@ public struct KnownAnswer {
         if status == fields.status { return false }
         guard case .sent(let prepared, let ticket) = state else { return true }
         if status.rawValue < 400 { prepared.answer.noteOpened(target) }
+        if status.mayBeAboutAnswer, prepared.answer.isUnproven(at: target) { return false }
         // The response may name a scope that a token lacks.
         if status == .forbidden, prepared.answer.space.authenticationMethod == .bearer { return false }
         guard let ticket, status.rawValue < 500, case .request(let authenticator) = prepared.binding

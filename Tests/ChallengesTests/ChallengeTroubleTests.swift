@@ -1,12 +1,14 @@
 import Authentication
 import Crypto
 import Model
+import Telemetry
 import Testing
 
 @testable import Challenges
 
 struct ChallengeTroubleTests {
     private let challenger = Challenger(PlayedRequest.origin, title: "the origin")
+    private let record = ExchangeRecord(keepsRequestLine: false)
     private static let noTicket = AuthenticationError.noTicket(
         credential: "a", service: "HTTP/h", .unavailable("no KDC answers"))
 
@@ -18,7 +20,7 @@ struct ChallengeTroubleTests {
 
     @Test func `a missing ticket is counted once, and is the reason that the client reads`() {
         var trouble = ChallengeTrouble.unmade(Self.noTicket)
-        let counts = [trouble.count(), trouble.count()]
+        let counts = [trouble.count(in: record), trouble.count(in: record)]
         #expect(counts == [.aborted, nil])
         #expect(trouble.unmade == nil)
         #expect(trouble.counted == Self.noTicket)
@@ -30,7 +32,7 @@ struct ChallengeTroubleTests {
 
     @Test func `an error that no other method mends is not counted`() {
         var trouble = ChallengeTrouble.unmade(.noRandomness)
-        let count = trouble.count()
+        let count = trouble.count(in: record)
         #expect(count == nil)
         #expect(trouble.unmade == .noRandomness)
         #expect(trouble.sentence(instead: .aborted(.ntlm), of: challenger) == nil)

@@ -42,6 +42,16 @@ public enum Extent: Sendable, Hashable {
         return end == 1 ? .origin : .prefixes([target.extracting(first: end).array])
     }
 
+    /// The part of an extent that a target takes with it: its directory where that is a part only, else its own path.
+    ///
+    /// - Parameter length: of the prefix that the target has in the extent.
+    static func exclusion(of target: Span<UInt8>, from length: Int) -> Extent {
+        let directory = directory(of: target)
+        if let covered = directory.coverage(of: target), covered > length { return directory }
+        let path = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+        return .prefixes([target.extracting(first: path).array])
+    }
+
     /// The paths that a Digest challenge's `domain` names on this origin (RFC 7616 section 3.3): without one, all.
     /// Entries for other origins are ignored, since a server may not say where another one's credential goes.
     static func domain(_ value: [UInt8]?, of space: ProtectionSpace, challengedAt target: Span<UInt8>) -> Extent {

@@ -10,6 +10,8 @@ public final class KnownSpace: Sendable {
 
     private struct State {
         var extents: [Extent] = []
+        /// The parts of them that have shown not to belong to the space.
+        var exclusions: [Extent] = []
         var entries: [(version: CredentialVersion, authenticator: any Authenticator)] = []
         /// Made once, and given again and again.
         var unasked: [Answer] = []
@@ -20,6 +22,14 @@ public final class KnownSpace: Sendable {
         var withdrawn: [CredentialVersion] = []
         /// The versions that were refused at targets which they had not opened, since they were last accepted.
         var doubts: [CredentialVersion: Doubt] = [:]
+
+        /// Whether an exclusion reaches the target that is nearer than the prefix of that length.
+        func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
+            for index in exclusions.indices {
+                if let nearer = exclusions[index].coverage(of: target), nearer >= length { return true }
+            }
+            return false
+        }
 
         /// Whether it was smaller before.
         mutating func extend(to extent: Extent) -> Bool {
@@ -98,7 +108,29 @@ public final class KnownSpace: Sendable {
             for index in state.extents.indices {
                 if let length = state.extents[index].coverage(of: target), length > longest ?? -1 { longest = length }
             }
-            return longest
+            guard let longest, !state.exclusions.isEmpty else { return longest }
+            return state.excludes(target, from: longest) ? nil : longest
+        }
+    }
+
+    /// The target, with what is below it, belongs to the space no more.
+    /// - Returns: whether it did.
+    func exclude(_ target: Span<UInt8>) -> Bool {
+        guard let covered = coverage(of: target) else { return false }
+        return state.withLock { state in
+            if state.exclusions.count >= Self.extentLimit { state.exclusions.removeFirst() }
+            state.exclusions.append(.exclusion(of: target, from: covered))
+            return true
+        }
+    }
+
+    /// The space was answered at that target after all.
+    /// - Returns: whether it was excluded.
+    func readmit(_ target: Span<UInt8>) -> Bool {
+        state.withLock { state in
+            guard !state.exclusions.isEmpty, state.excludes(target, from: 0) else { return false }
+            state.exclusions = state.exclusions.filter { $0.coverage(of: target) == nil }
+            return true
         }
     }
 

@@ -105,6 +105,11 @@ public final class ProtectionSpaces: Sendable {
         if isLarger, isLasting { tell(known) }
     }
 
+    /// The target does not belong to the space: asked with its answer it wanted another, or none.
+    public func exclude(_ target: Span<UInt8>, from space: ProtectionSpace) {
+        if known(space.origin)?.space(space)?.exclude(target) == true { noteChange() }
+    }
+
     /// Takes over what the journal holds, where others write too.
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
@@ -118,7 +123,9 @@ public final class ProtectionSpaces: Sendable {
 
     /// An answer to that target was accepted, whoever asked for it.
     public func noteOpened(_ target: Span<UInt8>, to version: CredentialVersion, in space: ProtectionSpace) {
-        known(space.origin)?.space(space)?.opened.note(target, to: version)
+        guard let known = known(space.origin)?.space(space) else { return }
+        known.opened.note(target, to: version)
+        if known.readmit(target) { noteChange() }
     }
 
     private func tell(_ space: KnownSpace) { journal?.learned(space.learned) }

@@ -262,6 +262,17 @@ public enum ChallengeTask: Sendable {
         return .sendUnanswered
     }
 
+    /// A response came that may be about the answer which nobody had asked for: a 400 or a 403.
+    /// - Returns: nil where the response stands.
+    public mutating func doubted() -> Action? {
+        guard case .awaitingResponse(var history, let answer?) = self, answer.challenge == nil, !history.wentBare,
+            answer.space.authenticationMethod.answersRequests
+        else { return nil }
+        history.wentBare = true
+        self = .awaitingResponse(history, nil)
+        return .sendUnanswered
+    }
+
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
@@ -345,6 +356,11 @@ public final class Answer: Sendable {
 
     /// The server has opened the target to it.
     public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version) }
+
+    /// Whether nobody has asked for it, and the server has not opened the target to it before.
+    public func isUnproven(at target: Span<UInt8>) -> Bool {
+        challenge == nil && opened?.contains(target, for: credential.version) == false
+    }
 }
 
 /// A challenge of a response, and the space it is for.

@@ -149,6 +149,144 @@ struct EvidenceConversations {
             """)
     }
 
+    @Test(arguments: ["403 Forbidden", "400 Bad Request"])
+    func `a refusal without a challenge may be about the unasked answer, and the request goes out without it`(
+        _ refusal: String
+    ) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            >> GET http://h/open/1 HTTP/1.1
+            << GET /open/1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 \(refusal)
+            << GET /open/1 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/open/2 HTTP/1.1
+            << GET /open/2 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a page that is forbidden to its user is asked for once more, and from then on once`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            >> GET http://h/secret HTTP/1.1
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 403 Forbidden
+            << GET /secret HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 403 Forbidden
+            << HTTP/1.1 403 Forbidden
+            >> GET http://h/secret HTTP/1.1
+            << GET /secret HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 403 Forbidden
+            << HTTP/1.1 403 Forbidden
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `content is not sent twice to find out about an unasked answer`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.accepted)
+            >> POST http://h/open/1 HTTP/1.1
+
+               hello
+            << POST /open/1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+
+               hello
+            >> HTTP/1.1 403 Forbidden
+            << HTTP/1.1 403 Forbidden
+            """)
+    }
+
+    @Test func `a path that asks for another realm gets no unasked answer of the first`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; realm x; use a }
+                challenge { host h; reject }
+                """,
+            """
+            \(Self.accepted)
+            >> GET http://h/z/1 HTTP/1.1
+            << GET /z/1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+               Proxy-Status: *
+            >> GET http://h/z/2 HTTP/1.1
+            << GET /z/2 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+               Proxy-Status: *
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a path that returns to the realm is answered unasked again`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; realm x; use a }
+                challenge { host h; reject }
+                """,
+            """
+            \(Self.accepted)
+            >> GET http://h/z/1 HTTP/1.1
+            << GET /z/1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="y"
+               Proxy-Status: *
+            >> GET http://h/z/1 HTTP/1.1
+            << GET /z/1 HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET /z/1 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h/z/2 HTTP/1.1
+            << GET /z/2 HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `a rule for failures decides every time, and not only the first`() async {
         await play(
             rules: """

@@ -150,13 +150,7 @@ public final class AccessLogEncoder {
     private func renderTime(_ now: CivilTime) {
         time.clear()
         switch format {
-        case .json:
-            time.append(decimal: now.year)
-            time.append(UInt8(ascii: "-"))
-            time.append(twoDigits: now.month)
-            time.append(UInt8(ascii: "-"))
-            time.append(twoDigits: now.day)
-            time.append(UInt8(ascii: "T"))
+        case .json: time.append(date: now)
         case .common:
             time.append(twoDigits: now.day)
             time.append(.slash)
@@ -194,15 +188,6 @@ extension ByteBuffer {
         append(.quote)
     }
 
-    fileprivate func append(twoDigits number: Int) {
-        append(0x30 + UInt8(truncatingIfNeeded: number / 10))
-        append(0x30 + UInt8(truncatingIfNeeded: number % 10))
-    }
-
-    fileprivate func append(threeDigits number: Int) {
-        append(0x30 + UInt8(truncatingIfNeeded: number / 100))
-        append(twoDigits: number % 100)
-    }
 }
 
 /// How an access log writes an exchange.

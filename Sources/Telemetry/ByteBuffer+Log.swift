@@ -52,6 +52,40 @@ extension ByteBuffer {
         }
     }
 
+    /// RFC 3339, with milliseconds.
+    func append(time epochMilliseconds: Int) {
+        let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
+        append(date: time)
+        append(twoDigits: time.hour)
+        append(.colon)
+        append(twoDigits: time.minute)
+        append(.colon)
+        append(twoDigits: time.second)
+        append(UInt8(ascii: "."))
+        append(threeDigits: epochMilliseconds % 1000)
+        append(UInt8(ascii: "Z"))
+    }
+
+    /// RFC 3339, up to the `T`.
+    func append(date time: CivilTime) {
+        append(decimal: time.year)
+        append(UInt8(ascii: "-"))
+        append(twoDigits: time.month)
+        append(UInt8(ascii: "-"))
+        append(twoDigits: time.day)
+        append(UInt8(ascii: "T"))
+    }
+
+    func append(twoDigits number: Int) {
+        append(0x30 + UInt8(truncatingIfNeeded: number / 10))
+        append(0x30 + UInt8(truncatingIfNeeded: number % 10))
+    }
+
+    func append(threeDigits number: Int) {
+        append(0x30 + UInt8(truncatingIfNeeded: number / 100))
+        append(twoDigits: number % 100)
+    }
+
     func append(address: IPAddress) {
         guard address.family == .v4 else { return append(address.description) }
         for shift in stride(from: UInt64(24), through: 0, by: -8) {

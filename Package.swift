@@ -179,7 +179,9 @@ let package = Package(
         .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
         .target(
             name: "Credentials",
-            dependencies: ["Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "Model", "TLS"],
+            dependencies: [
+                "Authentication", "Bytes", "Crypto", "Database", "GSSAPI", "IO", "Model", "TLS", "Telemetry",
+            ],
             swiftSettings: safe),
 
         // Layer 5: challenges answered by the rules.

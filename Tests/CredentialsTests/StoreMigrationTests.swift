@@ -118,7 +118,7 @@ struct StoreMigrationTests {
 
     /// A table that somebody adds is to be copied as well.
     @Test func `no table is forgotten`() throws {
-        let own: Set<String> = ["attache_store_key", "attache_revision", "attache_removals"]
+        let own: Set<String> = ["attache_store_key", "attache_revision", "attache_removals", "attache_events"]
         let names = try Kind.sqlite.make().read { connection throws(DatabaseError) in
             try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'attache%'")
         }.compactMap { $0.first?.text }
@@ -151,7 +151,7 @@ struct StoreMigrationTests {
                 .init(space: Self.space, version: refused),
                 for: ParkedCredentials.Term(since: 1, nextTry: 2, retries: 3), at: revision, connection)
             // What the second version added.
-            for table in ["revision", "removals", "spaces", "tokens", "refresh_tokens"] {
+            for table in ["revision", "removals", "spaces", "tokens", "refresh_tokens", "events"] {
                 try connection.rows("DROP TABLE attache_\(table)")
             }
             for index in ["credentials_revision", "refusals_name"] {
@@ -183,7 +183,7 @@ struct StoreMigrationTests {
         }
         #expect(try version() == 1)
         let store = try open(try reopened(), key)
-        #expect(try version() == 5)
+        #expect(try version() == 6)
         #expect(store.defaultUser(for: Self.space) == "ann")
         #expect(store.credential(of: "ann", for: Self.space)?.password == Secret("one"))
         #expect(store.spaces.parked.entries.map(\.version) == [refused])

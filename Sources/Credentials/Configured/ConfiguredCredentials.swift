@@ -26,6 +26,8 @@ public final class ConfiguredCredentials: Sendable {
     public struct Refresh: Sendable {
         /// The credentials that have a new value.
         public let changed: [Credential]
+        /// Of these, the names of those that had another before.
+        public let replaced: [String]
         /// The sources that could not be read; an earlier value still holds.
         public let errors: [CredentialError]
         public let warnings: [CredentialWarning]
@@ -60,12 +62,19 @@ public final class ConfiguredCredentials: Sendable {
     @discardableResult
     public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
         var changed: [Credential] = []
+        var replaced: [String] = []
         var errors: [CredentialError] = []
         var warnings: [CredentialWarning] = []
         for entry in configured {
             do throws(CredentialError) {
                 let credential = try read(entry)
-                if take(credential) { changed.append(credential) }
+                switch take(credential) {
+                case .first: changed.append(credential)
+                case .other:
+                    changed.append(credential)
+                    replaced.append(entry.name)
+                case .same: break
+                }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
                 warnings += renew(entry.name, at: now).map { [$0] } ?? []
             } catch {
@@ -73,7 +82,7 @@ public final class ConfiguredCredentials: Sendable {
                 state.withLock { $0.errors[entry.name] = error }
             }
         }
-        return Refresh(changed: changed, errors: errors, warnings: warnings)
+        return Refresh(changed: changed, replaced: replaced, errors: errors, warnings: warnings)
     }
 
     /// Another number whenever some credential has another value.
@@ -153,16 +162,22 @@ public final class ConfiguredCredentials: Sendable {
         return leaf.notAfter - now < Self.notice ? .expiresSoon(credential: name, day: leaf.lastDay) : nil
     }
 
-    /// Whether the value is a new one.
-    private func take(_ credential: Credential) -> Bool {
-        let isNew = state.withLock { state in
-            state.errors[credential.version.name] = nil
-            guard state.credentials[credential.version.name]?.version != credential.version else { return false }
-            state.credentials[credential.version.name] = credential
-            return true
+    /// A value that was read, beside the one before.
+    private enum Reading { case first, other, same }
+
+    private func take(_ credential: Credential) -> Reading {
+        let reading = state.withLock { state -> Reading in
+            let name = credential.version.name
+            state.errors[name] = nil
+            let former = state.credentials.updateValue(credential, forKey: name)
+            guard let former else { return .first }
+            guard former.version == credential.version else { return .other }
+            // The object that others hold already.
+            state.credentials[name] = former
+            return .same
         }
-        if isNew { changes.add(1, ordering: .releasing) }
-        return isNew
+        if reading != .same { changes.add(1, ordering: .releasing) }
+        return reading
     }
 }
 

@@ -9,10 +9,13 @@ public final class CredentialMemory: Sendable {
     public let spaces: ProtectionSpaces
     /// Kept in the store as they are fetched.
     public let tokens: TokenStore
+    /// The changes of what may answer.
+    public let audit: AuditTrail
     private let late = LateCredentialStorage()
     private let journal = LateJournal()
 
-    public init() {
+    public init(audit: AuditTrail = AuditTrail()) {
+        self.audit = audit
         spaces = ProtectionSpaces(parked: ParkedCredentials(journal: journal), journal: journal)
         tokens = TokenStore(journal: journal)
     }
@@ -21,6 +24,8 @@ public final class CredentialMemory: Sendable {
     func attach(_ storage: DatabaseCredentialStorage, _ journal: StoreJournal) {
         self.journal.attach(journal)
         late.attach(storage)
+        // The journal's storage keeps the trail.
+        audit.keep { [weak journal] event in journal?.noted(event) }
     }
 }
 

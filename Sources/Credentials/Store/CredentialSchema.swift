@@ -78,4 +78,17 @@ enum CredentialSchema {
             """,
         ]
     }
+
+    /// Version 6: those who share the store read who has changed what. Empty and -1 stand for none.
+    static let events = [
+        """
+        CREATE TABLE attache_events (
+            \(space), time bigint NOT NULL, writer text NOT NULL, event text NOT NULL, credential text NOT NULL,
+            is_default integer NOT NULL, next_try bigint NOT NULL, details text NOT NULL, actor text NOT NULL,
+            uid bigint NOT NULL, client text NOT NULL, "user" text NOT NULL, machine text NOT NULL,
+            revision bigint NOT NULL
+        )
+        """,
+        "CREATE INDEX attache_events_revision ON attache_events (revision)",
+    ]
 }

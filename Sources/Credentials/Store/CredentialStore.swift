@@ -65,7 +65,8 @@ public final class CredentialStore: Sendable {
         fingerprintKey(dataKey.derived(for: "credential fingerprints"))
         self.database = database
         self.key = key
-        kept = try DatabaseCredentialStorage(database, dataKey: dataKey, pool: pool, report: report)
+        kept = try DatabaseCredentialStorage(
+            database, dataKey: dataKey, pool: pool, audit: memory.audit, report: report)
         storage = kept
         writer = WriteBehind(database, pool: pool, report: report)
         self.memory = memory
@@ -81,11 +82,14 @@ public final class CredentialStore: Sendable {
         var learned = CredentialTables.beginning
         /// The change that refusals were read after; nil while they are to be read.
         var refusals: Int64?
+        /// Events up to this change were told; nil: those that are there concern nobody.
+        var events: Int64?
 
         /// The rows to read are another store's, or may be.
         mutating func forget() {
             learned = CredentialTables.beginning
             refusals = nil
+            events = nil
         }
     }
 
@@ -111,6 +115,7 @@ public final class CredentialStore: Sendable {
         if behind == .replaced || isOther || revision.latest < kept.revision {
             progress.withLock { $0.forget() }
             try kept.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
+            memory.audit.note(AuditEvent(.storeReplaced, by: .proxy))
         } else if behind == .unknown {
             progress.withLock { $0.forget() }
             // The store's own key is the same, whatever it is wrapped by now.
@@ -146,13 +151,17 @@ public final class CredentialStore: Sendable {
         let written = writer.settled
         let known = progress.withLock { $0 }
         let now = SystemClock.epochMilliseconds
-        let (refusals, learned, fetched) = try CredentialStoreError.asking { () throws(DatabaseError) in
+        let audit = memory.audit
+        let (refusals, learned, fetched, events) = try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 (
                     known.refusals == revision.refusals ? nil : try CredentialTables.refusals(connection),
                     try LearnedTables.spaces(
                         since: known.learned, on: Int64(now / LearnedTables.dayLength), connection),
-                    try TokenTables.tokens(since: known.learned, now: now, connection)
+                    try TokenTables.tokens(since: known.learned, now: now, connection),
+                    try known.events.map { since throws(DatabaseError) in
+                        try EventTable.events(since: since, besidesThoseOf: audit, connection)
+                    }
                 )
             }
         }
@@ -165,30 +174,32 @@ public final class CredentialStore: Sendable {
         progress.withLock { progress in
             progress.learned = revision.latest
             progress.refusals = isWhole ? revision.refusals : nil
+            progress.events = revision.latest
         }
+        for event in events ?? [] { audit.take(event) }
         return isWhole
     }
 
     /// Wraps the store's own key by another. The rows stay as they are, and whoever has the store open goes on. Blocks.
     public static func rewrap(
-        sqlite path: String, from former: SealingKey, to new: SealingKey
+        sqlite path: String, from former: SealingKey, to new: SealingKey, audit: AuditTrail = AuditTrail()
     ) throws(CredentialStoreError) {
         let database = try CredentialStoreError.asking { () throws(DatabaseError) in
             try SQLiteCredentialDatabase(path: path)
         }
-        try StoreKey.rewrap(database, from: former, to: new)
+        try StoreKey.rewrap(database, from: former, to: new, audit: audit)
     }
 
     /// The same in a PostgreSQL database.
     ///
     /// - Parameter info: libpq's connection string or URI.
     public static func rewrap(
-        postgresql info: String, from former: SealingKey, to new: SealingKey
+        postgresql info: String, from former: SealingKey, to new: SealingKey, audit: AuditTrail = AuditTrail()
     ) throws(CredentialStoreError) {
         let database = try CredentialStoreError.asking { () throws(DatabaseError) in
             try PostgreSQLCredentialDatabase(info, name: "rekey")
         }
-        try StoreKey.rewrap(database, from: former, to: new)
+        try StoreKey.rewrap(database, from: former, to: new, audit: audit)
     }
 }
 
@@ -245,9 +256,14 @@ extension CredentialStore {
     ) throws(CredentialStoreError) -> [ParkedCredentials.Entry] {
         let lifted = parked.entries.filter(fits)
         if lifted.isEmpty { return [] }
+        let audit = memory.audit
+        let events = audit.actor.map { actor in
+            lifted.map { AuditEvent(.credentialLifted, by: actor, $0.space, credential: $0.version.name) }
+        }
         try CredentialStoreError.asking { () throws(DatabaseError) in
             try database.write { connection, revision throws(DatabaseError) in
                 try CredentialTables.remove(lifted, at: revision, connection)
+                try EventTable.put(events ?? [], of: audit, at: revision, connection)
             }
         }
         return lifted

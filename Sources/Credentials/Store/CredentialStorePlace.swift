@@ -74,15 +74,19 @@ public struct CredentialStorePlace: Sendable, Hashable {
     /// Wraps the store's own key by another than that of now. The rows stay as they are, and whoever has the store open
     /// goes on. Blocks.
     ///
+    /// - Parameter audit: whose event it is.
     /// - Returns: the new key's id.
-    public func rewrap(to key: ValueSource, environment: [String: String]) throws(CredentialStoreError) -> String {
+    public func rewrap(
+        to key: ValueSource, environment: [String: String], audit: AuditTrail = AuditTrail()
+    ) throws(CredentialStoreError) -> String {
         let (former, new) = (try sealingKey(environment), try SealingKey(reading: key, environment: environment))
         switch database {
         case .sqlite(let path):
             guard !isMissing else { throw .missing(path: path) }
-            try CredentialStore.rewrap(sqlite: path, from: former, to: new)
+            try CredentialStore.rewrap(sqlite: path, from: former, to: new, audit: audit)
         case .postgresql(let info):
-            try CredentialStore.rewrap(postgresql: try Self.text(of: info, environment), from: former, to: new)
+            try CredentialStore.rewrap(
+                postgresql: try Self.text(of: info, environment), from: former, to: new, audit: audit)
         }
         return new.id
     }

@@ -116,13 +116,16 @@ enum CredentialTables {
         try removeRefusals(of: row.space.credentialName(of: row.user), at: revision, connection)
     }
 
+    /// - Returns: whether there is one.
+    @discardableResult
     static func makeDefault(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> Bool {
         let isThere = try connection.rows(
             "UPDATE attache_credentials SET is_default = 1, revision = $8 WHERE \(isSpace) AND \"user\" = $7 "
                 + "RETURNING is_default", space.columns + [.text(user), .integer(revision)])
         if !isThere.isEmpty { try clearDefault(of: space, but: user, at: revision, connection) }
+        return !isThere.isEmpty
     }
 
     private static func clearDefault(
@@ -135,13 +138,15 @@ enum CredentialTables {
             """, space.columns + [.text(user), .integer(revision)])
     }
 
+    /// - Returns: whether there was one.
+    @discardableResult
     static func remove(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> Bool {
         let removed = try connection.rows(
             "DELETE FROM attache_credentials WHERE \(isSpace) AND \"user\" = $7 RETURNING is_default",
             space.columns + [.text(user)])
-        if removed.isEmpty { return }
+        if removed.isEmpty { return false }
         try connection.rows(
             "INSERT INTO attache_removals (\(self.space), \"user\", revision) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             space.columns + [.text(user), .integer(revision)])
@@ -152,6 +157,7 @@ enum CredentialTables {
         if !forgotten.isEmpty {
             try connection.rows("UPDATE attache_revision SET forgotten = $1", [.integer(revision - memory)])
         }
+        return true
     }
 
     /// Changes that a removal is remembered for.

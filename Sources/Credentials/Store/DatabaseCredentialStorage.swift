@@ -23,13 +23,17 @@ final class DatabaseCredentialStorage: CredentialStorage {
     private let writing = Mutex(())
     private let pool: BlockingPool
     private let report: @Sendable (String) -> Void
+    let audit: AuditTrail
     private let reported = Mutex(Reported())
 
     /// Reads the database once. Blocks.
+    ///
+    /// - Parameter audit: a command's changes are written down with it.
     init(
-        _ database: any CredentialDatabase, dataKey: SealingKey, pool: BlockingPool,
+        _ database: any CredentialDatabase, dataKey: SealingKey, pool: BlockingPool, audit: AuditTrail = AuditTrail(),
         report: @escaping @Sendable (String) -> Void
     ) throws(CredentialStoreError) {
+        self.audit = audit
         self.database = database
         self.pool = pool
         self.report = report
@@ -149,14 +153,20 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     /// An edit as it is written.
-    private enum Step: Sendable {
-        case put(StoredCredential)
-        case remove(user: String, ProtectionSpace)
-        case makeDefault(user: String, ProtectionSpace)
+    private struct Step: Sendable {
+        enum Work: Sendable {
+            case put(StoredCredential)
+            case remove(user: String, ProtectionSpace)
+            case makeDefault(user: String, ProtectionSpace)
+        }
+
+        let work: Work
+        /// To be written down with it; nil for a proxy's, which tells others itself.
+        var event: AuditEvent?
 
         /// The row whose content is another one afterwards, or gone.
         var rewritten: CredentialPlace? {
-            switch self {
+            switch work {
             case .put(let row): CredentialPlace(space: row.space, user: row.user)
             case .remove(let user, let space): CredentialPlace(space: space, user: user)
             case .makeDefault: nil
@@ -169,18 +179,26 @@ final class DatabaseCredentialStorage: CredentialStorage {
         try writing.withLock { _ throws(CredentialStorageError) in
             let dataKey = state.withLock { $0.view.dataKey }
             var steps: [Step] = []
-            for edit in edits { steps.append(try Self.step(edit, sealedWith: dataKey)) }
-            let written = steps
+            for edit in edits {
+                let event = audit.actor.flatMap { AuditEvent(edit, by: $0) }
+                steps.append(Step(work: try Self.work(edit, sealedWith: dataKey), event: event))
+            }
+            let (written, audit) = (steps, audit)
             let revision: Int64
             do throws(DatabaseError) {
                 revision = try database.write { connection, revision throws(DatabaseError) in
-                    for step in written { try Self.write(step, at: revision, connection) }
+                    var events: [AuditEvent] = []
+                    for step in written {
+                        let isChange = try Self.write(step.work, at: revision, connection)
+                        if isChange, let event = step.event { events.append(event) }
+                    }
+                    try EventTable.put(events, of: audit, at: revision, connection)
                     return revision
                 }
             } catch { throw .unavailable("\(error)") }
             state.withLock { state in
                 for step in written {
-                    if let change = Self.show(step, in: &state.view) { listeners.tell(change) }
+                    if let change = Self.show(step.work, in: &state.view) { listeners.tell(change) }
                 }
                 generation.add(1, ordering: .relaxed)
                 for step in written { if let place = step.rewritten { state.unreadable.remove(place) } }
@@ -190,9 +208,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
         }
     }
 
-    private static func step(
+    private static func work(
         _ edit: CredentialEdit, sealedWith key: SealingKey
-    ) throws(CredentialStorageError) -> Step {
+    ) throws(CredentialStorageError) -> Step.Work {
         switch edit {
         case .remove(let user, let space): return .remove(user: user, space)
         case .makeDefault(let user, let space): return .makeDefault(user: user, space)
@@ -206,20 +224,23 @@ final class DatabaseCredentialStorage: CredentialStorage {
         }
     }
 
+    /// - Returns: whether anything changed.
     private static func write(
-        _ step: Step, at revision: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) {
-        switch step {
-        case .put(let row): try CredentialTables.put(row, at: revision, connection)
+        _ work: Step.Work, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) -> Bool {
+        switch work {
+        case .put(let row):
+            try CredentialTables.put(row, at: revision, connection)
+            return true
         case .remove(let user, let space):
-            try CredentialTables.remove(user: user, for: space, at: revision, connection)
+            return try CredentialTables.remove(user: user, for: space, at: revision, connection)
         case .makeDefault(let user, let space):
-            try CredentialTables.makeDefault(user: user, for: space, at: revision, connection)
+            return try CredentialTables.makeDefault(user: user, for: space, at: revision, connection)
         }
     }
 
-    private static func show(_ step: Step, in view: inout CredentialView) -> CredentialChange? {
-        switch step {
+    private static func show(_ work: Step.Work, in view: inout CredentialView) -> CredentialChange? {
+        switch work {
         case .put(let row): view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault ? true : nil)
         case .remove(let user, let space):
             view.remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil

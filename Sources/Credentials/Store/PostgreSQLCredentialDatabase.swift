@@ -166,6 +166,7 @@ private enum PostgreSQLSchema {
         CredentialSchema.kinds,
         CredentialSchema.terms,
         CredentialSchema.refreshTokens(bytes: "bytea"),
+        CredentialSchema.events,
     ]
 
     static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {

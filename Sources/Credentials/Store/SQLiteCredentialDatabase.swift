@@ -59,6 +59,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         CredentialSchema.kinds,
         CredentialSchema.terms,
         CredentialSchema.refreshTokens(bytes: "BLOB"),
+        CredentialSchema.events,
     ]
 
     /// Opens the store, or makes an empty one.

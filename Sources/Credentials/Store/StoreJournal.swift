@@ -16,6 +16,17 @@ final class StoreJournal: Sendable {
     }
 }
 
+extension StoreJournal {
+    /// Tells the other processes of an event.
+    func noted(_ event: AuditEvent) {
+        guard event.space.map(LearnedTables.mayKeep) ?? true else { return }
+        let audit = storage.audit
+        writer.submit { connection, revision throws(DatabaseError) in
+            try EventTable.put([event], of: audit, at: revision, connection)
+        }
+    }
+}
+
 extension StoreJournal: RefusalJournal {
     func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term) {
         writer.submit { connection, revision throws(DatabaseError) in

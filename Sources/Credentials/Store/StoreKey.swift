@@ -72,16 +72,18 @@ struct StoreKey: Sendable, Hashable {
 
     /// Wraps a store's key by another. The rows stay as they are, and whoever has the store open goes on.
     static func rewrap(
-        _ database: any CredentialDatabase, from former: SealingKey, to new: SealingKey
+        _ database: any CredentialDatabase, from former: SealingKey, to new: SealingKey, audit: AuditTrail
     ) throws(CredentialStoreError) {
         let dataKey = try dataKey(of: database, wrappedBy: former)
         let rewrapped = try StoreKey(dataKey, wrappedBy: new)
+        let event = AuditEvent(.storeRekeyed, by: audit.actor ?? .proxy, details: "to the key \(new.id)")
         try CredentialStoreError.asking { () throws(DatabaseError) in
-            try database.write { connection, _ throws(DatabaseError) in
+            try database.write { connection, revision throws(DatabaseError) in
                 guard try CredentialTables.key(connection)?.wrappingKeyID == former.id else {
                     throw .failed("another process changed its key at the same time")
                 }
                 try CredentialTables.replace(rewrapped, connection)
+                try EventTable.put([event], of: audit, at: revision, connection)
             }
         }
     }

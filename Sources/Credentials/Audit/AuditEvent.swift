@@ -1,0 +1,110 @@
+import Authentication
+import Model
+
+/// A change of the answers that challenges may get, as the log tells of it: with names, and never with a value.
+public struct AuditEvent: Sendable, Hashable {
+    /// The vocabulary. A name stays as it is: others search for it.
+    public enum Name: String, Sendable, CaseIterable {
+        case credentialSet = "credential.set"
+        case credentialRemoved = "credential.removed"
+        /// Another credential is the default of its space.
+        case credentialDefault = "credential.default"
+        /// A client has shown it, and a rule says to keep it.
+        case credentialLearned = "credential.learned"
+        /// The rule file's credential has another value.
+        case credentialChanged = "credential.changed"
+        /// By a server, at a target that it had not opened: it is not parked.
+        case credentialRefused = "credential.refused"
+        /// Nobody sends it there any more, or nobody for a while.
+        case credentialParked = "credential.parked"
+        case credentialLifted = "credential.lifted"
+        case trustSet = "trust.set"
+        case trustRemoved = "trust.removed"
+        case storeOpened = "store.opened"
+        /// Another store is in its place.
+        case storeReplaced = "store.replaced"
+        case storeRekeyed = "store.rekeyed"
+        case rulesLoaded = "rules.loaded"
+        case rulesReloaded = "rules.reloaded"
+        /// The running rules go on.
+        case rulesRejected = "rules.rejected"
+        /// There were more than are told.
+        case eventsOmitted = "events.omitted"
+    }
+
+    public enum Level: String, Sendable {
+        case info
+        case warning
+        case error
+    }
+
+    /// By whom a change was made.
+    public enum Actor: Sendable, Hashable {
+        case proxy
+        /// By a request, or by a server's answer to it.
+        case client(address: String, user: String?)
+        /// A command of that user of the machine.
+        case command(user: UInt32)
+        /// A signal; nil: nobody knows of whom.
+        case signal(user: UInt32?)
+        /// Somebody who wrote a secret's file.
+        case file
+    }
+
+    public let name: Name
+    public let actor: Actor
+    public var space: ProtectionSpace?
+    /// Its name.
+    public var credential: String?
+    public var persistence: Persistence?
+    /// Whether it is the default of its space by this.
+    public var isDefault = false
+    /// Milliseconds since 1970; nil: not before its value is set anew.
+    public var nextTry: Int?
+    public var details: String?
+    /// Events that are not told.
+    public var count: Int?
+    /// The machine where it happened and the time, in milliseconds since 1970; nil: in this process, now.
+    public var elsewhere: Elsewhere?
+
+    public struct Elsewhere: Sendable, Hashable {
+        public let replica: String
+        public let time: Int
+    }
+
+    public init(
+        _ name: Name, by actor: Actor, _ space: ProtectionSpace? = nil, credential: String? = nil,
+        details: String? = nil
+    ) {
+        self.name = name
+        self.actor = actor
+        self.space = space
+        self.credential = credential
+        self.details = details
+    }
+
+    public var level: Level {
+        switch name {
+        case .rulesRejected: .error
+        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted: .warning
+        default: .info
+        }
+    }
+
+    /// Whether it is one that requests can bring about, as many as they like.
+    var isOfTraffic: Bool {
+        switch name {
+        case .credentialLearned, .credentialRefused, .credentialParked, .credentialLifted: true
+        default: false
+        }
+    }
+
+    /// Whether it concerns all who share a store.
+    var isShared: Bool {
+        switch name {
+        case .credentialParked, .credentialLifted: true
+        case .credentialLearned: persistence == .permanent
+        default: false
+        }
+    }
+}

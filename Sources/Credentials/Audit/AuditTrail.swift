@@ -1,0 +1,99 @@
+import Authentication
+import IO
+import Synchronization
+
+/// The events of one process, on their way to its log and to the others who share its store. To note one never blocks.
+public final class AuditTrail: Sendable {
+    private struct State {
+        var observer: (@Sendable (AuditEvent) -> Void)?
+        var journal: (@Sendable (AuditEvent) -> Void)?
+        var budget = EventBudget()
+    }
+
+    /// The machine's name.
+    let host: String
+    /// A command's: whatever it changes in a store is its doing. Nil for a proxy, which notes its events itself.
+    let actor: AuditEvent.Actor?
+    /// Tells its events in a store from others'.
+    let id: String
+    private let state = Mutex(State())
+
+    public init(at host: String = "", by actor: AuditEvent.Actor? = nil) {
+        self.host = host
+        self.actor = actor
+        id = String(UInt64.random(in: .min ... .max), radix: 16)
+    }
+
+    /// From now on `observer` is told of each event.
+    public func onEvent(_ observer: @escaping @Sendable (AuditEvent) -> Void) {
+        state.withLock { $0.observer = observer }
+    }
+
+    /// From now on `journal` keeps the events that concern others too.
+    func keep(in journal: @escaping @Sendable (AuditEvent) -> Void) { state.withLock { $0.journal = journal } }
+
+    /// It has happened in this process.
+    public func note(_ event: AuditEvent) {
+        guard tell(event), event.isShared else { return }
+        state.withLock { $0.journal }?(event)
+    }
+
+    /// It has happened elsewhere.
+    func take(_ event: AuditEvent) { tell(event) }
+
+    /// - Returns: whether it was told, and not only counted.
+    @discardableResult
+    private func tell(_ event: AuditEvent) -> Bool {
+        let (observer, admission) = state.withLock { state in
+            (state.observer, state.budget.admit(event, at: SystemClock.uptimeMilliseconds))
+        }
+        guard let observer else { return admission.isAdmitted }
+        if admission.omitted > 0 {
+            var omission = AuditEvent(.eventsOmitted, by: .proxy)
+            omission.count = admission.omitted
+            observer(omission)
+        }
+        if admission.isAdmitted { observer(event) }
+        return admission.isAdmitted
+    }
+}
+
+/// Bounds the events that one server's answers can bring about: it may call its realm otherwise each time.
+struct EventBudget {
+    private struct Window {
+        var start: Int
+        var count = 0
+    }
+
+    private var windows: [Origin: Window] = [:]
+    private var omitted = 0
+
+    private static let limit = 64
+    /// Milliseconds.
+    private static let length = 60_000
+    private static let origins = 1024
+
+    /// - Parameter now: milliseconds on a clock that nobody sets back.
+    /// - Returns: whether the event is told, and how many before it were not, where that was not said yet.
+    mutating func admit(_ event: AuditEvent, at now: Int) -> (isAdmitted: Bool, omitted: Int) {
+        guard event.isOfTraffic, let origin = event.space?.origin else { return (true, takeOmitted()) }
+        var window = windows[origin] ?? Window(start: now)
+        if now - window.start >= Self.length { window = Window(start: now) }
+        guard window.count < Self.limit else {
+            omitted += 1
+            return (false, 0)
+        }
+        window.count += 1
+        if windows[origin] == nil, windows.count >= Self.origins {
+            windows = windows.filter { now - $0.value.start < Self.length }
+            if windows.count >= Self.origins { windows = [:] }
+        }
+        windows[origin] = window
+        return (true, takeOmitted())
+    }
+
+    private mutating func takeOmitted() -> Int {
+        defer { omitted = 0 }
+        return omitted
+    }
+}

@@ -1,0 +1,140 @@
+import Authentication
+import Database
+import IO
+import Model
+
+/// A store's table of the changes of what may answer: those who follow the store read there who made them.
+enum EventTable {
+    private static let columns =
+        "\(CredentialTables.space), time, writer, event, credential, is_default, next_try, details, actor, uid, client, "
+        + "\"user\", machine, revision"
+
+    /// Events that are kept; those who are further behind are told of no others.
+    private static let capacity = 10_000
+    /// Events of others that are read at a time.
+    private static let limit = 1000
+
+    /// - Parameter audit: whose events they are.
+    static func put(
+        _ events: [AuditEvent], of audit: AuditTrail, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        if events.isEmpty { return }
+        for event in events.suffix(capacity) {
+            let values = event.columns(writtenBy: audit.id, at: audit.host) + [.integer(revision)]
+            let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            try connection.rows("INSERT INTO attache_events (\(columns)) VALUES (\(places))", values)
+        }
+        try connection.rows(
+            """
+            DELETE FROM attache_events WHERE revision <
+                (SELECT revision FROM attache_events ORDER BY revision DESC LIMIT 1 OFFSET \(capacity))
+            """)
+    }
+
+    /// The events of others since a revision.
+    static func events(
+        since revision: Int64, besidesThoseOf audit: AuditTrail, _ connection: some SQLConnection
+    ) throws(DatabaseError) -> [AuditEvent] {
+        let arguments: [DatabaseValue] = [.integer(revision), .text(audit.id)]
+        let isNews = "FROM attache_events WHERE revision > $1 AND writer <> $2"
+        var events: [AuditEvent] = []
+        try connection.forEachRow("SELECT \(columns) \(isNews) ORDER BY revision LIMIT \(limit)", arguments) {
+            row throws(DatabaseError) in
+            if let event = AuditEvent(row: row) { events.append(event) }
+        }
+        guard events.count == limit else { return events }
+        let count = try connection.rows("SELECT COUNT(*) \(isNews)", arguments).first?.first?.integer ?? 0
+        guard count > Int64(limit) else { return events }
+        var omission = AuditEvent(.eventsOmitted, by: .proxy)
+        omission.count = Int(clamping: count) - limit
+        return events + [omission]
+    }
+}
+
+extension AuditEvent {
+    /// Nil for an edit that no log tells of.
+    init?(_ edit: CredentialEdit, by actor: Actor) {
+        switch edit {
+        case .set(let credential, let space, let asDefault):
+            let name = space.credentialName(of: credential.storedName(for: space) ?? "")
+            let exception = credential.trustException
+            self.init(
+                exception == nil ? .credentialSet : .trustSet, by: actor, space, credential: name,
+                details: exception.map { "until \($0.until)" })
+            isDefault = asDefault
+        case .remove(let user, let space):
+            let isTrust = space.authenticationMethod.storedKind == .trust
+            self.init(
+                isTrust ? .trustRemoved : .credentialRemoved, by: actor, space,
+                credential: space.credentialName(of: user))
+        case .makeDefault(let user, let space):
+            self.init(.credentialDefault, by: actor, space, credential: space.credentialName(of: user))
+            isDefault = true
+        }
+    }
+
+    /// All columns but the last.
+    fileprivate func columns(writtenBy writer: String, at machine: String) -> [DatabaseValue] {
+        let noSpace: [DatabaseValue] = [.text(""), .integer(0), .text(""), .integer(0), .text(""), .text("")]
+        return (space.map(\.columns) ?? noSpace)
+            + [.integer(Int64(SystemClock.epochMilliseconds)), .text(writer), .text(name.rawValue)]
+            + [
+                .words(credential), .integer(isDefault ? 1 : 0), .integer(Int64(nextTry ?? 0)), .words(details),
+            ] + actor.columns + [.words(machine)]
+    }
+
+    /// Nil for one that this version does not know.
+    fileprivate init?(row: some DatabaseRow) {
+        guard let time = row.integer(6), let name = row.text(8).flatMap(Name.init(rawValue:)),
+            let actor = Actor(row: row), let machine = row.text(17)
+        else { return nil }
+        self.init(name, by: actor, ProtectionSpace(row: row), credential: row.said(9), details: row.said(12))
+        isDefault = row.integer(10) == 1
+        nextTry = row.integer(11).flatMap { $0 == 0 ? nil : Int(clamping: $0) }
+        if name == .credentialLearned { persistence = .permanent }
+        elsewhere = Elsewhere(replica: machine, time: Int(clamping: max(0, time)))
+    }
+}
+
+extension AuditEvent.Actor {
+    /// Actor, uid, client, user.
+    fileprivate var columns: [DatabaseValue] {
+        let (word, uid, client, user): (String, UInt32?, String?, String?) =
+            switch self {
+            case .proxy: ("proxy", nil, nil, nil)
+            case .file: ("file", nil, nil, nil)
+            case .client(let address, let user): ("client", nil, address, user)
+            case .command(let user): ("command", user, nil, nil)
+            case .signal(let user): ("signal", user, nil, nil)
+            }
+        return [.text(word), .integer(uid.map(Int64.init) ?? -1), .words(client), .words(user)]
+    }
+
+    fileprivate init?(row: some DatabaseRow) {
+        let uid = row.integer(14).flatMap { UInt32(exactly: $0) }
+        switch row.text(13) {
+        case "proxy": self = .proxy
+        case "file": self = .file
+        case "client": self = .client(address: row.said(15) ?? "", user: row.said(16))
+        case "command":
+            guard let uid else { return nil }
+            self = .command(user: uid)
+        case "signal": self = .signal(user: uid)
+        default: return nil
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// Letters that are kept: more are not shown.
+    private static let longest = 256
+
+    /// A text of others; no database keeps a zero.
+    fileprivate static func words(_ text: String?) -> DatabaseValue {
+        .text(String((text ?? "").prefix(longest).filter { $0 != "\0" }))
+    }
+}
+
+extension DatabaseRow {
+    fileprivate func said(_ column: Int) -> String? { text(column).flatMap { $0.isEmpty ? nil : $0 } }
+}

@@ -3,7 +3,7 @@ import IO
 /// The control socket: commands of this user ask the running proxy through it. It belongs to one loop.
 public final class ControlServer {
     private let loop: EventLoop
-    private let site: ControlSite
+    private let sources: ControlSources
     private var listener: LocalListener?
     private var connections: [AdminConnection] = []
 
@@ -13,9 +13,9 @@ public final class ControlServer {
     /// thread, or before the loop starts.
     public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListenerError) {
         self.loop = loop
-        site = ControlSite(sources: sources)
+        self.sources = sources
         // The closure keeps the server, until `close` lets go of the listener.
-        listener = try LocalListener(path, on: loop) { [self] in accept($0) }
+        listener = try LocalListener(path, on: loop) { [self] in accept($0, from: $1) }
     }
 
     /// Stops listening, and removes the socket. Requests under way are answered.
@@ -24,7 +24,8 @@ public final class ControlServer {
         listener = nil
     }
 
-    private func accept(_ descriptor: Int32) {
+    private func accept(_ descriptor: Int32, from peer: LocalPeer) {
+        let site = ControlSite(sources: sources, user: peer.user)
         guard
             let connection = try? AdminConnection(
                 takingOwnership: descriptor, to: site, timeouts: AdminTimeouts(), on: loop)

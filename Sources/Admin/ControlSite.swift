@@ -8,6 +8,8 @@ import Model
 /// Answers the requests of the control socket: those of commands of the same user. Knows no sockets.
 struct ControlSite: AdminResponder {
     let sources: ControlSources
+    /// The one who asks, as the system knows it.
+    let user: UInt32
     var via: Via? { nil }
 
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
@@ -24,7 +26,7 @@ struct ControlSite: AdminResponder {
         }
         if path.equals("/parked/retry") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
-            let lifted = sources.retry { entry in
+            let lifted = sources.retry(user) { entry in
                 query.isAbout(entry.space.origin) && query["user"].map { entry.isOf(user: $0) } ?? true
             }
             return answer(lifted.map { ($0, nil) }, query, .init())
@@ -63,13 +65,13 @@ struct ControlSite: AdminResponder {
 public struct ControlSources: Sendable {
     public let challenges: @Sendable () -> [JournalEntry]
     public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
-    /// Gives the parked versions that fit another chance.
-    public let retry: @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+    /// Gives the parked versions that fit another chance, for that user of the machine.
+    public let retry: @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
 
     public init(
         challenges: @escaping @Sendable () -> [JournalEntry],
         parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
-        retry: @escaping @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+        retry: @escaping @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
     ) {
         self.challenges = challenges
         self.parked = parked

@@ -209,15 +209,16 @@ public struct AnswerSource {
     /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
     /// is kept there.
     public func keep(_ answer: Answer) {
-        let (state, credential, space) = (state, answer.credential, answer.space)
+        let (state, client, credential, space) = (state, client, answer.credential, answer.space)
         guard credential.version == urlCredential?.version else { return }
         switch credential.persistence {
         case .none: break
         case .session:
-            state.sessionCredentials.put(
+            let isNew = state.sessionCredentials.put(
                 credential, for: space, of: client, at: loop.epochMilliseconds, limit: policy.timeouts.session)
+            if isNew { state.noteLearned(credential, for: space, of: client) }
             state.sessionOrigins.insert([space.origin])
-        case .permanent: loop.spawn { await state.keep(credential, for: space) }
+        case .permanent: loop.spawn { await state.keep(credential, for: space, of: client) }
         }
     }
 }

@@ -103,7 +103,8 @@ public final class ChallengeContext {
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
         let isLasting = source.isLasting(answer)
-        spaces.remember(authenticator, for: answer, isLasting: isLasting)
+        let wasParked = spaces.remember(authenticator, for: answer, isLasting: isLasting)
+        if wasParked { state.noteLifted(answer.credential.version, for: answer.space, by: delegate.client) }
         if authenticator.extent.coverage(of: target.readable) == nil {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }

@@ -21,6 +21,8 @@ public final class ChallengeState: Sendable {
     let evidence = LearningEvidence<SessionClient>()
     /// Where operators read of trouble; a line at a time.
     public let report: @Sendable (String) -> Void
+    /// Told of each change of what may answer.
+    public let audit: AuditTrail
     private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
 
     /// - Parameters:
@@ -28,8 +30,9 @@ public final class ChallengeState: Sendable {
     ///   - tokens: likewise.
     public init(
         storage: any CredentialStorage, spaces: ProtectionSpaces, tokens: TokenStore,
-        report: @escaping @Sendable (String) -> Void
+        audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
     ) {
+        self.audit = audit
         self.storage = storage
         self.spaces = spaces
         self.tokens = tokens
@@ -49,21 +52,38 @@ public final class ChallengeState: Sendable {
         storage.serves(origin) || sessionOrigins.contains(origin)
     }
 
-    /// Stores a credential that was accepted. The first of its space becomes the default, which requests without a
-    /// credential of their own are answered with.
-    public func keep(_ credential: Credential, for space: ProtectionSpace) async {
+    /// Stores a credential that was accepted, and that a client has brought. The first of its space becomes the default, which
+    /// requests without a credential of their own are answered with.
+    public func keep(_ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity) async {
         do throws(CredentialStorageError) {
             if let user = credential.user, let known = storage.credentials(for: space)[user],
                 known.password == credential.password
             {
                 return
             }
-            if storage.defaultCredential(for: space) == nil {
+            let isDefault = storage.defaultCredential(for: space) == nil
+            if isDefault {
                 try await storage.setDefault(credential, for: space)
             } else {
                 try await storage.set(credential, for: space)
             }
+            noteLearned(credential, for: space, of: client, asDefault: isDefault)
         } catch { report("\(credential) could not be kept: \(error)") }
+    }
+
+    func noteLearned(
+        _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, asDefault: Bool = false
+    ) {
+        let name = space.credentialName(of: credential.storedName(for: space) ?? credential.version.name)
+        var event = AuditEvent(.credentialLearned, by: .init(client), space, credential: name)
+        event.persistence = credential.persistence
+        event.isDefault = asDefault
+        audit.note(event)
+    }
+
+    /// A version that was parked was accepted.
+    public func noteLifted(_ version: CredentialVersion, for space: ProtectionSpace, by client: ClientIdentity) {
+        audit.note(AuditEvent(.credentialLifted, by: .init(client), space, credential: version.name))
     }
 
     /// A server has definitely refused a credential: from now on nobody sends this version there, until its value changes.
@@ -86,8 +106,19 @@ public final class ChallengeState: Sendable {
                 "\(credential) \(refusal.reason ?? "was refused by \(space.host):\(space.port)") and is not sent again "
                     + (end ?? "until its value changes"))
         }
+        note(refusal, of: client, parkedFor: term)
         sessionCredentials.remove(credential.version, for: space, of: client)
         metrics.add(to: .credentialsRefused)
+    }
+
+    /// Tells of a refusal that changes anything.
+    private func note(_ refusal: DefiniteRefusal, of client: ClientIdentity, parkedFor term: ParkedCredentials.Term?) {
+        let (version, space) = (refusal.credential.version, refusal.space)
+        guard term.map({ $0.retries == 0 }) ?? spaces.isNewDoubt(about: version, in: space) else { return }
+        let name: AuditEvent.Name = term == nil ? .credentialRefused : .credentialParked
+        var event = AuditEvent(name, by: .init(client), space, credential: version.name)
+        event.nextTry = term?.nextTry
+        audit.note(event)
     }
 
     // MARK: - Configured credentials
@@ -101,6 +132,7 @@ public final class ChallengeState: Sendable {
     /// Takes note of what a refresh found, and tells the observer.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
         for credential in refresh.changed { spaces.replace(with: credential.version) }
+        for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
         observer.withLock { $0 }(refresh)
     }
 
@@ -131,4 +163,8 @@ public struct DefiniteRefusal {
         self.retry = retry
         self.reason = reason
     }
+}
+
+extension AuditEvent.Actor {
+    init(_ client: ClientIdentity) { self = .client(address: "\(client.address.unmapped)", user: client.user) }
 }

@@ -69,12 +69,13 @@ public struct Learning {
         let credential = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: persistence)
         if persistence == .session {
-            state.sessionCredentials.put(
+            let isNew = state.sessionCredentials.put(
                 credential, for: space, of: delegate.client, at: loop.epochMilliseconds,
                 limit: policy.timeouts.session)
+            if isNew { state.noteLearned(credential, for: space, of: delegate.client) }
         } else {
-            let state = state
-            loop.spawn { await state.keep(credential, for: space) }
+            let (state, client) = (state, delegate.client)
+            loop.spawn { await state.keep(credential, for: space, of: client) }
         }
         return credential
     }

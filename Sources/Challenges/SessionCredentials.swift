@@ -23,18 +23,21 @@ final class SessionCredentials: Sendable {
     /// - Parameters:
     ///   - now: milliseconds since 1970.
     ///   - limit: milliseconds that a session outlives without a request that asks for its credentials.
+    /// - Returns: whether the session had another value there, or none.
+    @discardableResult
     public func put(
         _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity, at now: Int, limit: Int
-    ) {
+    ) -> Bool {
         let client = SessionClient(client)
-        sessions.withLock { sessions in
+        return sessions.withLock { sessions in
             if sessions[client] == nil { Self.makeRoom(in: &sessions, capacity, at: now, limit: limit) }
             var session = sessions[client] ?? Session(lastUse: now)
             if now - session.lastUse > limit { session.credentials = [:] }
-            guard session.credentials[space] != nil || session.credentials.count < Self.spaceLimit else { return }
-            session.credentials[space] = credential
+            guard session.credentials[space] != nil || session.credentials.count < Self.spaceLimit else { return false }
+            let former = session.credentials.updateValue(credential, forKey: space)
             session.lastUse = now
             sessions[client] = session
+            return former?.version != credential.version
         }
     }
 

@@ -126,7 +126,8 @@ struct SOCKSLogin: ~Copyable {
         lease = nil
         guard isSent, let version = credential?.version, parent.accepted != version else { return }
         parent.accepted = version
-        state.spaces.noteAccepted(version, for: space)
+        let wasParked = state.spaces.noteAccepted(version, for: space)
+        if wasParked { state.noteLifted(version, for: space, by: delegate.client) }
     }
 
     /// The server has judged, and nobody sends this version again.

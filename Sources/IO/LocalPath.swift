@@ -92,6 +92,9 @@ public struct LocalPeer: Sendable {
         self.process = process
     }
 
+    /// This process's user.
+    public static var ownUser: UInt32 { getuid() }
+
     /// Whether it is this process's user, or root.
     public var isOurs: Bool { user == 0 || user == geteuid() }
 }
@@ -99,13 +102,13 @@ public struct LocalPeer: Sendable {
 /// A listening socket in the file system on one loop, for this user and root.
 public final class LocalListener: Channel {
     public let path: LocalPath
-    private let accept: (Int32) -> Void
+    private let accept: (Int32, LocalPeer) -> Void
     private static let batch = 16
     private static let pause = 100
 
-    /// `accept` is called on the loop with each new connection, which it then owns.
+    /// `accept` is called on the loop with each new connection, which it then owns, and with its other end.
     public init(
-        _ path: LocalPath, on loop: EventLoop, accept: @escaping (Int32) -> Void
+        _ path: LocalPath, on loop: EventLoop, accept: @escaping (Int32, LocalPeer) -> Void
     ) throws(LocalListenerError) {
         self.path = path
         self.accept = accept
@@ -125,7 +128,12 @@ public final class LocalListener: Channel {
             case -EAGAIN: return
             case -EINTR, -ECONNABORTED: continue
             case ..<0: return setDeadline(after: Self.pause)
-            default: if LocalPeer(of: accepted)?.isOurs == true { accept(accepted) } else { Glibc.close(accepted) }
+            default:
+                if let peer = LocalPeer(of: accepted), peer.isOurs {
+                    accept(accepted, peer)
+                } else {
+                    Glibc.close(accepted)
+                }
             }
         }
         loop.postpone(self)

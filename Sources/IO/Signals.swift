@@ -6,8 +6,8 @@ public enum Signals {
     public enum Event: Equatable, Sendable {
         /// SIGTERM or SIGINT: finish what runs, take nothing new.
         case terminate
-        /// SIGHUP: read the rule file again.
-        case reload
+        /// SIGHUP: read the rule file again. By that user of the machine; nil: nobody knows by whom.
+        case reload(by: UInt32?)
         /// SIGUSR1: open the log anew, as its file was renamed.
         case reopen
         /// Nothing came in the time given.
@@ -28,9 +28,12 @@ public enum Signals {
     public static func next(within milliseconds: Int) -> Event {
         var set = handled
         var limit = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
-        switch sigtimedwait(&set, nil, &limit) {
+        var information = siginfo_t()
+        switch sigtimedwait(&set, &information, &limit) {
         case SIGTERM, SIGINT: return .terminate
-        case SIGHUP: return .reload
+        case SIGHUP:
+            // The kernel itself sends it when a terminal goes.
+            return .reload(by: information.si_code <= 0 ? information._sifields._kill.si_uid : nil)
         case SIGUSR1: return .reopen
         default: return .quiet
         }

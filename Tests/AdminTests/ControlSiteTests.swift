@@ -47,11 +47,11 @@ struct ControlSiteTests {
         parked: ParkedCredentials = ParkedCredentials()
     ) -> AdminResponse {
         let sources = ControlSources(
-            challenges: { challenges }, parked: { parked.terms }, retry: { parked.retry(where: $0) })
+            challenges: { challenges }, parked: { parked.terms }, retry: { parked.retry(where: $1) })
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])
-        return ControlSite(sources: sources).response(to: request, at: nil, now: 0)
+        return ControlSite(sources: sources, user: 0).response(to: request, at: nil, now: 0)
     }
 
     @Test func `the table has first those that nobody answered, with the lines to paste`() {

@@ -86,7 +86,7 @@ struct DrainTests {
             for _ in 1...20 { #expect(try proxy.get(origin.url()).status == 200) }
             proxy.terminate()
             #expect(proxy.awaitExit() == 0)
-            #expect(proxy.accessLog.split(separator: "\n").count == 20)
+            #expect(proxy.accessLogLines.count == 20)
         }
     }
 }

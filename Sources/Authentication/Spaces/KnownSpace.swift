@@ -226,6 +226,11 @@ public final class KnownSpace: Sendable {
         }
     }
 
+    /// Whether its last refusal was the first, or the one that raised doubt.
+    func isNewDoubt(about version: CredentialVersion) -> Bool {
+        [1, Self.refusalLimit].contains(state.withLock { $0.doubts[version]?.refusals ?? 0 })
+    }
+
     func endOfDoubt(about version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
         guard let end = state.withLock({ $0.doubts[version]?.end }), now < end else { return nil }
         return opened.contains(target, for: version) ? nil : end

@@ -154,11 +154,15 @@ public final class ParkedCredentials: Sendable {
     }
 
     /// The version was accepted after all.
-    public func lift(_ version: CredentialVersion, for space: ProtectionSpace) {
+    ///
+    /// - Returns: whether it was parked.
+    @discardableResult
+    public func lift(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
         let entry = Entry(space: space, version: version)
-        guard contains(version, for: space) else { return }
+        guard contains(version, for: space) else { return false }
         remove { $0 == entry }
         journal?.unparked([entry])
+        return true
     }
 
     /// Forgets the other versions of a credential, which nobody has any more.

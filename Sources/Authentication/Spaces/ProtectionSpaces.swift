@@ -77,24 +77,31 @@ public final class ProtectionSpaces: Sendable {
     /// An answer was accepted: from now on it is given before it is asked for.
     ///
     /// - Parameter isLasting: whether processes to come have the credential as well.
-    public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) {
-        guard answer.credential.persistence != .none else { return }
+    /// - Returns: whether the credential was parked before.
+    @discardableResult
+    public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) -> Bool {
+        guard answer.credential.persistence != .none else { return false }
         let space = remembered(answer.space.origin).remembered(answer.space)
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
         let isNew = space.add(authenticator, for: answer.credential.version) && !isSuccessor
-        parked.lift(answer.credential.version, for: answer.space)
+        let wasParked = parked.lift(answer.credential.version, for: answer.space)
         let isLarger = space.extend(to: authenticator.extent)
         noteChange()
         if isLasting, isNew || isLarger { tell(space) }
+        return wasParked
     }
 
     /// A version was accepted in a space that has no authenticators: a password of a SOCKS parent, or an FTP server.
-    public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) {
+    ///
+    /// - Returns: whether the credential was parked before.
+    @discardableResult
+    public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
         let known = remembered(space.origin).remembered(space)
         let isNew = known.accept(version)
-        parked.lift(version, for: space)
+        let wasParked = parked.lift(version, for: space)
         if isNew { tell(known) }
+        return wasParked
     }
 
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
@@ -158,6 +165,12 @@ public final class ProtectionSpaces: Sendable {
             noteChange()
         }
         return nil
+    }
+
+    /// Whether the last refusal of a version, which did not park it, was the first since it was accepted, or the one that
+    /// raised doubt about it.
+    public func isNewDoubt(about version: CredentialVersion, in space: ProtectionSpace) -> Bool {
+        known(space.origin)?.space(space)?.isNewDoubt(about: version) ?? false
     }
 
     /// Until when a version is not sent to a target that it has not opened, where it was refused at several of those in a

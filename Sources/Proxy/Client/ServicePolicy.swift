@@ -14,16 +14,20 @@ public final class ServicePolicy: Sendable {
     /// Nil when there is no access log.
     let log: AccessLog?
     let logFormat: AccessLogFormat
+    /// Where the lines of events go: the same, or another; nil: nowhere.
+    let events: AccessLog?
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        _ exchanges: Policy, clients: ClientAccounts, log: AccessLog? = nil, interception: InterceptionIdentity? = nil
+        _ exchanges: Policy, clients: ClientAccounts, log: AccessLog? = nil, events: AccessLog? = nil,
+        interception: InterceptionIdentity? = nil
     ) {
         let configuration = exchanges.rules.configuration
         self.exchanges = exchanges
         clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
         self.interception = interception
         self.log = log
+        self.events = events
         logFormat = configuration.log.format == .common ? .common : .json
     }
 }

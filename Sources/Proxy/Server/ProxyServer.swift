@@ -1,3 +1,4 @@
+import Credentials
 import DNS
 import IO
 import Synchronization
@@ -54,6 +55,21 @@ public final class ProxyServer: Sendable {
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
         self.policy = Mutex(policy)
+        shared.audit.onEvent { [workers] event in Self.log(event, by: workers) }
+    }
+
+    /// Has the loop write it that it happened on, else the first. The others hand over what they have from before, so that the
+    /// log is in the order of time.
+    private static func log(_ event: AuditEvent, by workers: [LoopBound<Worker>]) {
+        let current = EventLoop.current
+        let writer = workers.first { $0.loop === current } ?? workers.first
+        for worker in workers where worker.loop !== writer?.loop { worker.loop.submit { worker.value.flushLog() } }
+        guard let writer else { return }
+        if writer.loop === current {
+            writer.value.note(event)
+        } else {
+            writer.loop.submit { writer.value.note(event) }
+        }
     }
 
     private static func worker(
@@ -118,7 +134,8 @@ public final class ProxyServer: Sendable {
 
     /// Lines reach the log before the process ends, unless its destination takes none for a second.
     private func flushLogs() {
-        guard let log = policy.withLock({ $0.log }) else { return }
+        let logs = policy.withLock { [$0.log, $0.events] }.compactMap(\.self)
+        if logs.isEmpty { return }
         let flushed = Countdown(workers.count)
         for worker in workers {
             worker.loop.submit {
@@ -127,7 +144,7 @@ public final class ProxyServer: Sendable {
             }
         }
         var rest = 1000
-        while !(flushed.isOver && log.isIdle), rest > 0 {
+        while !(flushed.isOver && logs.allSatisfy(\.isIdle)), rest > 0 {
             Pause.milliseconds(Self.step)
             rest -= Self.step
         }

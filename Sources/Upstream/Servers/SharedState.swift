@@ -21,14 +21,16 @@ public final class SharedState: Sendable {
     /// - Parameters:
     ///   - spaces: what others may have learned as well.
     ///   - tokens: likewise.
+    ///   - audit: told of each change of what may answer.
     ///   - report: where operators read of trouble; a line at a time.
     public init(
         storage: any CredentialStorage, spaces: ProtectionSpaces = ProtectionSpaces(),
-        tokens: TokenStore = TokenStore(),
+        tokens: TokenStore = TokenStore(), audit: AuditTrail = AuditTrail(),
         report: @escaping @Sendable (String) -> Void
     ) {
         tlsAnswers = TLSAnswers(stored: storage)
-        challenges = ChallengeState(storage: storage, spaces: spaces, tokens: tokens, report: report)
+        challenges = ChallengeState(
+            storage: storage, spaces: spaces, tokens: tokens, audit: audit, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
     }
 
@@ -37,6 +39,7 @@ public final class SharedState: Sendable {
 
     public var spaces: ProtectionSpaces { challenges.spaces }
     public var storage: any CredentialStorage { challenges.storage }
+    public var audit: AuditTrail { challenges.audit }
     public var report: @Sendable (String) -> Void { challenges.report }
 
     /// Takes note of what a refresh of the configured credentials found.

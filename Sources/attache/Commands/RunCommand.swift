@@ -32,11 +32,11 @@ struct RunCommand {
     private func serve(_ first: Setup) throws(StartError) -> Int32 {
         var setup = first
         let store = RunningStore()
-        _ = try store.open(for: setup.rules.configuration)
+        let opened = try store.open(for: setup.rules.configuration)
         let memory = store.memory
-        let shared = SharedState(storage: memory.storage, spaces: memory.spaces, tokens: memory.tokens) {
-            Console.report($0)
-        }
+        let shared = SharedState(
+            storage: memory.storage, spaces: memory.spaces, tokens: memory.tokens, audit: memory.audit
+        ) { Console.report($0) }
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
@@ -51,12 +51,17 @@ struct RunCommand {
         Self.served.withLock { $0 = [server, shared, admin, control.server] }
         Console.beginServing()
         server.start()
+        shared.audit.note(
+            AuditEvent(.rulesLoaded, by: .command(user: LocalPeer.ownUser), details: configuration))
+        if let opened { shared.audit.note(AuditEvent(.storeOpened, by: .proxy, details: "\(opened)")) }
         for address in server.addresses { Console.error("listening on \(address)") }
         if let adminAddress { Console.error("the admin listener is on \(adminAddress)") }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared, identities)
-            case .reload: setup = reload(setup, server: server, shared: shared, identities, store)
+            case .reload(let user):
+                let reload = Reload(configuration: configuration, server: server, shared: shared, store: store)
+                setup = reload.run(since: setup, identities, askedBy: .signal(user: user))
             case .reopen: reopenLog(of: setup)
             case .terminate:
                 control.remove()
@@ -91,34 +96,6 @@ struct RunCommand {
                     address: address, on: loop, sources: sources,
                     connectionLimit: server.descriptors.adminConnections), to: loop)
         } catch { throw StartError("\(error)") }
-    }
-
-    /// The new rules, or, where they cannot be used, the old ones.
-    private func reload(
-        _ running: Setup, server: ProxyServer, shared: SharedState, _ identities: OwnIdentities, _ store: RunningStore
-    ) -> Setup {
-        guard let fresh = Setup.load(configuration, since: running) else {
-            Console.error("the rule file was not reloaded; the proxy keeps the running rules")
-            return running
-        }
-        do throws(StartError) {
-            // A file that cannot be read at this moment is no reason to forget what was in it.
-            fresh.credentials.keep(valuesOf: running.credentials)
-            fresh.refresh(into: shared, identities)
-            try fresh.requireIdentities()
-            try fresh.requireAutomaticParents()
-            let policy = try fresh.policy(identities)
-            // Last, as it cannot be undone.
-            if try store.open(for: fresh.rules.configuration) { fresh.refresh(into: shared, identities) }
-            server.adopt(policy)
-            fresh.reportFixedSettings(since: running)
-            Console.error("the rule file was reloaded")
-            return fresh
-        } catch {
-            Console.error("\(error)")
-            Console.error("the rule file was not reloaded; the proxy keeps the running rules")
-            return running
-        }
     }
 
     /// Its file may have been renamed, as by logrotate.

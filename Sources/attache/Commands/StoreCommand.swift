@@ -73,7 +73,7 @@ struct StoreCommand: Command {
         do throws(CredentialStoreError) {
             switch work {
             case .rekey(let place, let key):
-                let id = try place.rewrap(to: key, environment: Environment.all)
+                let id = try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
                 Console.print("the store is sealed under the key \(id)")
                 Console.error(
                     "say the new key in the rule file before the proxy is started again: store … { key … }")

@@ -13,7 +13,8 @@ struct StoreEditing {
     init(_ place: CredentialStorePlace) throws(CommandError) {
         do throws(CredentialStoreError) {
             store = try place.open(
-                environment: Environment.all, fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
+                environment: Environment.all, memory: CredentialMemory(audit: .ofCommand),
+                fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
         } catch { throw .failed("\(error)") }
     }
 
@@ -136,4 +137,9 @@ struct StoreEditing {
     private func change(_ body: () throws(CredentialStorageError) -> Void) throws(CommandError) {
         do throws(CredentialStorageError) { try body() } catch { throw .failed("\(error)") }
     }
+}
+
+extension AuditTrail {
+    /// Of this command: the changes that it makes in a store are its user's.
+    static var ofCommand: AuditTrail { AuditTrail(at: Environment.hostName, by: .command(user: LocalPeer.ownUser)) }
 }

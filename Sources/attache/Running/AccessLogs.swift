@@ -10,7 +10,7 @@ enum AccessLogs {
     private static let logs = Mutex<[String: AccessLog]>([:])
     private static let standardOutput = AccessLog(to: LineWriter(.standardOutput) { report($0) })
     /// Reports go there as well: if it takes none, nobody can be told.
-    private static let standardError = AccessLog(to: .standardError)
+    static let standardError = AccessLog(to: .standardError)
 
     /// The log of a destination; a file is opened, and opened anew if it was open.
     static func open(_ destination: Configuration.Log.Destination) throws(IOError) -> AccessLog {

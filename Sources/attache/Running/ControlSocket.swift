@@ -1,6 +1,7 @@
 import Admin
 import Authentication
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Rules
@@ -42,7 +43,15 @@ struct ControlSocket {
         let spaces = shared.spaces
         let sources = ControlSources(
             challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.terms },
-            retry: { spaces.parked.retry(where: $0) })
+            retry: { user, fits in
+                let lifted = spaces.parked.retry(where: fits)
+                for entry in lifted {
+                    shared.audit.note(
+                        AuditEvent(
+                            .credentialLifted, by: .command(user: user), entry.space, credential: entry.version.name))
+                }
+                return lifted
+            })
         do {
             try Self.makeDirectory(of: path)
             server = LoopBound(try ControlServer(at: path, on: loop, sources: sources), to: loop)

@@ -11,7 +11,7 @@ final class RunningStore: Sendable {
         let follower: StoreFollower
     }
 
-    let memory = CredentialMemory()
+    let memory = CredentialMemory(audit: AuditTrail(at: Environment.hostName))
     private let opened = Mutex<Opened?>(nil)
 
     var isOpen: Bool { opened.withLock { $0 != nil } }
@@ -23,21 +23,21 @@ final class RunningStore: Sendable {
     /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
     /// stays. Credentials that were read before have other fingerprints than those to be read now. Blocks.
     ///
-    /// - Returns: whether it was opened just now.
-    func open(for configuration: Configuration) throws(StartError) -> Bool {
+    /// - Returns: what was opened just now; nil: nothing was.
+    func open(for configuration: Configuration) throws(StartError) -> CredentialStorePlace? {
         let isNeeded = configuration.store != nil || configuration.keepsCredentials
         let place = CredentialStorePlace(configuration)
         if let present = opened.withLock({ $0?.place }) {
             if present != place {
                 Console.error("changes to where credentials are kept take effect when the proxy is started again")
             }
-            return false
+            return nil
         }
         guard let place else {
             if isNeeded { throw StartError(StatePath.unknown(for: "credentials")) }
-            return false
+            return nil
         }
-        guard isNeeded || !place.isMissing else { return false }
+        guard isNeeded || !place.isMissing else { return nil }
         let store: CredentialStore
         do throws(CredentialStoreError) {
             store = try place.open(
@@ -47,6 +47,6 @@ final class RunningStore: Sendable {
         let follower = StoreFollower(store) { Console.report($0) }
         guard follower.start() else { throw StartError("the system gives no thread for the credential store") }
         opened.withLock { $0 = Opened(place: place, follower: follower) }
-        return true
+        return place
     }
 }

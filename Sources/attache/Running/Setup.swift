@@ -88,11 +88,16 @@ struct Setup {
     /// Opens the log, and puts together what the proxy decides by.
     func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
         let log = try openLog()
+        // Its lines have no room for anything else.
+        let isCommon = rules.configuration.log.format == .common
+        let hasExchanges = rules.configuration.log.format != .events
         let exchanges = Policy(
             rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
-            keepsRequestLines: log != nil)
+            keepsRequestLines: log != nil && hasExchanges)
         return ServicePolicy(
-            exchanges, clients: clients, log: log, interception: try identities.interception(for: rules.configuration))
+            exchanges, clients: clients, log: hasExchanges ? log : nil,
+            events: isCommon ? AccessLogs.standardError : log,
+            interception: try identities.interception(for: rules.configuration))
     }
 
     /// Opens the access log, anew if it is open already; nil when there is none.

@@ -174,10 +174,17 @@ final class AttacheProcess: Sendable {
         return try accessLogLines.map(AccessRecord.init)
     }
 
-    /// Without the one that is being written.
-    var accessLogLines: [Substring] {
+    /// Those of exchanges, without the one that is being written.
+    var accessLogLines: [Substring] { logLines.filter { !Self.isEvent($0) } }
+
+    /// Entries of the log that tell of changes.
+    func events() throws -> [AccessRecord] { try logLines.filter(Self.isEvent).map(AccessRecord.init) }
+
+    private var logLines: [Substring] {
         accessLog.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     }
+
+    private static func isEvent(_ line: Substring) -> Bool { line.contains("\",\"event\":\"") }
 
     /// Waits for a text on standard error.
     func awaitErrorOutput(_ text: String) -> Bool {

@@ -1,0 +1,47 @@
+import Credentials
+import IO
+import Proxy
+import Rules
+import Upstream
+
+/// Reads the rule file of a running proxy again.
+struct Reload {
+    let configuration: String
+    let server: ProxyServer
+    let shared: SharedState
+    let store: RunningStore
+
+    /// - Returns: the new rules at work, or, where they cannot be used, the old ones.
+    func run(since running: Setup, _ identities: OwnIdentities, askedBy actor: AuditEvent.Actor) -> Setup {
+        guard let fresh = Setup.load(configuration, since: running) else {
+            reject(askedBy: actor, because: "\(configuration) has errors, or cannot be read; standard error has them")
+            return running
+        }
+        do throws(StartError) {
+            // A file that cannot be read at this moment is no reason to forget what was in it.
+            fresh.credentials.keep(valuesOf: running.credentials)
+            fresh.refresh(into: shared, identities)
+            try fresh.requireIdentities()
+            try fresh.requireAutomaticParents()
+            let policy = try fresh.policy(identities)
+            // Last, as it cannot be undone.
+            let opened = try store.open(for: fresh.rules.configuration)
+            if opened != nil { fresh.refresh(into: shared, identities) }
+            server.adopt(policy)
+            fresh.reportFixedSettings(since: running)
+            Console.error("the rule file was reloaded")
+            shared.audit.note(AuditEvent(.rulesReloaded, by: actor, details: configuration))
+            if let opened { shared.audit.note(AuditEvent(.storeOpened, by: actor, details: "\(opened)")) }
+            return fresh
+        } catch {
+            Console.error("\(error)")
+            reject(askedBy: actor, because: "\(error)")
+            return running
+        }
+    }
+
+    private func reject(askedBy actor: AuditEvent.Actor, because reason: String) {
+        Console.error("the rule file was not reloaded; the proxy keeps the running rules")
+        shared.audit.note(AuditEvent(.rulesRejected, by: actor, details: reason))
+    }
+}

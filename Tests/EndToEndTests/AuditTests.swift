@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// The log tells of each change of what may answer, and by whom.
+struct AuditTests {
+    private func attache(_ words: [String], of proxy: AttacheProcess) throws {
+        let run = try Finished.run(AttacheBinary.path, words, directory: proxy.folder, seconds: 20)
+        #expect(run.succeeded, "\(run)")
+    }
+
+    /// Waits for the next event, which is to be of that name.
+    private func next(
+        _ name: String, of proxy: AttacheProcess, _ told: inout Int, location: SourceLocation = #_sourceLocation
+    ) throws -> AccessRecord {
+        let count = told + 1
+        _ = Wait.until { (try? proxy.events().count) ?? 0 >= count }
+        let events = try proxy.events()
+        let event = try #require(events.dropFirst(told).first, "\(name) of \(events)", sourceLocation: location)
+        #expect(event["event"] == name, "\(events.map(\.line))", sourceLocation: location)
+        told = count
+        return event
+    }
+
+    private func isInOrder(_ lines: [Substring]) -> Bool {
+        let times = lines.map { $0.prefix(34) }
+        return zip(times, times.dropFirst()).allSatisfy { $0 <= $1 }
+    }
+
+    private func origin() throws -> RecordingOrigin { try RecordingOrigin.guarded(by: BasicGuard()) }
+
+    @Test func `each change leaves one line that says by whom`() throws {
+        let (named, stored) = (try origin(), try origin())
+        let rules = """
+            store sqlite @/kept.db { key file @/first.key }
+            credential ci { user \(Account.user); password file @/password }
+            challenge { host 127.0.0.1; port \(named.port); use ci }
+            """
+        let setting = AttacheProcess.Setting(
+            threads: 1,
+            files: [
+                "password": Account.wrongPassword + "\n", "first.key": String(repeating: "1", count: 64),
+                "second.key": String(repeating: "2", count: 64),
+            ])
+        let user = "\(getuid())"
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            var told = 0
+            let loaded = try next("rules.loaded", of: proxy, &told)
+            #expect(loaded["uid"] == user && loaded["level"] == "info")
+            #expect(loaded["details"] == proxy.folder + "/proxy.conf")
+            #expect(try next("store.opened", of: proxy, &told)["details"] == "sqlite \(proxy.folder)/kept.db")
+
+            for _ in 1...10 { #expect(try proxy.get(named.url()).status == 401) }
+            let parked = try next("credential.parked", of: proxy, &told)
+            #expect(parked["by"] == "client" && parked["client"] == "127.0.0.1" && parked["credential"] == "ci")
+            #expect(parked["port"] == "\(named.port)" && parked["method"] == "basic" && parked["level"] == "warning")
+
+            try attache(["credential", "retry"], of: proxy)
+            let lifted = try next("credential.lifted", of: proxy, &told)
+            #expect(lifted["by"] == "command" && lifted["uid"] == user && lifted["replica"] == nil)
+            #expect(try proxy.get(named.url()).status == 401)
+            _ = try next("credential.parked", of: proxy, &told)
+
+            try proxy.replace("password", with: Account.password + "\n")
+            let changed = try next("credential.changed", of: proxy, &told)
+            #expect(changed["by"] == "file" && changed["credential"] == "ci")
+            #expect(try Wait.until { try proxy.get(named.url()).status == 200 })
+
+            try proxy.set(Account.password, for: stored)
+            let set = try next("credential.set", of: proxy, &told)
+            #expect(set["by"] == "command" && set["uid"] == user && set["default"] == "1")
+            #expect(set["replica"] != nil && set["happened"] != nil)
+            #expect(set["credential"] == "\(Account.user)@127.0.0.1:\(stored.port)")
+            #expect(try Wait.until { try proxy.get(stored.url()).status == 200 })
+            try attache(["credential", "remove", stored.url(), Account.user, "--realm", "r"], of: proxy)
+            #expect(try next("credential.removed", of: proxy, &told)["uid"] == user)
+            try attache(["store", "rekey", "--to", "file", "second.key"], of: proxy)
+            #expect(try next("store.rekeyed", of: proxy, &told)["uid"] == user)
+
+            try proxy.reload("nonsense")
+            let rejected = try next("rules.rejected", of: proxy, &told)
+            #expect(rejected["by"] == "signal" && rejected["uid"] == user && rejected["level"] == "error")
+            try proxy.reload(rules.replacing("first.key", with: "second.key"))
+            _ = try next("rules.reloaded", of: proxy, &told)
+
+            proxy.terminate()
+            #expect(proxy.awaitExit() == 0)
+            let events = try proxy.events().map(\.line)
+            #expect(events.count == told, "\(events)")
+            #expect(isInOrder(proxy.accessLog.split(separator: "\n")), "\(proxy.accessLog)")
+        }
+    }
+
+    @Test func `what happens at another replica is told there and here`() throws {
+        let origin = try origin()
+        let store = Scratch.folder("shared") + "/kept.db"
+        let rules =
+            "store sqlite \(store)\nchallenge { host 127.0.0.1; method basic; learn yes; persistence permanent; default }"
+        try AttacheProcess.running(rules) { first throws in
+            try AttacheProcess.running(rules) { second throws in
+                let answer = "\(Account.user):\(Account.password)"
+                #expect(try first.get(origin.url()).status == 401)
+                #expect(try first.get(origin.url(), "-u", answer).status == 200)
+                var (here, there) = (2, 2)
+                let learned = try next("credential.learned", of: first, &here)
+                #expect(learned["by"] == "client" && learned["persistence"] == "permanent" && learned["replica"] == nil)
+                let heard = try next("credential.learned", of: second, &there)
+                #expect(heard["client"] == "127.0.0.1" && heard["replica"] != nil, "\(heard.line)")
+                #expect(heard["credential"] == learned["credential"])
+                #expect(try Wait.until { try second.get(origin.url()).status == 200 })
+            }
+        }
+    }
+
+    @Test(arguments: ["events", "common", "off"])
+    func `'log' says where the events go`(format: String) throws {
+        let origin = try RecordingOrigin.answering()
+        let log = format == "off" ? "off" : "\(format) file @/access.log"
+        try AttacheProcess.running(setting: .init(log: log)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            proxy.terminate()
+            #expect(proxy.awaitExit() == 0)
+            let event = "\"event\":\"rules.loaded\""
+            #expect(proxy.accessLog.contains(event) == (format == "events"))
+            #expect(proxy.errorOutput.contains(event) == (format == "common"))
+            #expect(proxy.accessLog.contains("GET http://127.0.0.1") == (format == "common"))
+            #expect(proxy.accessLog.split(separator: "\n").count == (format == "off" ? 0 : 1), "\(proxy.accessLog)")
+        }
+    }
+}

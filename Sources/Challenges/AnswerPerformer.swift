@@ -133,11 +133,14 @@ final class AnswerPerformer {
         refusal: RepeatedChallenge?, trouble: AuthenticationError?
     ) {
         switch binding {
-        case .request(let performer)?: (performer.refusal(by: challenges, of: state.ticket), nil)
-        case .connection(let performer)?: performer.refusal(by: challenges, in: context.response)
+        case .request(let performer)?: return (performer.refusal(by: challenges, of: state.ticket), nil)
+        case .connection(let performer)?: return performer.refusal(by: challenges, in: context.response)
         case .session(let performer)?:
-            (performer.refusal(by: challenges, of: state.ticket, sawLoginPage: sawLoginPage), nil)
-        case nil: (nil, nil)
+            let (target, now) = (context.request.target, context.loop.epochMilliseconds)
+            let refusal = performer.refusal(
+                by: challenges, of: state.ticket, sawLoginPage: sawLoginPage, at: target.readable, now: now)
+            return (refusal, nil)
+        case nil: return (nil, nil)
         }
     }
 

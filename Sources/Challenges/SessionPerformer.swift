@@ -37,11 +37,15 @@ struct SessionPerformer {
 
     /// The meaning of a challenge for the session; nil where it asks for no login.
     ///
-    /// - Parameter sawLoginPage: whether one came on the way of this request before.
+    /// - Parameters:
+    ///   - sawLoginPage: whether one came on the way of this request before.
+    ///   - now: milliseconds since 1970.
     public func refusal(
-        by challenges: [HeaderChallenge], of ticket: AuthorizationTicket?, sawLoginPage: Bool
+        by challenges: [HeaderChallenge], of ticket: AuthorizationTicket?, sawLoginPage: Bool, at target: Span<UInt8>,
+        now: Int
     ) -> RepeatedChallenge? {
-        ticket.flatMap { session.refused(by: challenges, ticket: $0, wasAsked: sawLoginPage) }
+        guard let ticket else { return nil }
+        return session.refused(by: challenges, ticket: ticket, wasAsked: sawLoginPage, at: target, now: now)
     }
 
     /// A response that asks for no login; nil where it judges no session.

@@ -147,25 +147,68 @@ import Testing
         ] as [([(Int, String?, [String])], String)])
     func `the verdict is what follows the form`(responses: [(Int, String?, [String])], verdict: String) {
         var login = login()
-        var step = login.begin(with: page(200, Self.form), at: [.slash], now: 0)
+        var step = login.begin(with: page(200, Self.form), at: Array("/login".utf8), now: 0)
         for (status, location, cookies) in responses {
             step = login.received(page(status, nil, location: location, cookies: cookies), now: 0)
         }
         #expect(text(step) == verdict)
     }
 
-    @Test func `the page again is a refusal, whether the rule sees it or not`() {
+    @Test func `the page again behind the rule's own form is a refusal, whether the rule sees it or not`() {
         for again in [
             page(200, "x", isRecognised: true), page(200, Self.form), page(302, location: "/login", isRecognised: true),
+            page(401), page(403), page(422),
         ] {
             var login = login()
-            _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: [.slash], now: 0)
+            _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: Array("/login?next=/a".utf8), now: 0)
             #expect(text(login.received(again, now: 0)) == "refused")
         }
         var login = login()
-        _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: [.slash], now: 0)
+        _ = login.begin(with: page(200, Self.form, cookies: ["s=1"]), at: Array("/login".utf8), now: 0)
         #expect(text(login.received(page(302, location: "/login?error"), now: 0)) == "GET /login?error")
         #expect(text(login.received(page(200, Self.form), now: 0)) == "refused")
+    }
+
+    /// A page that a user of the site may have written.
+    private static let hostile =
+        "<form action='/login;x=y' enctype=multipart/form-data><input name=user><input type=password name=pass></form>"
+
+    @Test func `a failure behind another page's form is none before the rule's own has failed`() {
+        var login = login()
+        _ = login.begin(
+            with: page(200, Self.hostile, cookies: ["csrf=shadow; Path=/"]), at: Array("/blog/1".utf8), now: 0)
+        #expect(text(login.received(page(403), now: 0)) == "GET /login")
+        #expect(login.jar.isEmpty, "the other page's cookies are gone")
+        var refused = login
+        let step = login.received(page(200, Self.form, cookies: ["s=0"]), now: 0)
+        #expect(text(step) == "POST /login csrf=t%261&\(Self.content)&go=Go")
+        #expect(text(login.received(page(303, location: "/", cookies: ["s=1"]), now: 0)) == "GET /")
+        #expect(text(login.received(page(200, "welcome"), now: 0)) == "in s")
+        _ = refused.received(page(200, Self.form), now: 0)
+        #expect(text(refused.received(page(200, Self.form), now: 0)) == "refused")
+    }
+
+    @Test func `a cookie of another page is no part of the verdict either`() {
+        var login = login()
+        _ = login.begin(at: Array("/blog/1".utf8))
+        #expect(text(login.received(page(302, location: "/login", cookies: ["csrf=shadow"]), now: 0)) == "GET /login")
+        _ = login.received(page(200, Self.form), now: 0)
+        #expect(text(login.received(page(403), now: 0)) == "GET /login")
+    }
+
+    @Test func `a form that the rule's page has too is not sent twice`() {
+        var login = login()
+        _ = login.begin(with: page(200, Self.form), at: Array("/app".utf8), now: 0)
+        #expect(text(login.received(page(200, Self.form), now: 0)) == "GET /login")
+        #expect(text(login.received(page(200, Self.form), now: 0)) == "refused")
+    }
+
+    @Test(arguments: [200, 404, 405])
+    func `where no other page has a form the first verdict counts`(status: Int) {
+        var login = login()
+        _ = login.begin(with: page(200, Self.form), at: Array("/app".utf8), now: 0)
+        #expect(text(login.received(page(200, Self.form), now: 0)) == "GET /login")
+        #expect(text(login.received(page(status, "x"), now: 0)) == "refused")
     }
 
     @Test func `a page in another charset gets its answer in that`() {
@@ -216,7 +259,8 @@ import Testing
         let behind = login.received(page(200, Self.second, isRecognised: true), now: 0)
         #expect(text(behind) == "POST /login?b pass=x-p%C3%A4+ss%26&user=bob")
         var refused = login
-        #expect(text(refused.received(page(200, Self.second), now: 0)) == "refused")
+        #expect(text(refused.received(page(200, Self.second), now: 0)) == "GET /login")
+        #expect(text(refused.received(page(404), now: 0)) == "refused")
         let changing = "<form><input type=password name=pass><input type=password name=new></form>"
         #expect(text(login.received(page(200, changing), now: 0)) == "in s")
     }
@@ -246,7 +290,7 @@ import Testing
         #expect(text(login.received(page(200, Self.first), now: 0)) == "POST /login?a c=1&\(Self.content)")
         for (status, verdict) in [(401, "refused"), (500, "it was answered with status 500")] {
             var login = self.login()
-            _ = login.begin(with: page(200, Self.first), at: [.slash], now: 0)
+            _ = login.begin(with: page(200, Self.first), at: Array("/login".utf8), now: 0)
             #expect(text(login.received(page(status), now: 0)) == verdict)
         }
         var led = self.login()

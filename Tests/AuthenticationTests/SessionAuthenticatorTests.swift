@@ -12,6 +12,15 @@ import Testing
         return jar
     }
 
+    private func refusal(
+        of session: SessionAuthenticator, by challenges: [HeaderChallenge] = [.loginPage],
+        _ ticket: AuthorizationTicket,
+        wasAsked: Bool = false, at target: String = "/x", now: Int = 0
+    ) -> RepeatedChallenge? {
+        session.refused(
+            by: challenges, ticket: ticket, wasAsked: wasAsked, at: target.utf8Span.span, now: now)
+    }
+
     private func answer(_ session: SessionAuthenticator) -> (value: String, ticket: AuthorizationTicket?) {
         let value = ByteBuffer(capacity: 64)
         let ticket = session.authorize(target: "/x".utf8Span.span, at: 0, into: value)
@@ -30,8 +39,8 @@ import Testing
         let session = SessionAuthenticator()
         session.open(jar("1"))
         let ticket = try #require(answer(session).ticket)
-        #expect(session.refused(by: challenges("Basic realm=x"), ticket: ticket, wasAsked: false) == nil)
-        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: false) == .refused)
+        #expect(refusal(of: session, by: challenges("Basic realm=x"), ticket) == nil)
+        #expect(refusal(of: session, ticket) == .refused)
     }
 
     @Test func `one that was good has ended, and the next is judged anew`() throws {
@@ -40,17 +49,17 @@ import Testing
         let first = try #require(answer(session).ticket)
         session.accepted(ticket: first, wasAsked: false)
         session.accepted(ticket: first, wasAsked: true)
-        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
+        #expect(refusal(of: session, first) == .retry)
         #expect(!session.isOpen)
-        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
+        #expect(refusal(of: session, first) == .retry)
         session.open(jar("2"))
         // A late response to the session before says nothing of this one.
-        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
+        #expect(refusal(of: session, first) == .retry)
         #expect(session.isOpen)
         let second = try #require(answer(session).ticket)
-        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .aborted)
+        #expect(refusal(of: session, second) == .aborted)
         #expect(session.isOpen)
-        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .refused)
+        #expect(refusal(of: session, second, at: "/y") == .refused)
     }
 
     @Test func `one that is good where the one before was is not refused for a page that its user may not see`() throws
@@ -60,7 +69,7 @@ import Testing
         let first = try #require(answer(session).ticket)
         #expect(session.doubt(ticket: first)?.witness == nil)
         session.accepted(ticket: first, wasAsked: true, at: Array("/a".utf8))
-        #expect(session.refused(by: [.loginPage], ticket: first, wasAsked: false) == .retry)
+        #expect(refusal(of: session, first) == .retry)
         session.open(jar("2"))
         let second = try #require(answer(session).ticket)
         #expect(session.doubt(ticket: first)?.witness == nil)
@@ -68,11 +77,25 @@ import Testing
         session.trust(ticket: second)
         #expect(session.doubt(ticket: second)?.witness == nil)
         for _ in 0..<2 {
-            #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: true) == .aborted)
+            #expect(refusal(of: session, second, wasAsked: true) == .aborted)
             #expect(session.isOpen)
         }
         // Whoever is asked at first may be asked because it has ended.
-        #expect(session.refused(by: [.loginPage], ticket: second, wasAsked: false) == .retry)
+        #expect(refusal(of: session, second, at: "/y") == .retry)
+        #expect(!session.isOpen)
+    }
+
+    @Test func `a page that asks in spite of a good session begins another in 30 seconds at most`() throws {
+        let session = SessionAuthenticator()
+        session.open(jar("1"), landing: [.slash])
+        let ticket = try #require(answer(session).ticket)
+        session.trust(ticket: ticket)
+        #expect(refusal(of: session, ticket, wasAsked: true, at: "/secret?a", now: 1000) == .aborted)
+        for now in [1000, 30_999] {
+            #expect(refusal(of: session, ticket, at: "/secret?b", now: now) == .aborted)
+            #expect(session.isOpen)
+        }
+        #expect(refusal(of: session, ticket, at: "/secret", now: 31_000) == .retry)
         #expect(!session.isOpen)
     }
 
@@ -82,7 +105,7 @@ import Testing
         let ticket = try #require(answer(session).ticket)
         #expect(session.doubt(ticket: ticket)?.witness == .landing([.slash]))
         session.trust(ticket: ticket)
-        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: true) == .aborted)
+        #expect(refusal(of: session, ticket, wasAsked: true) == .aborted)
     }
 
     @Test func `the server's own changes to the session are kept`() throws {
@@ -105,7 +128,7 @@ import Testing
         session.open(jar("1"))
         let ticket = try #require(answer(session).ticket)
         session.accepted(ticket: ticket, wasAsked: true)
-        #expect(session.refused(by: [.loginPage], ticket: ticket, wasAsked: false) == .retry)
+        #expect(refusal(of: session, ticket) == .retry)
         #expect(!session.isOpen)
         let owned = ["s=2; Path=/", "other=1; Path=/"].map { session.owns($0.utf8Span.span) }
         #expect(owned == [true, false])

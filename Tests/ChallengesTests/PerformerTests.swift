@@ -116,12 +116,14 @@ struct PerformerTests {
         let performer = SessionPerformer(session: session, pages: nil)
         let (server, value) = (PlayedServer(), ByteBuffer(capacity: 64))
         #expect(performer.authorize(target: "/".utf8Span.span, at: 0, into: value) == nil)
-        #expect(performer.refusal(by: [.loginPage], of: nil, sawLoginPage: false) == nil)
+        #expect(
+            performer.refusal(by: [.loginPage], of: nil, sawLoginPage: false, at: "/x".utf8Span.span, now: 0) == nil)
         #expect(performer.proof(in: server, of: nil, sawLoginPage: true) == nil)
         session.open(CookieJar(origin: PlayedRequest.origin))
         let ticket = performer.authorize(target: "/".utf8Span.span, at: 0, into: value)
         #expect(ticket != nil)
         #expect(performer.proof(in: server, of: ticket, sawLoginPage: false) == .unverified)
-        #expect(performer.refusal(by: [.loginPage], of: ticket, sawLoginPage: false) != nil)
+        #expect(
+            performer.refusal(by: [.loginPage], of: ticket, sawLoginPage: false, at: "/x".utf8Span.span, now: 0) != nil)
     }
 }

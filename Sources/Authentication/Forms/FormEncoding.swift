@@ -97,7 +97,7 @@ struct FormEncoding: ~Copyable {
 }
 
 /// The content of a filled-in form.
-public struct FormContent: Sendable {
+public struct FormContent: Sendable, Equatable {
     /// The value of `Content-Type`.
     public let type: String
     public let bytes: Secret

@@ -8,6 +8,10 @@ import Model
 ///     get ─▶ (redirects) ─▶ page with the form, else the rule's own page ─▶ post ─▶ (redirects) ─▶ loggedIn, or refused
 ///
 /// A form that asks for the user alone is sent like that, and the one of the page behind it is then filled in.
+///
+/// A page that others may write can look like the login page, and have a form or cookies that no login succeeds with. So a
+/// login that fails behind such is made once more, from an empty jar and the page where the rule says that forms are sent to,
+/// and only that is the server's verdict.
 public struct FormLogin: Sendable {
     /// The caller's next step.
     public enum Step: Sendable {
@@ -37,6 +41,12 @@ public struct FormLogin: Sendable {
         case ended
     }
 
+    /// A form as it was sent.
+    private struct Submission: Sendable {
+        let target: [UInt8]
+        let content: FormContent
+    }
+
     /// Of one login, over all its parts.
     private static let redirectLimit = 10
 
@@ -47,6 +57,14 @@ public struct FormLogin: Sendable {
     public private(set) var jar: CookieJar
     private var state = State.ended
     private var redirects = 0
+    /// Whether cookies came, before the form was sent, with a page other than the one where the rule says that forms are sent to.
+    private var hasForeignCookies = false
+    /// Whether the form and all that goes with it came from there.
+    private var isOfRule = false
+    /// Of the first login, once it is made for the second time: the first form that was sent; nil where none was.
+    private var former: Submission??
+    /// The first form that was sent.
+    private var submission: Submission?
     /// The form that was filled in last; nil where the rule's fields were sent alone.
     private var filled: HTMLForm?
 
@@ -90,10 +108,15 @@ public struct FormLogin: Sendable {
         case .seekingAtAction(let target):
             take(page, at: target, now: now)
             if page.isRedirect { return follow(page, from: target) { .seekingAtAction(target: $0) } }
-            return form(of: page).map { fill($0, at: target) } ?? submit(nil, at: target)
+            guard let form = form(of: page) else {
+                // There is no other page than the one that the first login was made with, and that one was refused.
+                return isSecond ? finish(.refused) : submit(nil, at: target)
+            }
+            let step = fill(form, at: target)
+            return isAgain(step) ? finish(.refused) : step
         case .named(let target, let content):
             take(page, at: target, now: now)
-            if let ended = verdict(page.status) { return finish(ended) }
+            if let ended = verdict(page.status) { return ended }
             guard page.isRedirect else { return submit(form(of: page), at: target) }
             if page.repeatsMethod {
                 return follow(page, from: target, with: content) { .named(target: $0, content: content) }
@@ -108,13 +131,17 @@ public struct FormLogin: Sendable {
             return judge(page, at: target, content)
         case .following(let target):
             take(page, at: target, now: now)
-            if isRefusal(page) { return finish(.refused) }
+            if isRefusal(page) { return refuse() }
             if page.isRedirect { return follow(page, from: target) { .following(target: $0) } }
             return succeed(landing: page.status < 400 ? target : nil)
         }
     }
 
     private mutating func take(_ page: LoginPage, at target: [UInt8], now: Int) {
+        switch state {
+        case .seeking, .seekingAtAction: if !page.cookies.isEmpty, !isRulePage(target) { hasForeignCookies = true }
+        default: break
+        }
         for cookie in page.cookies { jar.take(cookie.span, at: target.span, now: now) }
     }
 
@@ -133,6 +160,12 @@ public struct FormLogin: Sendable {
             if rank > best?.rank ?? -1 { best = (form, rank) }
         }
         return best?.form
+    }
+
+    /// Whether the target is where the rule says that forms are sent to.
+    private func isRulePage(_ target: [UInt8]) -> Bool {
+        guard case .here(let action)? = action(from: target) else { return false }
+        return LoginReference.path(of: target) == LoginReference.path(of: action)
     }
 
     private func isAtAction(_ reference: String, from base: [UInt8] = [.slash]) -> Bool {
@@ -155,6 +188,13 @@ public struct FormLogin: Sendable {
     }
 
     private mutating func fill(_ form: HTMLForm, at target: [UInt8]) -> Step {
+        isOfRule = isRulePage(target) && !hasForeignCookies
+        let step = fillFirst(form, at: target)
+        if case .post(let place, let content, _) = step { submission = Submission(target: place, content: content) }
+        return step
+    }
+
+    private mutating func fillFirst(_ form: HTMLForm, at target: [UInt8]) -> Step {
         guard asksForUserAlone(form, at: target), case .post(let place, _, _) = submit(form, at: target) else {
             return submit(form, at: target)
         }
@@ -218,9 +258,17 @@ public struct FormLogin: Sendable {
 
     // MARK: - The verdict
 
+    private var isSecond: Bool { former != nil }
+
+    /// Whether a step of the second login only repeats what the server has refused in the first.
+    private func isAgain(_ step: Step) -> Bool {
+        guard case .post(let target, let content, _) = step, let former = former ?? nil else { return false }
+        return former.target == target && former.content == content
+    }
+
     private mutating func judge(_ page: LoginPage, at target: [UInt8], _ content: FormContent) -> Step {
-        if isRefusal(page) { return finish(.refused) }
-        if let ended = verdict(page.status) { return finish(ended) }
+        if isRefusal(page) { return refuse() }
+        if let ended = verdict(page.status) { return ended }
         guard page.isRedirect else { return succeed() }
         if page.repeatsMethod {
             return follow(page, from: target, with: content) { .submitted(target: $0, content: content) }
@@ -229,13 +277,22 @@ public struct FormLogin: Sendable {
     }
 
     /// Nil for a status that ends nothing.
-    private func verdict(_ status: Int) -> Step? {
+    private mutating func verdict(_ status: Int) -> Step? {
         switch status {
         // Whatever these mean elsewhere, the credential was looked at, and an account's lock may have counted it.
-        case 401, 403, 422: .refused
-        case 400...: .failed(.status(status))
+        case 401, 403, 422: refuse()
+        case 400...: finish(.failed(.status(status)))
         default: nil
         }
+    }
+
+    /// The login failed, be it for the credential's sake or for that of the page that it was begun with.
+    private mutating func refuse() -> Step {
+        if isOfRule || isSecond { return finish(.refused) }
+        former = .some(hasForeignCookies ? nil : submission)
+        jar = CookieJar(origin: origin)
+        redirects = 0
+        return beginAtAction()
     }
 
     /// Whether it asks for the credential again.
@@ -284,37 +341,6 @@ public struct FormLogin: Sendable {
         state = .ended
         return step
     }
-}
-
-/// A response in the course of a login, as far as the login looks at it.
-public struct LoginPage: Sendable {
-    public let status: Int
-    /// The value of `Location`.
-    public let location: [UInt8]?
-    /// The values of `Set-Cookie`, in their order.
-    public let cookies: [[UInt8]]
-    public let contentType: String?
-    /// The content, decoded, as far as it was read; nil for what is no page.
-    public let content: [UInt8]?
-    /// Whether the rule takes it for what asks for the login.
-    public let isRecognised: Bool
-
-    public init(
-        status: Int, location: [UInt8]?, cookies: [[UInt8]], contentType: String?, content: [UInt8]?,
-        isRecognised: Bool
-    ) {
-        self.status = status
-        self.location = location
-        self.cookies = cookies
-        self.contentType = contentType
-        self.content = content
-        self.isRecognised = isRecognised
-    }
-
-    var isRedirect: Bool { location != nil && [301, 302, 303, 307, 308].contains(status) }
-
-    /// Whether a form that is sent there is to be sent again where it leads (RFC 9110 section 15.4.8).
-    var repeatsMethod: Bool { status == 307 || status == 308 }
 }
 
 /// Why a login came to no verdict. The sentences name no secret, and go on behind "credential NAME is not logged in: ".

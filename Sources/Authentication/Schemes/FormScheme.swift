@@ -58,6 +58,11 @@ public final class SessionAuthenticator: Authenticator {
     }
 
     private let witness = Mutex<Witness?>(nil)
+    /// The targets that asked for a login in spite of a good session, by hash, and until when they begin no other, in
+    /// milliseconds since 1970.
+    private let barred = Mutex<[UInt64: Int]>([:])
+    private static let barredLimit = 1024
+    private static let barredMilliseconds = 30_000
     private let state = Mutex(State.closed(generation: 0, former: nil))
 
     init() {}
@@ -156,12 +161,42 @@ public final class SessionAuthenticator: Authenticator {
 
     /// Judges the challenges that came on an answer; nil where none of them is for a login.
     ///
-    /// - Parameter wasAsked: whether one came on the same request before.
+    /// A page that asks in spite of a good session is not for its user, or leads everybody to the login. Each look at it
+    /// would cost a login: it begins one in 30 seconds at most.
+    ///
+    /// - Parameters:
+    ///   - wasAsked: whether one came on the same request before.
+    ///   - now: milliseconds since 1970.
     public func refused(
-        by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool
+        by challenges: [HeaderChallenge], ticket: AuthorizationTicket, wasAsked: Bool, at target: Span<UInt8>, now: Int
     ) -> RepeatedChallenge? {
         guard challenges.contains(.loginPage) else { return nil }
-        return state.withLock { state in
+        let hash = Self.hash(target)
+        if isBarred(hash, now) { return .aborted }
+        let verdict = judge(ticket, wasAsked: wasAsked)
+        if verdict == .aborted { bar(hash, now) }
+        return verdict
+    }
+
+    private func isBarred(_ target: UInt64, _ now: Int) -> Bool {
+        barred.withLock { barred in barred[target].map { now < $0 } ?? false } && isOpen
+    }
+
+    private func bar(_ target: UInt64, _ now: Int) {
+        barred.withLock { barred in
+            if barred.count >= Self.barredLimit { barred = barred.filter { now < $0.value } }
+            if barred.count >= Self.barredLimit { barred = [:] }
+            barred[target] = now &+ Self.barredMilliseconds
+        }
+    }
+
+    /// Of the path, without the query.
+    private static func hash(_ target: Span<UInt8>) -> UInt64 {
+        SpanHash.of(target.extracting(first: target.firstIndex(of: UInt8(ascii: "?")) ?? target.count), seed: 0)
+    }
+
+    private func judge(_ ticket: AuthorizationTicket, wasAsked: Bool) -> RepeatedChallenge {
+        state.withLock { state in
             guard case .open(let generation, let standing, let jar) = state, generation == ticket.generation else {
                 return .retry
             }

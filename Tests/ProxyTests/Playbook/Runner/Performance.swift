@@ -109,7 +109,7 @@ struct Performance {
         case .end: end.endSending()
         case .reset: end.reset()
         case .room: end.makeRoom()
-        case .tls(let host): try end.speakTLS(as: host)
+        case .tls(let host, let name): try end.speakTLS(as: host, accepting: name)
         case .accept, .refuse: break
         }
     }

@@ -11,7 +11,9 @@ import Testing
 ///     << connect h:80 refused               also: unreachable, pending (then: server >> accept, server >> refuse), and
 ///                                           stalled: its server reads nothing, and the system takes little of what is
 ///                                           sent to it before `server >> room`
-///     and server >> tls h                   TLS from here on, by a certificate for `h` of the authority in FILES/ca.pem
+///     and server >> tls h                   TLS from here on, by a certificate for `h` of the authority in FILES/ca.pem;
+///                                           `tls h accepting new`: it asks for a certificate, and takes that in
+///                                           FILES/new.pem and FILES/new.key alone; there is another named `old`
 ///     server << GET / HTTP/1.1              fields that are named must be there, those of `strict` must be named
 ///     server >> HTTP/1.1 200 OK             Content-Length is added; `Content-Length: -` leaves a field out
 ///     client >> 70000 bytes                 content, in the framing of the last head; `end of body` is the last chunk

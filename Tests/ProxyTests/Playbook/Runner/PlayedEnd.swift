@@ -68,8 +68,10 @@ final class PlayedEnd {
     }
 
     /// From now on it speaks TLS, as this host; bytes that no step has named were already.
-    func speakTLS(as host: String) throws {
-        let tls = try PlayedTLS(as: host)
+    ///
+    /// - Parameter name: of the only client certificate that it takes; nil: it asks for none.
+    func speakTLS(as host: String, accepting name: String?) throws {
+        let tls = try PlayedTLS(as: host, accepting: name)
         incoming = tls.receive(incoming)[...]
         outgoing += tls.takeLeaving()
         self.tls = tls

@@ -1,4 +1,6 @@
 import Bytes
+import Crypto
+import FoundationEssentials
 import Glibc
 import TLS
 
@@ -32,10 +34,36 @@ final class PlayedTLS {
     private let wire = Wire()
     private let connection: TLSConnection
 
-    /// - Parameter host: in whose name the server speaks.
-    init(as host: String) throws {
+    /// - Parameters:
+    ///   - host: in whose name the server speaks.
+    ///   - name: of the only client certificate that it takes; nil: it asks for none.
+    init(as host: String, accepting name: String?) throws {
         let identity = try Self.authority.get().mint(for: ServerName(host), at: time(nil))
-        connection = try TLSConnection(server: try Self.context.get(), over: wire, identity: identity)
+        let context = try name.map { try Self.context(accepting: $0) } ?? Self.context.get()
+        connection = try TLSConnection(server: context, over: wire, identity: identity)
+    }
+
+    private static func context(accepting name: String) throws -> ServerTLSContext {
+        let leaf = try identities.get()[name]?.leaf.der
+        return try ServerTLSContext(
+            ServerTLSSettings(clientCertificates: .requested(issuers: []) { $0.leaf.der == leaf }))
+    }
+
+    /// The certificates that clients of the played servers may have.
+    private static let identities = Result {
+        try Dictionary(
+            uniqueKeysWithValues: ["old", "new"].map { name in
+                (name, try authority.get().mint(for: ServerName(name), at: time(nil)))
+            })
+    }
+
+    /// Writes `NAME.pem` and `NAME.key` for each of them.
+    static func writeIdentities(to folder: String) throws {
+        for (name, identity) in try identities.get() {
+            try identity.leaf.pem.write(toFile: "\(folder)/\(name).pem", atomically: true, encoding: .utf8)
+            let key = try identity.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) }
+            try key.write(toFile: "\(folder)/\(name).key", atomically: true, encoding: .utf8)
+        }
     }
 
     /// The certificate of the authority, for rules that trust it.

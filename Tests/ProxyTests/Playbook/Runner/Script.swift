@@ -57,7 +57,7 @@ struct Script {
         case end
         case reset
         case room
-        case tls(host: String)
+        case tls(host: String, accepting: String?)
         case accept
         case refuse
     }
@@ -176,7 +176,13 @@ struct Script {
         case "end of body": return .endOfContent
         default: break
         }
-        if first.hasPrefix("tls ") { return .tls(host: String(first.dropFirst(4))) }
+        if first.hasPrefix("tls ") {
+            let words = first.split(separator: " ")
+            guard words.count == 2 || words.count == 4 && words[2] == "accepting" else {
+                throw Flaw(sentence: "“\(first)” is not `tls HOST` or `tls HOST accepting NAME`")
+            }
+            return .tls(host: String(words[1]), accepting: words.count == 4 ? String(words[3]) : nil)
+        }
         if first.hasSuffix(" bytes"), let count = Int(first.dropLast(6)) { return .content(count) }
         if first.hasPrefix("\"") {
             let texts = ([first] + more).map { $0.trimmed }

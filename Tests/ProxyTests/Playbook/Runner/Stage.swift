@@ -50,6 +50,7 @@ final class Stage {
         }
         if rules.contains("FILES/ca.pem") {
             try PlayedTLS.anchor().write(toFile: "\(folder)/ca.pem", atomically: true, encoding: .utf8)
+            try PlayedTLS.writeIdentities(to: folder)
         }
         let told = Told()
         self.told = told

@@ -81,10 +81,23 @@ struct AnswerChecks: BlockReader {
         } else if let certificate, trust != nil {
             log.report(at: certificate.name.range, "no challenge has both issuers and findings")
         }
+        reportMeaningless([.realm], ofRefusals: [.failures], to: rule, source)
+    }
+
+    /// Only a certificate of ours may be refused by a server, of all that TLS asks about.
+    private func reportMeaningless(
+        _ words: [ChallengeDirective], ofRefusals others: [ChallengeDirective], to rule: Configuration.Challenge,
+        _ source: ChallengeSource
+    ) {
         guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
-        for predicate in [ChallengeDirective.realm, .failures] {
-            guard let node = source.said(predicate) else { continue }
-            log.report(at: node.name.range, "'\(predicate.rawValue)' means nothing to a challenge of TLS")
+        for word in words {
+            guard let node = source.said(word) else { continue }
+            log.report(at: node.name.range, "'\(word.rawValue)' means nothing to a challenge of TLS")
+        }
+        for word in others where !rule.effectiveMethods.contains(.clientCertificate) {
+            guard let node = source.said(word) else { continue }
+            let sentence = "'\(word.rawValue)' means nothing to 'server-trust', where no answer is refused"
+            log.report(at: node.name.range, sentence)
         }
     }
 
@@ -109,11 +122,8 @@ struct AnswerChecks: BlockReader {
             log.report(at: node.name.range, sentence)
             return
         }
-        guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
-        for modifier in [ChallengeDirective.attempts, .retry, .persistence, .preempt, .order, .authorization] {
-            guard let node = source.said(modifier) else { continue }
-            log.report(at: node.name.range, "'\(modifier.rawValue)' means nothing to a challenge of TLS")
-        }
+        reportMeaningless(
+            [.persistence, .preempt, .order, .authorization], ofRefusals: [.attempts, .retry], to: rule, source)
     }
 
     /// A modifier for a method that the challenge does not answer would be ignored in silence.

@@ -21,9 +21,11 @@ enum ChallengeTable {
         var lines = ["  \(title(entry)): \(times), last \(AdminTime.text(entry.last))"]
         if entry.isAnswered {
             let rule = entry.rule.map { " by rule \($0)" } ?? ""
-            lines.append("    \(entry.credential.map { "credential \($0)" } ?? "no credential")\(rule)")
+            lines.append("    \(answer(entry))\(rule)")
         } else {
             lines.append("    \(entry.reason ?? "nobody knows why")")
+            // Those of a response are in its title.
+            if !entry.key.space.authenticationMethod.isOfResponses { lines += entry.lines.map { "      \($0)" } }
             lines += entry.rules.map { "      \($0)" }
             if let suggestion = entry.suggestion {
                 lines += ["    to have it answered, put into the rule file:"]
@@ -31,6 +33,13 @@ enum ChallengeTable {
             }
         }
         return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func answer(_ entry: JournalEntry) -> String {
+        if entry.key.space.authenticationMethod == .serverTrust {
+            return "trusted" + (entry.credential.map { " by a \($0)" } ?? "")
+        }
+        return entry.credential.map { "credential \($0)" } ?? "no credential"
     }
 
     private static func title(_ entry: JournalEntry) -> String {

@@ -25,6 +25,8 @@ public struct JournalEntry: Sendable {
         case passed
         /// The client got a `502` in its place.
         case cancelled
+        /// A server that asks for a certificate was shown none, and went on.
+        case declined
         /// The client opened a tunnel, in which challenges are not seen.
         case unseen
     }

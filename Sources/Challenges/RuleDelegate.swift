@@ -6,7 +6,7 @@ import Model
 import Rules
 
 /// The rule file as the delegate that challenges are put to.
-public struct RuleDelegate {
+public struct RuleDelegate: Sendable {
     public let policy: ChallengePolicy
     public let state: ChallengeState
     public let client: ClientIdentity
@@ -59,7 +59,7 @@ public struct RuleDelegate {
 
     /// The rules' word on a challenge.
     public func rule(for challenge: AuthenticationChallenge) -> Rules.Decision {
-        rule(for: challenge.protectionSpace, failures: challenge.previousFailureCount)
+        policy.rules.decide(ChallengeQuery(challenge, client: client))
     }
 
     /// Decides what to do about a challenge as its rule says, with the credentials as they were last read.

@@ -1,4 +1,5 @@
 import Authentication
+import IO
 import Model
 import Rules
 
@@ -11,6 +12,15 @@ extension ChallengeQuery {
         isProxy = space.isProxy
         isSecure = space.receivesCredentialSecurely
         self.failures = failures
+    }
+
+    /// The question to the rules about a challenge.
+    public init(_ challenge: AuthenticationChallenge, client: ClientIdentity) {
+        self.init(challenge.protectionSpace, client: client, failures: challenge.previousFailureCount)
+        guard MethodSet.tls.contains(method) else { return }
+        issuers = challenge.distinguishedNames
+        findings = challenge.findings
+        today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
     }
 }
 

@@ -46,6 +46,8 @@ public final class Exchange {
     var signing: RequestSigning?
     /// The answer to the client's own login, when it has come to its end; goes with the response.
     public var loginAnswer: LoginAnswer?
+    /// The requests for certificates that the servers on its way have made; nil: no connection was made for it.
+    private(set) var identities: IdentityChallenges?
     /// Nil for a client's.
     public var own: OwnRequest?
     /// Where the request goes; nil until that is known.
@@ -105,6 +107,13 @@ public final class Exchange {
         self.challenges = nil
     }
 
+    /// What servers say to certificates counts for the next connections, from now on.
+    func beginIdentities() -> IdentityChallenges {
+        let begun = identities ?? IdentityChallenges()
+        identities = begun
+        return begun
+    }
+
     /// Forgets the request; bytes of the client's next one stay.
     public func reset() {
         forget()
@@ -121,6 +130,7 @@ public final class Exchange {
         signing.forget()
         loginAnswer.forget()
         own.forget()
+        identities.forget()
         headBytes.clear()
         writtenTarget.clear()
         parentTarget.clear()

@@ -58,6 +58,7 @@ public struct Forwarding: ~Copyable {
         case ways
         case preparation(origin: Bool, parent: Bool)
         case connection
+        case identity
         case answers
         case copy
         case verdict
@@ -180,6 +181,9 @@ public struct Forwarding: ~Copyable {
             if origin { await context.exchange.challenges?.origin.loop?.prepared() }
             if parent { await context.exchange.challenges?.parent.loop?.prepared() }
         case .connection: try await connect(context)
+        case .identity:
+            try await context.followIdentity()
+            (mayReuse, stage) = (false, .prepared)
         case .answers:
             context.meetChallenges()
             try await sending.prepareAndBegin(context)
@@ -231,10 +235,10 @@ public struct Forwarding: ~Copyable {
     }
 
     private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
-        try context.requester.confirm(
-            connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
+        let peer = context.exchange.way.peer(of: context.destination.origin)
+        try context.requester.confirm(connectionOf: context.exchange, to: peer)
         context.claimOwnLogin()
-        if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
+        if peer.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }
         sending.begin(context)
@@ -257,9 +261,7 @@ public struct Forwarding: ~Copyable {
                 }
             }
         } catch {
-            if case .upstreamFailed = error, let refusal = context.exchange.upstream.gatewayRefusal {
-                throw .refused(refusal)
-            }
+            if try context.hasRefusedIdentity(by: error) { return wait(for: .identity) }
             guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
                 context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
             else { throw error }

@@ -29,11 +29,13 @@ extension ForwardingContext {
             exchange.record.upstream = .opened
             return connection
         }
-        var connection = try await openConnection(resuming: true)
-        // The trust that a session carries on may have come to an end since it began.
-        if !connection.isStillTrusted {
+        let identities = exchange.beginIdentities()
+        let connection = try await identities.connect(for: requester) { () async throws(Refusal) in
+            let connection = try await openConnection(resuming: true)
+            // The trust that a session carries on may have come to an end since it began.
+            if connection.isStillTrusted { return connection }
             connection.stream.close()
-            connection = try await openConnection(resuming: false)
+            return try await openConnection(resuming: false)
         }
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
@@ -78,11 +80,15 @@ extension ForwardingContext {
         guard origin.isSecure else {
             return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
         }
-        let security = try await OriginHandshake(
+        var handshake = OriginHandshake(
             requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
-            origin: origin, terms: terms
-        ).secure(stream, resuming: resuming)
+            origin: origin, terms: terms)
+        handshake.identities = exchange.identities
+        let security = try await handshake.secure(stream, resuming: resuming)
+        let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
+        let isApart = servers.contains { exchange.identities?.isApart($0) ?? false }
         return OriginConnection(
-            stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity)
+            stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity,
+            kind: isApart ? .forOneRequest : .ordinary)
     }
 }

@@ -36,13 +36,19 @@ public struct ParentConnector {
                 parent.worked()
                 return OriginConnection(stream: stream, to: parent.origin, under: terms)
             }
-            let security = try await OriginHandshake(
+            var handshake = OriginHandshake(
                 requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
-                origin: parent.origin, terms: terms
-            ).secure(stream, resuming: resuming)
+                origin: parent.origin, terms: terms)
+            let identities = exchange.beginIdentities()
+            handshake.identities = identities
+            let security = try await handshake.secure(stream, resuming: resuming)
             parent.worked()
-            return OriginConnection(stream: stream, to: parent.origin, under: terms, parentSecurity: security)
+            return OriginConnection(
+                stream: stream, to: parent.origin, under: terms, parentSecurity: security,
+                kind: identities.isApart(parent.origin) ? .forOneRequest : .ordinary)
         } catch {
+            // It is there: another certificate may be shown to it, or none.
+            if exchange.identities?.isToBeFollowed == true { throw error }
             var refusal = error.of(parent)
             // It had no time to fail.
             if requester.presence.isOver { throw refusal }

@@ -93,9 +93,9 @@ struct RequestSending: ~Copyable {
     /// have to keep the whole body until it has seen it (`SSLRenegBufferSize` of Apache: 128 KiB).
     mutating func prepareForIdentity(_ context: ForwardingContext) {
         let (exchange, held) = (context.exchange, ContinueExpectation.heldByOrigins)
-        guard !exchange.upstream.hasShownIdentity, !exchange.request.expectsContinue, !exchange.body.isEmpty else {
-            return
-        }
+        if exchange.body.isEmpty { return }
+        context.keepBodyForIdentity()
+        if exchange.upstream.hasShownIdentity || exchange.request.expectsContinue { return }
         if case .length(let length) = exchange.body.framing, length <= held { return }
         expectation.isForIdentity = true
     }

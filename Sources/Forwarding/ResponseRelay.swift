@@ -173,9 +173,7 @@ public struct ResponseRelay: ~Copyable {
     private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         let upstream = context.exchange.upstream
         context.exchange.record.status = Int(upstream.head.status.rawValue)
-        if context.origin.isSecure, let security = upstream.security {
-            context.exchange.record.security = security.record
-        }
+        context.noteSecurity()
         if upstream.head.status == .switchingProtocols {
             guard context.exchange.request.upgrade == .webSocket, upstream.stream != nil else {
                 throw .refused(

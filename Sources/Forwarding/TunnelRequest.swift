@@ -45,13 +45,22 @@ struct TunnelRequest {
         var redials = Self.redials
         while true {
             if upstream.stream == nil {
-                upstream.attach(
-                    try await connector.connect(under: connector.tunnelTerms, resuming: resuming), isReused: false)
+                let connection = try await exchange.beginIdentities().connect(for: requester) {
+                    () async throws(Refusal) in
+                    try await connector.connect(under: connector.tunnelTerms, resuming: resuming)
+                }
+                upstream.attach(connection, isReused: false)
             }
             await challenges?.prepareLogin()
             do throws(UpstreamConnection.Failure) {
                 try await ask(upstream, for: target, challenges)
             } catch {
+                let identities = exchange.beginIdentities()
+                if let refusal = upstream.identityRefusal(after: error, in: identities, at: target) {
+                    guard try await identities.follow(for: requester) else { throw refusal.of(parent) }
+                    upstream.reset()
+                    continue
+                }
                 guard case .died = error, upstream.isReused, redials > 0 else {
                     // Nothing has happened yet that another parent would repeat. This one may have nothing against
                     // other origins.
@@ -63,6 +72,10 @@ struct TunnelRequest {
                 redials -= 1
                 upstream.reset()
                 continue
+            }
+            if let security = upstream.peerSecurity {
+                let isGood = upstream.head.status.rawValue < 400
+                requester.noteIdentity(on: security, isGood: isGood, at: target)
             }
             if let tunnel = try await judge(upstream, challenges) { return tunnel }
         }

@@ -1,3 +1,4 @@
+import Challenges
 import FTP
 import HTTP
 import IO
@@ -41,7 +42,9 @@ public struct GatewayConnector {
                     + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
         }
         let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
-        let trust = try GatewayTrust(policy: policy, origin: origin, client: client, tls: destination.route.tls)
+        let delegate = RuleDelegate(
+            policy: policy.challenges, state: requester.shared.challenges, client: client)
+        let trust = try GatewayTrust(policy: policy, delegate: delegate, origin: origin, tls: destination.route.tls)
         guard let (near, far) = try? BlockingSocket.pair(on: requester.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")

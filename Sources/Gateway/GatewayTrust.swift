@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Challenges
 import HTTP
 import IO
 import Model
@@ -10,18 +11,22 @@ import Upstream
 /// Decides about the certificate of a server behind a gateway, by the same anchors and rules as about an origin's.
 struct GatewayTrust: Sendable {
     private let policy: Policy
+    private let delegate: RuleDelegate
+    private let origin: Origin
     private let host: String
     private let port: UInt16
-    private let client: ClientIdentity
     private let tls: TLSTerms?
     private let lists: RevocationLists?
 
     /// - Parameter tls: as the route says.
-    public init(policy: Policy, origin: UpstreamServer, client: ClientIdentity, tls: TLSTerms?) throws(Refusal) {
+    public init(
+        policy: Policy, delegate: RuleDelegate, origin: UpstreamServer, tls: TLSTerms?
+    ) throws(Refusal) {
         self.policy = policy
+        self.delegate = delegate
+        self.origin = origin.authority
         host = origin.hostText
         port = origin.port
-        self.client = client
         self.tls = tls
         switch policy.trust.revocation(for: tls) {
         case .unasked: lists = nil
@@ -46,16 +51,18 @@ struct GatewayTrust: Sendable {
             // Nobody stores any for a server of FTP: `attache trust` asks none.
             []
         } ask: { findings in
-            policy.rules.decide(
-                .serverTrust(
-                    host: host, port: port, protocol: .ftp, client: client, findings: findings,
-                    today: Day(epochSeconds: now)))
+            delegate.rule(for: AuthenticationChallenge(trustOf: origin, findings: findings))
         }
         switch decision {
-        case .trusted(let verified, _):
+        case .trusted(let verified, let grant):
             policy.trust.note(unlisted: verified.unlisted, by: tls)
+            delegate.note(grant, of: origin, at: now * 1000)
             return nil
-        case .refused(let refused): return refused.refusal(host: host, port: port, evaluation: evaluate(nil))
+        case .refused(let refused):
+            let evaluation = evaluate(nil)
+            let refusal = refused.refusal(host: host, port: port, evaluation: evaluation)
+            delegate.note(refused, of: origin, evaluation, because: refusal.details, at: now * 1000)
+            return refusal
         }
     }
 }

@@ -24,6 +24,9 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
         }
     }
 
+    /// Whether responses ask for it; else TLS does.
+    public var isOfResponses: Bool { self != .clientCertificate && self != .serverTrust }
+
     /// Whether answering lets whoever reads the connection have the credential itself.
     public var revealsCredential: Bool {
         switch self {

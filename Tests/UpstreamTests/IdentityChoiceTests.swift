@@ -1,8 +1,10 @@
 import Authentication
 import Bytes
+import Challenges
 import Credentials
 import Crypto
 import Foundation
+import HTTP
 import Model
 import Rules
 import TLS
@@ -34,7 +36,7 @@ struct IdentityChoiceTests {
         }
     }
 
-    private enum Accepted: CaseIterable {
+    enum Accepted: CaseIterable {
         case any
         case ours
         case others
@@ -50,14 +52,20 @@ struct IdentityChoiceTests {
 
     private func choice(
         _ rule: String, user: String? = nil, storage: any CredentialStorage = MemoryCredentialStorage(),
-        metrics: Metrics = Metrics()
+        metrics: Metrics = Metrics(), after progress: IdentityProgress = IdentityProgress(),
+        parked: [String] = []
     ) throws -> IdentityChoice {
         let credentials = "credential device { certificate a; key b }\ncredential badge { certificate a; key b }\n"
         let policy = try policy(credentials + rule, identities: files)
-        return IdentityChoice(
-            rules: policy.rules, credentials: policy.credentials, storage: storage,
-            origin: Origin(host: "a.example", port: 443, protocol: .https),
-            client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user), metrics: metrics)
+        let shared = SharedState(storage: storage) { _ in }
+        let delegate = RuleDelegate(
+            policy: policy.challenges, state: shared.challenges,
+            client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: user))
+        for name in parked {
+            let version = try policy.credentials.credential(named: name).version
+            shared.spaces.parked.park(version, for: ProtectionSpace(clientCertificateOf: Self.origin))
+        }
+        return IdentityChoice(delegate, for: Self.origin, mayShow: true, after: progress, metrics: metrics) { 0 }
     }
 
     /// Rules, and whether the certificate is shown to an origin that accepts any issuer, ours, or only others.
@@ -113,11 +121,123 @@ struct IdentityChoiceTests {
     @Test func `a rule that cancels is named`() throws {
         let choice = try choice("challenge \"no\" { host a.example; method client-certificate; cancel }")
         #expect(choice.identity(acceptedBy: []) == nil)
-        #expect(choice.cancelling?.name == "no")
+        #expect(Refusal(choice.progress, of: choice)?.sentence.contains("\"no\"") == true)
         #expect(choice.shown.name == nil)
     }
 
+    // MARK: - Refusals
+
+    /// The server refuses what it was shown, whose source has no other value.
+    private func refuse(_ choice: IdentityChoice) throws -> IdentityProgress {
+        guard case .reread(let answer) = choice.refused() else { throw Unexpected() }
+        #expect(answer.credential.version == choice.shown.credential?.version)
+        guard case .park = choice.progress.task.reread(.unchanged) else { throw Unexpected() }
+        choice.settle(choice.progress.task.parked())
+        return choice.progress
+    }
+
+    private struct Unexpected: Error {}
+
+    /// The certificates that are shown one after the other, each on a connection of its own, to a server that refuses all.
+    private func shown(
+        _ rule: String, _ accepted: Accepted = .any, storage: any CredentialStorage = MemoryCredentialStorage()
+    ) throws -> [String] {
+        var (progress, names) = (IdentityProgress(), [String]())
+        while names.count < 9 {
+            let choice = try choice(rule, storage: storage, after: progress)
+            guard choice.identity(acceptedBy: try issuers(accepted)) != nil else { return names }
+            names.append(choice.shown.name ?? "")
+            progress = try refuse(choice)
+        }
+        return names
+    }
+
+    @Test(arguments: [
+        ("challenge { host a.example; use badge device }", Accepted.any, ["badge", "device"]),
+        // One that the server says it takes is not followed by one that it does not.
+        ("challenge { host a.example; use badge device }", .ours, ["device"]),
+        ("challenge { host a.example; use badge device }", .others, ["badge", "device"]),
+        ("challenge { host a.example; use badge device; attempts 1 }", .any, ["badge"]),
+        ("challenge { method client-certificate; use badge device }", .ours, ["device"]),
+        (
+            "challenge { host a.example; method client-certificate; failures 1; use device; attempts 2 }\n"
+                + "challenge { host a.example; method client-certificate; use badge }", .any, ["badge", "device"]
+        ),
+        (
+            "challenge { host a.example; method client-certificate; failures 1..; cancel }\n"
+                + "challenge { host a.example; use badge device }", .any, ["badge"]
+        ),
+    ])
+    func `after a refusal the rules are asked again`(rule: String, accepted: Accepted, names: [String]) throws {
+        #expect(try shown(rule, accepted) == names)
+    }
+
+    @Test func `a parked certificate counts as refused, and is not shown`() throws {
+        let rule = "challenge { host a.example; use badge device }"
+        for (parked, name) in [(["badge"], "device"), (["device"], "badge"), (["badge", "device"], nil)] {
+            let choice = try choice(rule, parked: parked)
+            #expect(try (choice.identity(acceptedBy: issuers(.any)) != nil) == (name != nil))
+            #expect(choice.shown.name == name)
+        }
+        let choice = try choice(rule, parked: ["device"])
+        #expect(try choice.identity(acceptedBy: issuers(.ours)) == nil, "the other is not accepted")
+        #expect(choice.progress.task.failureCount == 1)
+    }
+
+    @Test func `a server that asks again on its connection is answered again`() throws {
+        let choice = try choice("challenge { host a.example; method client-certificate; use device }")
+        for _ in 1...40 { #expect(choice.identity(acceptedBy: []) != nil) }
+    }
+
+    @Test func `of a server that may see none the issuers are kept all the same`() throws {
+        let policy = try policy()
+        let delegate = RuleDelegate(
+            policy: policy.challenges, state: sharedState().challenges,
+            client: Rules.ClientIdentity(address: IPAddress(v4: 0x7F00_0001)))
+        let choice = IdentityChoice(delegate, for: Self.origin, mayShow: false, metrics: Metrics()) { 0 }
+        #expect(try choice.identity(acceptedBy: issuers(.ours)) == nil)
+        let text = IdentityReport(choice).text
+        #expect(text.contains("issued by:\n  \(try issuers(.ours)[0])"), "\(text)")
+        let lines = text.split(separator: "\n").suffix(2).joined(separator: "\n")
+        let suggested = try TestPolicies.policy(lines).rules
+        let speaks = { (host: String) in suggested.speaksOfClientCertificates(host: host.utf8Span.span, port: 443) }
+        #expect(speaks("a.example") && !speaks("b.example"))
+        let refusal = Refusal(.certificateRequired, of: choice)
+        #expect(refusal.status == .badGateway && refusal.error == .tlsAlertReceived, "\(refusal)")
+        #expect(refusal.sentence.contains("a.example port 443 wants a client certificate"), "\(refusal)")
+    }
+
+    @Test func `each certificate is listed with the reason why it was not shown`() throws {
+        let rule = """
+            challenge "far" { host a.example; client bob; method client-certificate; use badge }
+            challenge "near" { host a.example; method client-certificate; use device }
+            """
+        let parked = try choice(rule, user: "alice", parked: ["device"])
+        _ = parked.identity(acceptedBy: [])
+        let text = IdentityReport(parked).text
+        #expect(text.contains("device: it was refused before, and waits for another value"), "\(text)")
+        #expect(text.contains("badge: rule \"near\" decides, which says 'use device'"), "\(text)")
+        let none = try choice("challenge \"far\" { host a.example; client bob; issuer *; use badge }", user: "alice")
+        _ = none.identity(acceptedBy: try issuers(.ours))
+        let other = IdentityReport(none).text
+        #expect(other.contains("badge: rule \"far\" is for other clients"), "\(other)")
+        #expect(other.contains("device: no rule shows it to this server"), "\(other)")
+        let strange = try choice("challenge \"any\" { method client-certificate; use badge }")
+        _ = strange.identity(acceptedBy: try issuers(.ours))
+        #expect(
+            IdentityReport(strange).text.contains("whom the server does not accept"), "\(IdentityReport(strange).text)")
+    }
+
     // MARK: - The store
+
+    @Test func `of stored certificates the next is shown where the first was refused, as far as the server names it`()
+        async throws
+    {
+        let storage = try await filledStorage()
+        #expect(try shown("", .any, storage: storage) == ["theirs@a.example:443"])
+        #expect(try shown("", .ours, storage: storage) == ["ours@a.example:443"])
+        #expect(try shown("", .others, storage: storage) == ["theirs@a.example:443"])
+    }
 
     private static let origin = Origin(host: "a.example", port: 443, protocol: .https)
 

@@ -1,8 +1,6 @@
 import HTTP
 import IO
-import Rules
 import TLS
-import TestPolicies
 import Testing
 import Transport
 
@@ -44,13 +42,5 @@ struct RefusalOfTLSTests {
         #expect(refusal.status == .badGateway && refusal.error == .tlsAlertReceived)
         #expect(refusal.sentence.contains("a.example port 443 does not speak HTTP/1.1"))
         #expect(refusal.sentence.contains("only HTTP/2"))
-    }
-
-    @Test func `an origin that wants a certificate is told how to show one`() throws {
-        let refusal = Refusal(.tls(.identityWanted(.certificateRequired)), host: "a.example", port: 8443)
-        let lines = try #require(refusal.explanation).split(separator: "\n").suffix(2).joined(separator: "\n")
-        let rules = try policy(lines).rules
-        let speaks = { (host: String) in rules.speaksOfClientCertificates(host: host.utf8Span.span, port: 8443) }
-        #expect(speaks("a.example") && !speaks("b.example"))
     }
 }

@@ -12,6 +12,10 @@ public struct AuthenticationChallenge: Sendable {
     public let error: AuthenticationError?
     /// The versions that this request was refused with, or that are known to be refused there.
     public let refused: [CredentialVersion]
+    /// Of a request for a client certificate the issuers that the server accepts, as RFC 4514 text; empty: any.
+    public var distinguishedNames: [String] = []
+    /// Of a server's certificate all that was found.
+    public var findings: TrustFindings = []
 
     public init(
         protectionSpace: ProtectionSpace, proposedCredential: Credential?, previousFailureCount: Int,
@@ -23,6 +27,16 @@ public struct AuthenticationChallenge: Sendable {
         self.previousFailureCount = previousFailureCount
         self.failureResponse = failureResponse
         self.error = error
+    }
+
+    /// A server's certificate was evaluated.
+    ///
+    /// - Parameter findings: all of them, not only the first.
+    public init(trustOf origin: Origin, findings: TrustFindings) {
+        self.init(
+            protectionSpace: ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .serverTrust),
+            proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+        self.findings = findings
     }
 
     /// The `401` or `407` in short.

@@ -1,3 +1,4 @@
+import Model
 import Synchronization
 
 /// The versions of credentials that were definitely refused, by space: nobody sends them again, so that one wrong
@@ -47,10 +48,14 @@ public final class ParkedCredentials: Sendable {
     /// So that nothing is locked where nothing is parked.
     private let count = Atomic(0)
     private let changes = Atomic(0)
+    private let identityObserver = Mutex<@Sendable () -> Void>({})
 
     private struct State {
         var terms: [Entry: Term] = [:]
         var order: [Entry] = []
+
+        /// The certificates among them.
+        var identities: [Entry] { order.filter { $0.space.authenticationMethod == .clientCertificate } }
 
         mutating func set(_ term: Term, for entry: Entry, capacity: Int) {
             guard terms.updateValue(term, forKey: entry) == nil else { return }
@@ -82,8 +87,7 @@ public final class ParkedCredentials: Sendable {
         _ version: CredentialVersion, for space: ProtectionSpace, retry: [Int] = [], at now: Int = 0
     ) -> Term {
         let entry = Entry(space: space, version: version)
-        let term = state.withLock { state in
-            defer { count.store(state.order.count, ordering: .releasing) }
+        let term = change { state in
             let former = state.terms[entry]
             let retries = former.map { $0.retries &+ 1 } ?? 0
             let term = Term(
@@ -91,7 +95,6 @@ public final class ParkedCredentials: Sendable {
             state.set(term, for: entry, capacity: capacity)
             return term
         }
-        changes.add(1, ordering: .releasing)
         journal?.parked(entry, for: term)
         return term
     }
@@ -103,13 +106,29 @@ public final class ParkedCredentials: Sendable {
 
     /// Takes over what the journal holds, where others write too.
     public func adopt(_ entries: [(Entry, Term)]) {
-        state.withLock { state in
+        change { state in
             state.terms = [:]
             state.order = []
             for (entry, term) in entries { state.set(term, for: entry, capacity: capacity) }
+        }
+    }
+
+    /// From now on tells `observer` when other certificates are parked than before: the answer of a connection outlives the
+    /// request that it was given for.
+    public func onIdentityChange(_ observer: @escaping @Sendable () -> Void) {
+        identityObserver.withLock { $0 = observer }
+    }
+
+    private func change<Result>(_ change: (inout State) -> Result) -> Result {
+        let (result, hasOtherIdentities) = state.withLock { state in
+            let identities = state.identities
+            let result = change(&state)
             count.store(state.order.count, ordering: .releasing)
+            return (result, identities != state.identities)
         }
         changes.add(1, ordering: .releasing)
+        if hasOtherIdentities { identityObserver.withLock { $0 }() }
+        return result
     }
 
     /// Whether it is parked, were it only until its next try.
@@ -185,18 +204,22 @@ public final class ParkedCredentials: Sendable {
     /// In the order they were parked.
     public var entries: [Entry] { state.withLock { $0.order } }
 
+    /// Those of a space, with their terms.
+    public func terms(in space: ProtectionSpace) -> [(Entry, Term)] {
+        guard count.load(ordering: .acquiring) > 0 else { return [] }
+        return terms.filter { $0.0.space == space }
+    }
+
     /// In the order they were parked, with their terms.
     public var terms: [(Entry, Term)] {
         state.withLock { state in state.order.compactMap { entry in state.terms[entry].map { (entry, $0) } } }
     }
 
     private func remove(where condition: (Entry) -> Bool) {
-        state.withLock { state in
+        change { state in
             state.order.removeAll(where: condition)
             for entry in state.terms.keys.filter(condition) { state.terms[entry] = nil }
-            count.store(state.order.count, ordering: .releasing)
         }
-        changes.add(1, ordering: .releasing)
     }
 }
 

@@ -106,7 +106,8 @@ public enum ChallengeTask: Sendable {
 
     /// One response's challenges, and the one it is about.
     public struct Round: Sendable {
-        let response: AuthenticationChallenge.FailureResponse
+        /// Nil for a challenge of TLS.
+        let response: AuthenticationChallenge.FailureResponse?
         let offers: [Offer]
         var index = 0
     }
@@ -118,11 +119,13 @@ public enum ChallengeTask: Sendable {
         self = .awaitingResponse(History(urlCredential: urlCredential, limits: limits), preempted)
     }
 
-    /// A `401`, or a parent's `407`, came.
+    /// A `401`, or a parent's `407`, came; or a server asks for a certificate, or has refused one.
     ///
-    /// - Parameter refusal: the authenticator's verdict; nil when no answer was sent.
+    /// - Parameters:
+    ///   - response: nil for a challenge of TLS.
+    ///   - refusal: the authenticator's verdict; nil when no answer was sent.
     public mutating func challenged(
-        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], refusal: RepeatedChallenge?
+        _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], refusal: RepeatedChallenge?
     ) -> Action {
         guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
         if let method = answer?.space.authenticationMethod {
@@ -186,11 +189,11 @@ public enum ChallengeTask: Sendable {
     /// The answer was not sent, since its credential is parked: it counts as refused.
     ///
     /// - Parameters:
-    ///   - response: the one whose challenge was to be answered.
+    ///   - response: the one whose challenge was to be answered; nil for a challenge of TLS.
     ///   - offers: those of it.
     ///   - pause: milliseconds until the credential is tried again; nil: not before its value is set anew.
     public mutating func heldBack(
-        _ response: AuthenticationChallenge.FailureResponse, offers: [Offer], for pause: Int? = nil
+        _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Int? = nil
     ) -> Action {
         guard case .awaitingResponse(var history, let answer?) = self else { return outOfTurn() }
         history.failures += 1
@@ -273,6 +276,9 @@ public enum ChallengeTask: Sendable {
         return .sendUnanswered
     }
 
+    /// Whether nothing more is done about challenges.
+    public var isFinished: Bool { if case .finished = self { true } else { false } }
+
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
@@ -306,11 +312,12 @@ public enum ChallengeTask: Sendable {
         history.questions += 1
         guard history.questions <= history.limits.questions else { return finish(.pass(.endless)) }
         self = .asking(history, round, proposed: credential)
-        return .ask(
-            AuthenticationChallenge(
-                protectionSpace: round.offers[round.index].space, proposedCredential: credential,
-                previousFailureCount: history.failures, failureResponse: round.response,
-                refused: history.refused.map(\.version)))
+        var challenge = AuthenticationChallenge(
+            protectionSpace: round.offers[round.index].space, proposedCredential: credential,
+            previousFailureCount: history.failures, failureResponse: round.response,
+            refused: history.refused.map(\.version))
+        challenge.distinguishedNames = round.offers[round.index].distinguishedNames
+        return .ask(challenge)
     }
 
     private mutating func answer(_ round: Round, _ history: History, with credential: Credential) -> Action {
@@ -368,8 +375,13 @@ public struct Offer: Sendable {
     public let space: ProtectionSpace
     public let challenge: HeaderChallenge
     public let strength: Int
+    /// As in `AuthenticationChallenge`.
+    public let distinguishedNames: [String]
 
-    public init(space: ProtectionSpace, challenge: HeaderChallenge, strength: Int) {
+    public init(
+        space: ProtectionSpace, challenge: HeaderChallenge, strength: Int, distinguishedNames: [String] = []
+    ) {
+        self.distinguishedNames = distinguishedNames
         self.space = space
         self.challenge = challenge
         self.strength = strength

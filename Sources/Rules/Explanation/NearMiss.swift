@@ -16,11 +16,13 @@ extension RuleSet {
     /// another host counts only if the host is one that a person may have meant. Nil: there is none.
     ///
     /// Cold: it looks at every rule.
-    public func nearestMiss(_ queries: [ChallengeQuery]) -> NearMiss? {
+    ///
+    /// - Parameter credential: only rules that name it count; nil: any.
+    public func nearestMiss(_ queries: [ChallengeQuery], using credential: String? = nil) -> NearMiss? {
         var best: (matcher: ChallengeMatcher, predicate: ChallengePredicate, query: ChallengeQuery)?
         for matcher in matchers {
-            guard matcher.rule.isUse, matcher.rule.actsOnChallenge else { continue }
-            for query in queries {
+            guard matcher.rule.isUse, credential.map(matcher.rule.names.contains) ?? true else { continue }
+            for query in queries where matcher.speaks(of: query.method) {
                 guard let predicate = matcher.firstMismatch(query, hostMatches: false), predicate != .proxy,
                     predicate != .host || matcher.rule.hosts.contains(where: { $0.isNear(query.host) })
                 else { continue }
@@ -97,7 +99,7 @@ extension Configuration.Challenge {
         case .realm:
             let said = query.realm.map { "says \"\($0)\"" } ?? "says none"
             return "wants realm \(Self.quoted(realms)); the \(server) \(said)"
-        case .issuer: return "wants issuer \(Self.quoted(issuers))"
+        case .issuer: return "wants issuer \(Self.quoted(issuers)), which the \(server) does not accept"
         case .finding: return "wants finding \(Self.list(findings.map(\.rawValue)))"
         case .failures:
             return "wants failures \(failures.map(Self.range) ?? ""); \(query.failures) answers were refused"

@@ -70,10 +70,22 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     public static let closeNotify = TLSAlert(rawValue: 0)
     public static let handshakeFailure = TLSAlert(rawValue: 40)
     public static let badCertificate = TLSAlert(rawValue: 42)
+    public static let unsupportedCertificate = TLSAlert(rawValue: 43)
+    public static let certificateRevoked = TLSAlert(rawValue: 44)
+    public static let certificateExpired = TLSAlert(rawValue: 45)
     public static let certificateUnknown = TLSAlert(rawValue: 46)
+    public static let unknownAuthority = TLSAlert(rawValue: 48)
     public static let accessDenied = TLSAlert(rawValue: 49)
     public static let certificateRequired = TLSAlert(rawValue: 116)
     public static let noApplicationProtocol = TLSAlert(rawValue: 120)
+
+    /// Whether it is a verdict on the certificate that the peer was shown.
+    public var refusesCertificate: Bool {
+        [
+            .badCertificate, .unsupportedCertificate, .certificateRevoked, .certificateExpired, .certificateUnknown,
+            .unknownAuthority, .accessDenied, .certificateRequired,
+        ].contains(self)
+    }
 
     /// Whether a server may say this when it wanted a client certificate and got none.
     var mayMeanMissingIdentity: Bool {

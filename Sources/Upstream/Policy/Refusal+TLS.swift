@@ -15,7 +15,6 @@ extension Refusal {
                 .badGateway, .connectionTerminated, "\(place) ended the connection in the middle of its TLS handshake")
         case .tls(let error):
             self.init(error, place: place)
-            if case .identityWanted = error { explanation = Self.linesToShowIdentity(host: host, port: port) }
         }
     }
 
@@ -53,14 +52,5 @@ extension Refusal {
         case .noIdentity, .clientRefused, .local:
             self.init(.internalServerError, .proxyInternalError, "this proxy cannot speak TLS with \(place)")
         }
-    }
-
-    private static func linesToShowIdentity(host: String, port: UInt16) -> String {
-        """
-        To show it one, put lines like these into the rule file:
-
-        credential device { certificate /path/to/certificate.pem; key /path/to/key.pem }
-        challenge "\(host)" { host \(host); port \(port); method client-certificate; use device }
-        """
     }
 }

@@ -11,14 +11,20 @@ public final class ConnectionSecurity {
     let grant: TrustGrant
     private let version: StaticString
     public let isResumed: Bool
-    /// The certificate that the origin was shown, here or where the session began.
-    private let identity: ShownIdentity
+    /// The answers to its requests for a certificate; nil where one of our own is shown to whoever asks.
+    let choice: IdentityChoice?
+    /// The certificate that it was shown where the session began.
+    private let earlier: ShownIdentity
     private var last: SecurityRecord
 
-    init(_ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision) {
+    init(
+        _ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision,
+        showing choice: IdentityChoice?
+    ) {
+        self.choice = choice
         chain = trust.chain
         grant = decision.grant
-        identity = decision.identity
+        earlier = decision.identity
         isResumed = connection.isResumed
         version =
             switch connection.version {
@@ -27,13 +33,19 @@ public final class ConnectionSecurity {
             case .v12?: "1.2"
             case .v13?, nil: "1.3"
             }
-        last = SecurityRecord(version: version, grant, identity: identity.name)
+        last = SecurityRecord(version: version, grant, identity: nil)
     }
+
+    /// The credential that the server takes us for.
+    var shownIdentity: Credential? { choice?.shown.credential ?? earlier.credential }
+
+    /// Whether the server has asked for a certificate, and nothing was noted of it yet.
+    public var hasIdentityNews: Bool { choice?.hasNews ?? false }
 
     /// The part of the records of exchanges that is about this connection. The origin may ask for a certificate at any
     /// time.
     public var record: SecurityRecord {
-        let name = identity.name
+        let name = shownIdentity?.version.name
         if last.identity != name { last = SecurityRecord(version: version, grant, identity: name) }
         return last
     }

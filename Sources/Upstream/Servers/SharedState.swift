@@ -32,6 +32,7 @@ public final class SharedState: Sendable {
         challenges = ChallengeState(
             storage: storage, spaces: spaces, tokens: tokens, audit: audit, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
+        spaces.parked.onIdentityChange { [weak self] in self?.retireTLSAnswers() }
     }
 
     /// The room that copies of bodies take up on disk.
@@ -52,7 +53,7 @@ public final class SharedState: Sendable {
         for credential in refresh.changed { retire(.logins(credential.version.name, but: credential.version)) }
     }
 
-    /// A certificate or an exception is another one now.
+    /// A certificate or an exception is another one now, or may be shown where it could not be, or the reverse.
     func retireTLSAnswers() {
         tlsAnswers.advance()
         retire(.tlsAnswers)

@@ -43,6 +43,12 @@ public final class UpstreamConnection {
     /// Whether there is a connection, and it was made to that server.
     public func leads(to peer: UpstreamServer) -> Bool { connection?.peer === peer }
     public var security: ConnectionSecurity? { connection?.security }
+    /// The TLS of the server that requests are made of, an origin or a parent.
+    public var peerSecurity: ConnectionSecurity? {
+        guard let connection else { return nil }
+        return connection.peer.isProxy ? connection.parentSecurity : connection.security
+    }
+    var peer: UpstreamServer? { connection?.peer }
     /// Why a gateway gave no response; nil where it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 

@@ -1,7 +1,7 @@
 import Authentication
 import Credentials
+import IO
 import Model
-import TLS
 
 extension ProtectionSpace {
     /// The space of a server's requests for a certificate.
@@ -21,16 +21,6 @@ extension CredentialStorage {
     public func trustExceptions(for host: String, port: UInt16) -> [TrustException] {
         credentials(for: ProtectionSpace(trustOf: host, port: port)).values.compactMap(\.trustException)
     }
-
-    /// The certificate for a server that accepts these issuers; none: any. The space's default goes before others, and
-    /// answers where none is of these issuers: whoever stored it knows the server.
-    func storedIdentity(for origin: Origin, acceptedBy issuers: [DistinguishedName]) -> StoredIdentity? {
-        let space = ProtectionSpace(clientCertificateOf: origin)
-        let usual = defaultCredential(for: space).flatMap(StoredIdentity.init)
-        if issuers.isEmpty || usual?.identity.isIssued(byOneOf: issuers) == true { return usual }
-        let all = credentials(for: space).sorted { $0.key < $1.key }.compactMap { StoredIdentity($0.value) }
-        return all.first { $0.identity.isIssued(byOneOf: issuers) } ?? usual
-    }
 }
 
 extension [TrustException] {
@@ -40,22 +30,6 @@ extension [TrustException] {
     }
 }
 
-/// A certificate with its key, and the name of its credential.
-struct StoredIdentity {
-    let name: String
-    let identity: Identity
-
-    init?(_ credential: Credential) {
-        guard let identity = credential.identity as? Identity else { return nil }
-        self.identity = identity
-        name = credential.version.name
-    }
-}
-
-extension Identity {
-    func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
-        ([leaf] + intermediates).contains { certificate in
-            certificate.issuer.map { issuers.contains($0) } ?? false
-        }
-    }
+extension Day {
+    public static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
 }

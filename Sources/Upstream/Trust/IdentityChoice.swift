@@ -1,84 +1,215 @@
 import Authentication
+import Challenges
 import Credentials
-import IO
 import Model
 import Rules
 import TLS
 import Telemetry
 
-/// Which certificate an origin is shown that asks for one: at the first handshake, or at any later moment of its
-/// connection.
+/// Which certificate a server is shown that asks for one: at the first handshake, or at any later moment of its connection.
 ///
-/// The first rule that fits decides, and of its certificates the first whose issuer the origin accepts. Where it accepts
-/// none of them, a rule that names its hosts shows the first nevertheless, as its author knows the origin; one for any host
-/// shows none, since a certificate tells a stranger who we are. Where the rules say `default`, or nothing, the store is
-/// asked for what was kept for the origin.
+/// Each time it asks is a challenge to the rules, which `ChallengeTask` takes through parked and refused certificates. Of
+/// those that the answering rule names, the first whose issuer the server accepts is shown. Where it accepts none of them, a
+/// rule that names its hosts shows the first nevertheless, as its author knows the server; one for any host shows none, since
+/// a certificate tells a stranger who we are. Where the rules say `default`, or nothing, the store is asked for what was kept
+/// for the server.
 final class IdentityChoice {
-    /// The certificate that the origin has seen.
-    public let shown = ShownIdentity()
-    /// The rule that wants no connection to an origin that asks.
-    private(set) var cancelling: RuleReference?
-    private let rules: RuleSet
-    private let credentials: ConfiguredCredentials
-    private let storage: any CredentialStorage
-    private let origin: Origin
-    private let client: Rules.ClientIdentity
+    /// The certificate that the server has seen on this connection.
+    let shown = ShownIdentity()
+    let delegate: RuleDelegate
+    let space: ProtectionSpace
+    /// Where the request stood when the connection began.
+    let beginning: IdentityProgress
+    var progress: IdentityProgress
+    /// The challenge that the rules were asked about first, when the server asked last; nil: it has not asked.
+    private(set) var challenge: AuthenticationChallenge?
+    /// The issuers that it accepts; empty: any.
+    private(set) var issuers: [DistinguishedName] = []
+    /// Whether anything of the connection's requests for certificates is still to be noted.
+    var hasNews = false
+    /// Whether the handshake is done.
+    var isOpen = false
+    /// Whether it was behind the handshake, about a request, that the server asked last.
+    private(set) var isAboutRequest = false
+    /// The parked versions that this connection tries again.
+    var trials: [CredentialVersion] = []
+    /// Whether the server may see a certificate at all: a rule speaks of it, or one is stored for it.
+    let mayShow: Bool
     private let metrics: Metrics
+    private let now: () -> Int
 
-    public init(
-        rules: RuleSet, credentials: ConfiguredCredentials, storage: any CredentialStorage, origin: Origin,
-        client: Rules.ClientIdentity, metrics: Metrics
+    /// - Parameters:
+    ///   - mayShow: whether the server may see a certificate at all.
+    ///   - now: milliseconds since 1970.
+    init(
+        _ delegate: RuleDelegate, for origin: Origin, mayShow: Bool, after progress: IdentityProgress = .init(),
+        metrics: Metrics, now: @escaping () -> Int
     ) {
-        self.rules = rules
-        self.credentials = credentials
-        self.storage = storage
-        self.origin = origin
-        self.client = client
+        self.delegate = delegate
+        space = ProtectionSpace(clientCertificateOf: origin)
+        self.mayShow = mayShow
+        beginning = progress
+        self.progress = progress
         self.metrics = metrics
+        self.now = now
     }
 
-    /// - Parameter issuers: those that the origin accepts; none: any.
-    public func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
-        var query = ChallengeQuery(
-            host: origin.host, port: origin.port, protocol: .https, method: .clientCertificate, client: client)
-        query.isSecure = true
-        query.issuers = issuers.map(\.description)
-        query.today = .today
-        let decision = rules.decide(query)
-        switch decision.answer {
-        case .use(let names):
-            let identities = names.compactMap { name in credentials.identity(named: name).map { (name, $0) } }
-            let accepted = identities.first { issuers.isEmpty || $0.1.isIssued(byOneOf: issuers) }
-            guard let (name, identity) = accepted ?? (namesHosts(decision.rule) ? identities.first : nil) else {
-                return nil
-            }
-            return show(identity, of: name)
-        case .performDefault:
-            guard let stored = storage.storedIdentity(for: origin, acceptedBy: issuers) else { return nil }
-            return show(stored.identity, of: stored.name)
-        case .cancel:
-            cancelling = decision.rule
+    /// - Parameter issuers: those that the server accepts; none: any.
+    func identity(acceptedBy issuers: [DistinguishedName]) -> Identity? {
+        self.issuers = issuers
+        progress = beginning
+        let offer = offer
+        challenge = AuthenticationChallenge(of: space, acceptedBy: offer.distinguishedNames)
+        hasNews = true
+        isAboutRequest = isOpen
+        guard mayShow, !progress.task.isFinished else {
+            progress.end = progress.end ?? .declined(.nothingToAnswer)
             return nil
-        case .reject, .trust: return nil
         }
-    }
-
-    private func show(_ identity: Identity, of name: String) -> Identity {
-        shown.name = name
+        progress.end = nil
+        let answer = settle(progress.task.challenged(nil, offers: [offer], refusal: nil))
+        guard let credential = answer?.credential, let identity = credential.identity as? Identity else { return nil }
+        shown.credential = credential
         metrics.add(to: .answeredClientCertificate)
         return identity
     }
 
+    /// The server has refused the certificate that it was shown.
+    func refused() -> ChallengeTask.Action { progress.task.challenged(nil, offers: [offer], refusal: .refused) }
+
+    /// Goes on until it is known what is shown.
+    /// - Returns: nil for nothing; `progress` says why.
+    @discardableResult
+    func settle(_ first: ChallengeTask.Action) -> Answer? {
+        var action = first
+        while true {
+            switch action {
+            case .lookUpDefault: action = progress.task.foundDefault(choose(among: stored, from: .storage))
+            case .ask(let challenge): action = progress.task.decided(decide(challenge))
+            case .answer(let answer):
+                guard let pause = pause(of: answer.credential.version) else { return answer }
+                metrics.add(to: .credentialsParked)
+                action = progress.task.heldBack(nil, offers: [offer], for: pause.milliseconds)
+            case .pass(let reason):
+                progress.end = .declined(reason)
+                return nil
+            case .cancel(let reason):
+                progress.end = .cancelled(reason: reason)
+                return nil
+            // These follow a refusal, and are carried out before.
+            case .resend, .sendUnanswered, .reread, .park: return nil
+            }
+        }
+    }
+
+    private var offer: Offer {
+        Offer(
+            space: space, challenge: HeaderChallenge(scheme: space.authenticationMethod.rawValue), strength: 0,
+            distinguishedNames: issuers.map(\.description))
+    }
+
+    // MARK: - The delegate
+
+    private func decide(_ challenge: AuthenticationChallenge) -> Authentication.Decision {
+        let rule = delegate.rule(for: challenge)
+        var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
+        switch rule.answer {
+        case .use(let names):
+            let named = names.compactMap(delegate.policy.credentials.certificate)
+            chosen = choose(among: named, from: .rule(rule.rule), besides: challenge.refused)
+        case .performDefault:
+            chosen = choose(among: stored, from: .storage, besides: challenge.refused)
+            (attempts, otherwise) = (max(attempts, stored.count), .performDefaultHandling)
+        case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
+        }
+        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        return Authentication.Decision(
+            chosen.map { .useCredential($0) } ?? otherwise, attempts: attempts, reason: reason)
+    }
+
+    /// The stored ones, the space's default first.
+    var stored: [Credential] {
+        let storage = delegate.state.storage
+        let usual = storage.defaultCredential(for: space)
+        let others = storage.credentials(for: space).sorted { $0.key < $1.key }.map(\.value)
+            .filter { $0.version != usual?.version }
+        return ((usual.map { [$0] } ?? []) + others).filter { $0.identity is Identity }
+    }
+
+    /// Where candidates come from.
+    private enum Source {
+        case rule(RuleReference?)
+        case storage
+    }
+
+    /// - Parameter refused: versions that are chosen only where there is no other.
+    private func choose(
+        among credentials: [Credential], from source: Source, besides refused: [CredentialVersion] = []
+    ) -> Credential? {
+        let eligible = eligible(credentials, from: source)
+        let open = eligible.filter { !refused.contains($0.version) }
+        return open.first { pause(of: $0.version) == nil } ?? open.first ?? eligible.last
+    }
+
+    private func eligible(_ credentials: [Credential], from source: Source) -> [Credential] {
+        let accepted = credentials.filter(isAccepted)
+        if !accepted.isEmpty { return accepted }
+        switch source {
+        case .rule(let rule): return issuers.isEmpty || namesHosts(rule) ? credentials : []
+        // Whoever stored the default knows the server.
+        case .storage:
+            let usual = delegate.state.storage.defaultCredential(for: space)
+            return credentials.filter { $0.version == usual?.version }
+        }
+    }
+
+    /// Whether the server says that it takes certificates of its issuers.
+    func isAccepted(_ credential: Credential) -> Bool {
+        (credential.identity as? Identity)?.isIssued(byOneOf: issuers) ?? false
+    }
+
     private func namesHosts(_ rule: RuleReference?) -> Bool {
-        rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+        delegate.policy.rules.configuration.challenges.contains { $0.rule == rule && !$0.hosts.isEmpty }
+    }
+
+    /// For how long a version is not shown.
+    struct Pause: Equatable {
+        /// Nil: until its value is set anew.
+        let milliseconds: Int?
+    }
+
+    /// - Returns: nil where it may be shown.
+    func pause(of version: CredentialVersion) -> Pause? {
+        if trials.contains(version) { return nil }
+        let now = now()
+        switch delegate.state.spaces.parked.standing(of: version, in: space, at: now) {
+        case .free: return nil
+        case .parked(let nextTry): return Pause(milliseconds: nextTry.map { max(0, $0 - now) })
+        // A connection that begins later tries it again.
+        case .due: return Pause(milliseconds: 0)
+        }
+    }
+}
+
+extension AuthenticationChallenge {
+    fileprivate init(of space: ProtectionSpace, acceptedBy issuers: [String]) {
+        self.init(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+        distinguishedNames = issuers
+    }
+}
+
+extension Identity {
+    func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
+        ([leaf] + intermediates).contains { certificate in
+            certificate.issuer.map { issuers.contains($0) } ?? false
+        }
     }
 }
 
 extension ConfiguredCredentials {
-    /// The certificate of a credential, with its key, as it is at this moment.
-    public func identity(named name: String) -> Identity? { (try? credential(named: name))?.identity as? Identity }
-}
-
-extension Day {
-    public static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+    /// A credential with a certificate, as it is at this moment.
+    func certificate(named name: String) -> Credential? {
+        (try? credential(named: name)).flatMap { $0.identity is Identity ? $0 : nil }
+    }
 }

@@ -1,4 +1,5 @@
 import Authentication
+import Challenges
 import HTTP
 import IO
 import Model
@@ -15,6 +16,8 @@ public struct OriginHandshake {
     public let client: ClientIdentity
     /// Set for a request of our own: it brings its certificate, and no other connection goes on in its name.
     public var own: OwnRequest?
+    /// The request's challenges for certificates; nil: this connection is the only one.
+    public var identities: IdentityChallenges?
     public let origin: UpstreamServer
     public let terms: ConnectionTerms
 
@@ -35,6 +38,10 @@ public struct OriginHandshake {
 
     private var shared: SharedState { requester.shared }
 
+    private var delegate: RuleDelegate {
+        RuleDelegate(policy: policy.challenges, state: shared.challenges, client: client)
+    }
+
     /// - Parameter resuming: whether an earlier session may be taken up again.
     /// - Throws: the refusal that the client is to be told. The stream is closed then.
     public func secure(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
@@ -47,20 +54,18 @@ public struct OriginHandshake {
     private func shake(_ stream: ByteStream, resuming: Bool) async throws(Refusal) -> ConnectionSecurity {
         let metrics = requester.metrics
         await policy.trust.prepare()
-        let choice = IdentityChoice(
-            rules: policy.rules, credentials: policy.credentials, storage: shared.storage, origin: origin.authority,
-            client: client,
-            metrics: metrics)
+        let choice = await makeChoice()
         let lists = try revocationLists()
         let key = SessionKey(
             host: origin.hostText, isProxy: origin.isProxy, port: origin.port, terms: terms, policy: policy.number)
+        // A connection apart leaves no session to others.
+        let mayResume = resuming && own == nil && choice.trials.isEmpty && identities?.isApart(origin) != true
         var refusal: Refusal?
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
-                sessions: resuming && own == nil ? shared.sessions.place(for: key) : nil,
-                chooseIdentity: own.map { own in { _ in own.identity } }
-                    ?? (origin.maySeeIdentity(by: policy.rules) ? { choice.identity(acceptedBy: $0) } : nil),
+                sessions: mayResume ? shared.sessions.place(for: key) : nil,
+                chooseIdentity: own.map { own in { _ in own.identity } } ?? { choice.identity(acceptedBy: $0) },
                 within: policy.timeouts.connect
             ) { chain in
                 do throws(Refusal) {
@@ -71,24 +76,69 @@ public struct OriginHandshake {
                 }
             }
         } catch {
-            throw refusal ?? Refusal(error, host: origin.hostText, port: origin.port)
+            throw refusal ?? self.refusal(error, choice)
         }
         guard let connection = stream.tls, let trust = connection.serverTrust,
             let decision = trust.decision as? SessionDecision
         else {
             throw Refusal(HandshakeError.tls(.trustRefused), host: origin.hostText, port: origin.port)
         }
-        if let rule = choice.cancelling {
-            throw Refusal(
-                .badGateway, .httpRequestDenied,
-                "\(origin.hostText) port \(origin.port) wants a client certificate, and rule \(rule) says no")
-        }
+        if let refusal = Refusal(choice.progress, of: choice) { throw noted(refusal, choice) }
+        choice.isOpen = true
         metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let label = decision.grant.label, !decision.grant.forgiven.isEmpty {
             metrics.addTrustException(by: label)
         }
-        return ConnectionSecurity(connection, trusted: trust, by: decision)
+        return ConnectionSecurity(connection, trusted: trust, by: decision, showing: own == nil ? choice : nil)
     }
+
+    // MARK: - Our certificate
+
+    /// Parked certificates have another chance first: their files are read again, and one whose time has come is shown by
+    /// this connection for all.
+    private func makeChoice() async -> IdentityChoice {
+        let loop = requester.loop
+        let choice = IdentityChoice(
+            delegate, for: origin.authority, mayShow: origin.maySeeIdentity(by: policy.rules),
+            after: identities?.progress(with: origin) ?? IdentityProgress(), metrics: requester.metrics
+        ) { loop.epochMilliseconds }
+        let parked = own == nil ? shared.spaces.parked.terms(in: choice.space) : []
+        guard !parked.isEmpty else { return choice }
+        await shared.challenges.refresh(policy.credentials)
+        let retry = delegate.rule(for: choice.space, failures: 0).retry
+        for (entry, term) in parked {
+            let now = loop.epochMilliseconds
+            guard let nextTry = term.nextTry, nextTry <= now else { continue }
+            if await shared.spaces.parked.claim(entry, seen: term, retry: retry, at: now) {
+                choice.trials.append(entry.version)
+            }
+        }
+        return choice
+    }
+
+    /// What the client is told about a handshake that failed.
+    private func refusal(_ error: HandshakeError, _ choice: IdentityChoice) -> Refusal {
+        let usual = Refusal(error, host: origin.hostText, port: origin.port)
+        guard own == nil, choice.challenge != nil else { return usual }
+        switch error {
+        case .tls(.alert(let alert)) where alert.refusesCertificate && choice.shown.credential != nil:
+            identities?.note(IdentityRefusal(choice: choice, server: origin, alert: alert, target: nil))
+            return usual
+        case .tls(.identityWanted(let alert)):
+            return noted(Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice), choice)
+        default: return usual
+        }
+    }
+
+    /// Takes note of a refusal in the journal.
+    private func noted(_ refusal: Refusal, _ choice: IdentityChoice) -> Refusal {
+        choice.hasNews = false
+        let report = IdentityReport(choice).note(.cancelled, at: requester.loop.epochMilliseconds)
+        if let report { shared.report(report) }
+        return refusal
+    }
+
+    // MARK: - The server's certificate
 
     private func context() throws(HandshakeError) -> ClientTLSContext {
         var settings = ClientTLSSettings()
@@ -125,18 +175,18 @@ public struct OriginHandshake {
             return shared.storage.trustExceptions(for: origin.hostText, port: origin.port)
                 .holding(on: Day(epochSeconds: now))
         } ask: { findings in
-            var query = ChallengeQuery.serverTrust(
-                host: origin.hostText, port: origin.port, client: client, findings: findings,
-                today: Day(epochSeconds: now))
-            query.isProxy = origin.isProxy
-            return policy.rules.decide(query)
+            delegate.rule(for: AuthenticationChallenge(trustOf: origin.authority, findings: findings))
         }
         switch decision {
         case .trusted(let verified, let grant):
             policy.trust.note(unlisted: verified.unlisted, by: tls)
+            delegate.note(grant, of: origin.authority, at: now * 1000)
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
-            throw refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluate(nil))
+            let evaluation = evaluate(nil)
+            let refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
+            delegate.note(refused, of: origin.authority, evaluation, because: refusal.details, at: now * 1000)
+            throw refusal
         }
     }
 }

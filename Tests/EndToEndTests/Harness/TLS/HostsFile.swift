@@ -1,7 +1,7 @@
 /// Every name of the tests at 127.0.0.1, for a proxy's `CARES_HOSTS`.
 enum HostsFile {
     /// Names beside those of the specimens.
-    static let others = ["other", "elsewhere", "apache", "client", "relay", "nowhere", "front"].map {
+    static let others = ["other", "elsewhere", "apache", "client", "relay", "nowhere", "front", "client-refusing"].map {
         $0 + ".example.test"
     }
 

@@ -21,4 +21,5 @@ final class OpenSSLServer: Sendable {
     }
 
     var output: String { child.output }
+    var errorOutput: String { child.errorOutput }
 }

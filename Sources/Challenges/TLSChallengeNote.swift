@@ -1,0 +1,59 @@
+import Authentication
+import Model
+import Rules
+
+/// A challenge of TLS, a server's certificate or its request for one, as the journal gets it.
+public struct TLSChallengeNote {
+    public let challenge: AuthenticationChallenge
+    private let delegate: RuleDelegate
+    /// The challenge, for people: issuers that are accepted, or findings; of any length and number.
+    public var lines: [String] = []
+    /// Of the credential that was shown, or why one was trusted.
+    public var credential: String?
+    /// Why it was not answered.
+    public var reason: String?
+    public var suggestion: String?
+    /// Whether a rule or a stored credential has anything to do with the server.
+    public var isConcerned = true
+
+    public init(_ challenge: AuthenticationChallenge, to delegate: RuleDelegate) {
+        self.challenge = challenge
+        self.delegate = delegate
+    }
+
+    private var space: ProtectionSpace { challenge.protectionSpace }
+
+    /// Writes it into the journal.
+    /// - Returns: the line for the operator, where it is unanswered and news.
+    public func put(_ outcome: JournalEntry.Outcome, failures: Int = 0, at now: Int) -> String? {
+        let rules = delegate.policy.rules
+        let query = ChallengeQuery(challenge, client: delegate.client)
+        let decision = rules.decide(query)
+        var entry = JournalEntry(
+            JournalEntry.Key(space, scheme: space.authenticationMethod.rawValue), outcome, at: now)
+        entry.lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
+        entry.rule = decision.rule.map { JournalText.printable("\($0)") }
+        entry.disposition = decision.answer.words
+        entry.credential = credential
+        entry.failures = failures
+        guard outcome != .answered else {
+            delegate.state.journal.put([entry])
+            return nil
+        }
+        entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
+        entry.reason = reason.map { JournalText.printable($0, longest: 512) }
+        entry.suggestion = suggestion
+        entry.isConcerned = isConcerned
+        guard delegate.state.journal.put([entry]), isConcerned else { return nil }
+        return report(entry)
+    }
+
+    private func report(_ entry: JournalEntry) -> String {
+        let place = space.host.contains(":") ? "[\(space.host)]:\(space.port)" : "\(space.host):\(space.port)"
+        let subject =
+            space.authenticationMethod == .serverTrust
+            ? "the certificate of \(place) is not trusted"
+            : "a request of \(place) for a client certificate is not answered"
+        return "\(subject): \(entry.reason ?? "")"
+    }
+}

@@ -1,0 +1,64 @@
+import HTTP
+import Telemetry
+import Upstream
+
+/// Certificates that the server wants of us, where its word on them comes behind the handshake: since TLS 1.3 always.
+extension ForwardingContext {
+    /// Keeps the content as long as the server may still refuse the certificate that it is sent behind.
+    func keepBodyForIdentity() {
+        let upstream = exchange.upstream
+        if upstream.hasShownIdentity, upstream.peerSecurity?.hasIdentityNews == false { return }
+        exchange.body.keepCopy(in: room)
+    }
+
+    /// Whether the server has refused a certificate, so that another connection may do better.
+    ///
+    /// - Throws: the refusal that the client is to be told, where it says more than the failure: the server wanted a
+    ///   certificate that nobody shows, or a gateway knows why.
+    func hasRefusedIdentity(by failure: ExchangeFailure) throws(ExchangeFailure) -> Bool {
+        guard case .upstreamFailed(let failure) = failure else { return false }
+        if let refusal = exchange.upstream.gatewayRefusal { throw .refused(refusal) }
+        if exchange.own != nil { return false }
+        let (upstream, identities) = (exchange.upstream, exchange.beginIdentities())
+        guard let refusal = upstream.identityRefusal(after: failure, in: identities, at: exchange.target) else {
+            return false
+        }
+        if identities.isToBeFollowed { return true }
+        requester.noteRefusal(on: upstream.peerSecurity)
+        throw .refused(refusal)
+    }
+
+    /// Makes the refusal known.
+    func followIdentity() async throws(ExchangeFailure) {
+        do throws(Refusal) { _ = try await exchange.beginIdentities().follow(for: requester) } catch {
+            requester.noteRefusal(on: exchange.upstream.peerSecurity)
+            throw .refused(error)
+        }
+        exchange.upstream.reset()
+        guard exchange.body.canBeSent else {
+            throw .refused(
+                Refusal(
+                    .badGateway, .httpRequestError,
+                    "\(exchange.way.peer(of: origin).title) refused a client certificate, and the request body is larger "
+                        + "than this proxy keeps for sending it again with another"))
+        }
+    }
+
+    /// The TLS of the connection that a response came on, for the record; and the server's word on a certificate that it has
+    /// asked for since its last response.
+    @inline(__always)
+    func noteSecurity() {
+        let upstream = exchange.upstream
+        if origin.isSecure, let security = upstream.security {
+            if security.hasIdentityNews { noteIdentity(on: security) }
+            exchange.record.security = security.record
+        } else if exchange.way.relay != nil, let security = upstream.peerSecurity {
+            noteIdentity(on: security)
+        }
+    }
+
+    private func noteIdentity(on security: ConnectionSecurity) {
+        let isGood = exchange.upstream.head.status.rawValue < 400
+        requester.noteIdentity(on: security, isGood: isGood, at: exchange.target)
+    }
+}

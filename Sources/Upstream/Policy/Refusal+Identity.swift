@@ -1,0 +1,24 @@
+import Authentication
+import HTTP
+import TLS
+
+extension Refusal {
+    /// The client's answer where a rule wants no connection to a server that asks for a certificate; nil: none does.
+    init?(_ progress: IdentityProgress, of choice: IdentityChoice) {
+        guard case .cancelled(let reason)? = progress.end else { return nil }
+        self.init(
+            .badGateway, .httpRequestDenied,
+            "\(choice.space.host) port \(choice.space.port) wants a client certificate, and \(reason)")
+        explanation = IdentityReport(choice).text
+    }
+
+    /// The client's answer where the server broke off since it was shown no certificate, or one that it refuses.
+    init(_ alert: TLSAlert, of choice: IdentityChoice) {
+        let place = "\(choice.space.host) port \(choice.space.port)"
+        let report = IdentityReport(choice)
+        self.init(
+            .badGateway, .tlsAlertReceived, "\(place) \(report.predicate): it broke the connection off (\(alert))")
+        self.alert = alert
+        explanation = report.text
+    }
+}

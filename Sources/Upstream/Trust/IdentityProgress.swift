@@ -1,0 +1,27 @@
+import Authentication
+import TLS
+
+/// How far one request has come with a server's requests for a certificate, over all its connections to that server.
+public struct IdentityProgress {
+    /// Why none is shown.
+    enum End {
+        case declined(PassReason)
+        /// A rule wants no connection to a server that asks.
+        case cancelled(reason: String)
+    }
+
+    struct Refused {
+        let version: CredentialVersion
+        let alert: TLSAlert
+    }
+
+    var task = ChallengeTask()
+    /// Nil: one was shown, or none was asked for.
+    var end: End?
+    /// The certificates that the server has refused, in this order.
+    var refusals: [Refused] = []
+    /// Whether an earlier session may be taken up again.
+    var mayResume = true
+
+    public init() {}
+}

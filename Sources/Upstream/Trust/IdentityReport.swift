@@ -1,0 +1,166 @@
+import Authentication
+import Challenges
+import Model
+import Rules
+import TLS
+
+/// What a server that asks for a certificate accepts, and why it was shown none that it takes: for people.
+struct IdentityReport {
+    private let choice: IdentityChoice
+    private let challenge: AuthenticationChallenge
+    private let decision: Rules.Decision
+
+    /// Issuers and certificates that are listed: a server may accept hundreds.
+    private static let limit = 16
+    /// Characters of a name.
+    private static let longest = 200
+
+    init(_ choice: IdentityChoice) {
+        self.choice = choice
+        var challenge = AuthenticationChallenge(
+            protectionSpace: choice.space, proposedCredential: nil,
+            previousFailureCount: choice.progress.task.failureCount, failureResponse: nil)
+        challenge.distinguishedNames = choice.issuers.map(\.description)
+        self.challenge = challenge
+        decision = choice.delegate.rule(for: challenge)
+    }
+
+    // MARK: - The sentence
+
+    /// What the server says, as the predicate of a sentence about it.
+    var predicate: String {
+        if case .cancelled(let reason)? = choice.progress.end { return "wants a client certificate, and \(reason)" }
+        if let refusal = choice.progress.refusals.last {
+            return "refused the client certificate of credential \(refusal.version.name) (\(refusal.alert))"
+        }
+        return "wants a client certificate, and \(reason ?? "no rule shows one")"
+    }
+
+    /// Why none was shown, where there was one.
+    private var reason: String? {
+        switch choice.progress.end {
+        case .declined(let reason)?:
+            switch reason {
+            case .parked, .attemptsUsed, .alreadyRefused: return reason.description
+            case .rejected where decision.answer == .reject: return "\(by(decision.rule)) rejects that"
+            case .rejected: return "\(by(decision.rule)) shows it none, since it does not accept their issuers"
+            default: return nil
+            }
+        case .cancelled?, nil: return nil
+        }
+    }
+
+    // MARK: - The list
+
+    var text: String {
+        var lines: [String] = []
+        if challenge.distinguishedNames.isEmpty {
+            lines.append("It does not say whose certificates it accepts.")
+        } else {
+            lines.append("It accepts certificates that are issued by:")
+            lines += Self.listed(challenge.distinguishedNames.map(Self.shortened))
+        }
+        let identities = identities
+        if !identities.isEmpty {
+            lines += ["", "The certificates that there are, and why it was not shown them:"]
+            lines += Self.listed(identities)
+        }
+        if let suggestion {
+            lines += ["", "To show it one, put lines like these into the rule file:", ""] + suggestion
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func listed(_ lines: [String]) -> [String] {
+        let rest = lines.count - limit
+        return lines.prefix(limit).map { "  \($0)" } + (rest > 0 ? ["  and \(rest) more"] : [])
+    }
+
+    private static func shortened(_ name: String) -> String {
+        name.count > longest ? "\(name.prefix(longest))…" : name
+    }
+
+    /// Lines for the rule file; nil where a certificate is meant for it already.
+    private var suggestion: [String]? {
+        if case .cancelled? = choice.progress.end { return nil }
+        guard choice.progress.refusals.isEmpty, reason == nil else { return nil }
+        let (host, port) = (choice.space.host, choice.space.port)
+        let predicates = (choice.space.isProxy ? ["proxy yes"] : []) + ["host \(host)", "port \(port)"]
+        return [
+            "credential device { certificate /path/to/certificate.pem; key /path/to/key.pem }",
+            "challenge \"\(host)\" { \(predicates.joined(separator: "; ")); method client-certificate; use device }",
+        ]
+    }
+
+    /// Each certificate with the reason.
+    private var identities: [String] {
+        let delegate = choice.delegate
+        let configured = delegate.policy.rules.configuration.credentials.compactMap { credential -> String? in
+            guard case .identity = credential.content else { return nil }
+            guard let known = delegate.policy.credentials.certificate(named: credential.name) else {
+                return "\(credential.name): it cannot be read"
+            }
+            return "\(credential.name): \(why(known) ?? whyNotByRule(known))"
+        }
+        return configured + choice.stored.map { "\($0.version.name): \(why($0) ?? whyNotByDefault($0))" }
+    }
+
+    /// The reason that lies in what became of it before; nil: there is none.
+    private func why(_ credential: Credential) -> String? {
+        let version = credential.version
+        if let refusal = choice.progress.refusals.last(where: { $0.version == version }) {
+            return "it was shown, and refused (\(refusal.alert))"
+        }
+        switch choice.pause(of: version)?.milliseconds {
+        case nil where choice.pause(of: version) != nil: return "it was refused before, and waits for another value"
+        case let pause?: return "it was refused before, and is tried again in \(pause / 1000 + 1) seconds"
+        case nil: return nil
+        }
+    }
+
+    private func whyNotByRule(_ credential: Credential) -> String {
+        let name = credential.version.name
+        guard let rule = decision.rule else {
+            let query = ChallengeQuery(challenge, client: choice.delegate.client)
+            return choice.delegate.policy.rules.nearestMiss([query], using: name)?.sentence
+                ?? "no rule shows it to this server"
+        }
+        guard case .use(let names) = decision.answer, names.contains(name) else {
+            return "\(by(rule)) decides, which says '\(decision.answer.words)'"
+        }
+        return foreign(credential) ?? "\(by(rule)) allows no other attempt"
+    }
+
+    private func whyNotByDefault(_ credential: Credential) -> String {
+        guard decision.answer == .performDefault else {
+            return "\(by(decision.rule)) decides, which says '\(decision.answer.words)'"
+        }
+        return foreign(credential) ?? "it is not the default"
+    }
+
+    private func foreign(_ credential: Credential) -> String? {
+        guard !choice.issuers.isEmpty, !choice.isAccepted(credential) else { return nil }
+        let issuer = (credential.identity as? Identity)?.leaf.issuer.map { "\($0)" } ?? "nobody"
+        return "it is issued by \(Self.shortened(issuer)), whom the server does not accept"
+    }
+
+    private func by(_ rule: RuleReference?) -> String { rule.map { "rule \($0.title)" } ?? "no rule" }
+
+    // MARK: - The journal
+
+    /// Writes into the journal what became of the latest request for a certificate.
+    /// - Returns: the line for the operator, where there is news.
+    func note(_ outcome: JournalEntry.Outcome, at now: Int) -> String? {
+        var first = choice.challenge ?? challenge
+        first.distinguishedNames = challenge.distinguishedNames
+        var note = TLSChallengeNote(first, to: choice.delegate)
+        note.lines = challenge.distinguishedNames.map { "accepts \($0)" }
+        note.credential = choice.shown.name
+        note.isConcerned = choice.mayShow
+        if outcome != .answered {
+            note.reason = "the server \(predicate)" + (outcome == .declined ? "; it went on without" : "")
+            note.suggestion = suggestion?.joined(separator: "\n")
+        }
+        return note.put(outcome, failures: challenge.previousFailureCount, at: now)
+    }
+}

@@ -1,0 +1,37 @@
+import Authentication
+import Challenges
+import Model
+import TLS
+
+/// A server's certificate in the journal of challenges. One in which nothing was found is nobody's affair.
+extension RuleDelegate {
+    /// - Parameters:
+    ///   - reason: the sentence that the client gets.
+    ///   - now: milliseconds since 1970.
+    public func note(
+        _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, because reason: String, at now: Int
+    ) {
+        let challenge = AuthenticationChallenge(trustOf: origin, findings: refusal.findings)
+        var note = TLSChallengeNote(challenge, to: self)
+        note.lines = evaluation.findings.map { "\($0)" } + ["key \(evaluation.leaf.publicKeyPin)"]
+        note.reason = reason
+        note.isConcerned = refusal.rule != nil
+        if refusal.reason != .rule {
+            note.suggestion =
+                SuggestedTrustRule(
+                    host: origin.host, port: origin.port, findings: evaluation.provenKinds,
+                    pin: evaluation.leaf.publicKeyPin, today: .today
+                ).text
+        }
+        _ = note.put(.cancelled, at: now)
+    }
+
+    public func note(_ grant: TrustGrant, of origin: Origin, at now: Int) {
+        guard let words = grant.words else { return }
+        let challenge = AuthenticationChallenge(trustOf: origin, findings: grant.forgiven)
+        var note = TLSChallengeNote(challenge, to: self)
+        note.lines = ["forgiven: \(words)"]
+        note.credential = grant.isException ? grant.label : nil
+        _ = note.put(.answered, at: now)
+    }
+}

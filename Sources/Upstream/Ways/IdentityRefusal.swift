@@ -1,0 +1,67 @@
+import Authentication
+import Bytes
+import Challenges
+import IO
+import Rules
+import TLS
+
+/// A server's refusal of the certificate that it was shown. Makes it known, and has the rules asked again.
+struct IdentityRefusal {
+    let choice: IdentityChoice
+    let server: UpstreamServer
+    let alert: TLSAlert
+    /// Of the request that the server asked about; nil: it asked in its handshake.
+    let target: ByteBuffer?
+
+    private var space: ProtectionSpace { choice.space }
+    private var challenges: ChallengeState { choice.delegate.state }
+
+    /// - Returns: where the request stands; its next connection shows another certificate, or none.
+    func settle(for requester: Requester) async -> IdentityProgress {
+        guard choice.challenge != nil else {
+            // It is one of an earlier connection's, whose session it was: in a handshake of its own the server asks.
+            var progress = choice.beginning
+            progress.mayResume = false
+            return progress
+        }
+        if let version = choice.shown.credential?.version {
+            choice.progress.refusals.append(IdentityProgress.Refused(version: version, alert: alert))
+        }
+        var action = choice.refused()
+        while true {
+            switch action {
+            case .reread(let answer):
+                await challenges.refresh(choice.delegate.policy.credentials)
+                action = choice.progress.task.reread(value(of: answer))
+            case .park(let answer):
+                park(answer, for: requester)
+                action = choice.progress.task.parked()
+            default:
+                choice.settle(action)
+                return choice.progress
+            }
+        }
+    }
+
+    /// The value of the credential, as it was just read.
+    private func value(of answer: Answer) -> ChallengeTask.Reread {
+        let version = answer.credential.version
+        let named = choice.delegate.policy.credentials.certificate(named: version.name)
+        guard let current = named ?? choice.stored.first(where: { $0.version.name == version.name }) else {
+            return .unchanged
+        }
+        return current.version == version ? .unchanged : .newer(current)
+    }
+
+    private func park(_ answer: Answer, for requester: Requester) {
+        let version = answer.credential.version
+        // Of connections that were made at the same time one refusal counts.
+        if !choice.trials.contains(version), challenges.spaces.parked.contains(version, for: space) { return }
+        let rule = choice.delegate.rule(for: space, failures: 0)
+        challenges.refuse(
+            DefiniteRefusal(
+                of: answer.credential, in: space, at: target, retry: rule.retry,
+                because: "was refused by \(space.host):\(space.port) (\(alert))"),
+            of: choice.delegate.client, countedBy: requester.metrics, at: requester.loop.epochMilliseconds)
+    }
+}

@@ -132,6 +132,11 @@ public final class ChallengeState: Sendable {
     /// Takes note of what a refresh found, and tells the observer.
     public func adopt(_ refresh: ConfiguredCredentials.Refresh) {
         for credential in refresh.changed { spaces.replace(with: credential.version) }
+        for version in refresh.setAgain {
+            for entry in spaces.parked.retry(where: { $0.version == version }) {
+                audit.note(AuditEvent(.credentialLifted, by: .file, entry.space, credential: version.name))
+            }
+        }
         for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
         observer.withLock { $0 }(refresh)
     }

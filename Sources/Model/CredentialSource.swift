@@ -6,6 +6,14 @@ public enum CredentialSource: Sendable, Hashable {
     case token(ValueSource)
     case oauth(OAuthSource)
     case signature(SignatureSource)
+
+    /// The file of the password or the token, which whoever sets it writes; nil where it stands elsewhere.
+    public var secretFile: String? {
+        switch self {
+        case .password(_, .file(let path)), .token(.file(let path)): path
+        default: nil
+        }
+    }
 }
 
 /// Where a certificate with its private key comes from. Files are read again when they change.

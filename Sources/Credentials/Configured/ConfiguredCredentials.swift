@@ -20,6 +20,8 @@ public final class ConfiguredCredentials: Sendable {
     private struct State {
         var credentials: [String: Credential] = [:]
         var errors: [String: CredentialError] = [:]
+        /// The files of secrets, as they were when they were read last, by credential.
+        var stamps: [String: FileStamp] = [:]
     }
 
     /// The result of a refresh.
@@ -28,6 +30,8 @@ public final class ConfiguredCredentials: Sendable {
         public let changed: [Credential]
         /// Of these, the names of those that had another before.
         public let replaced: [String]
+        /// The versions whose secret's file was written anew, with the same content: somebody has set them again.
+        public let setAgain: [CredentialVersion]
         /// The sources that could not be read; an earlier value still holds.
         public let errors: [CredentialError]
         public let warnings: [CredentialWarning]
@@ -49,9 +53,12 @@ public final class ConfiguredCredentials: Sendable {
     /// Takes over the values of credentials that older rules state in the same words, until there are newer ones.
     public func keep(valuesOf older: ConfiguredCredentials) {
         let same = Set(configured).intersection(older.configured)
-        let kept = older.state.withLock { $0.credentials }
+        let kept = older.state.withLock { $0 }
         state.withLock { state in
-            for entry in same { state.credentials[entry.name] = kept[entry.name] }
+            for entry in same {
+                state.credentials[entry.name] = kept.credentials[entry.name]
+                state.stamps[entry.name] = kept.stamps[entry.name]
+            }
         }
         changes.add(1, ordering: .releasing)
     }
@@ -63,16 +70,20 @@ public final class ConfiguredCredentials: Sendable {
     public func refresh(at now: Int = SystemClock.epochMilliseconds / 1000) -> Refresh {
         var changed: [Credential] = []
         var replaced: [String] = []
+        var setAgain: [CredentialVersion] = []
         var errors: [CredentialError] = []
         var warnings: [CredentialWarning] = []
         for entry in configured {
             do throws(CredentialError) {
+                // Taken before the file is read: who writes meanwhile is seen the next time.
+                let stamp = entry.content.secretFile.flatMap { FileStamp(path: $0) }
                 let credential = try read(entry)
-                switch take(credential) {
+                switch take(credential, from: stamp) {
                 case .first: changed.append(credential)
                 case .other:
                     changed.append(credential)
                     replaced.append(entry.name)
+                case .again: setAgain.append(credential.version)
                 case .same: break
                 }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
@@ -82,7 +93,7 @@ public final class ConfiguredCredentials: Sendable {
                 state.withLock { $0.errors[entry.name] = error }
             }
         }
-        return Refresh(changed: changed, replaced: replaced, errors: errors, warnings: warnings)
+        return Refresh(changed: changed, replaced: replaced, setAgain: setAgain, errors: errors, warnings: warnings)
     }
 
     /// Another number whenever some credential has another value.
@@ -163,20 +174,22 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     /// A value that was read, beside the one before.
-    private enum Reading { case first, other, same }
+    private enum Reading { case first, other, again, same }
 
-    private func take(_ credential: Credential) -> Reading {
+    private func take(_ credential: Credential, from stamp: FileStamp?) -> Reading {
         let reading = state.withLock { state -> Reading in
             let name = credential.version.name
             state.errors[name] = nil
+            let formerStamp = state.stamps[name]
+            state.stamps[name] = stamp
             let former = state.credentials.updateValue(credential, forKey: name)
             guard let former else { return .first }
             guard former.version == credential.version else { return .other }
             // The object that others hold already.
             state.credentials[name] = former
-            return .same
+            return stamp == formerStamp || formerStamp == nil || stamp == nil ? .same : .again
         }
-        if reading != .same { changes.add(1, ordering: .releasing) }
+        if reading == .first || reading == .other { changes.add(1, ordering: .releasing) }
         return reading
     }
 }

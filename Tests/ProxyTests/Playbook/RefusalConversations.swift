@@ -355,4 +355,39 @@ struct RefusalConversations {
             report *
             """)
     }
+
+    @Test func `a secret that is set again to the same value is tried again`() async {
+        await play(
+            rules: """
+                credential a { user u; password file FILES/p }
+                challenge { host h; use a }
+                """,
+            """
+            file p wrong
+            >> GET http://h/ HTTP/1.1
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:wrong)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *
+            report credential a was refused *
+            # the account is unlocked, and its password written once more
+            file p wrong
+            refresh
+            >> GET http://h/ HTTP/1.1
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:wrong)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
 }

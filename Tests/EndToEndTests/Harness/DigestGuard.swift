@@ -14,6 +14,11 @@ final class DigestGuard: Sendable {
         var sendsNextNonce = false
         /// A nonce is stale after so many uses.
         var usesPerNonce: Int?
+        /// Each challenge has a nonce of its own, which is good for one answer; another is refused without a word of staleness.
+        var noncePerChallenge = false
+        /// Each challenge has a nonce of its own, whose `nc` goes up by one with each answer (RFC 7616 section 3.4 lets servers
+        /// insist).
+        var countsStrictly = false
         var lies = false
         /// What an accepted request gets: `rspauth` covers it under `auth-int`.
         var content = "ok"
@@ -38,6 +43,10 @@ final class DigestGuard: Sendable {
         var nonce = UUID().uuidString
         var counts: Set<String> = []
         var staleNonces: Set<String> = []
+        /// Those of challenges that are not answered yet.
+        var openNonces: Set<String> = []
+        /// The last `nc` of each nonce.
+        var counters: [String: Int] = [:]
         var unauthenticated = 0
         var refused: [String] = []
     }
@@ -56,7 +65,7 @@ final class DigestGuard: Sendable {
         guard let field = request["Authorization"], field.lowercased().hasPrefix("digest ") else {
             return state.withLock { state in
                 state.unauthenticated += 1
-                return .challenged(challenge(nonce: state.nonce, isStale: false))
+                return .challenged(challenge(&state))
             }
         }
         let answer = Self.parameters(String(field.dropFirst(7)))
@@ -67,7 +76,7 @@ final class DigestGuard: Sendable {
             if state.staleNonces.contains(nonce) { return .challenged(challenge(nonce: state.nonce, isStale: true)) }
             if let fault = fault(in: answer, request: request, expected: expected, state: &state) {
                 state.refused.append(fault)
-                return .challenged(challenge(nonce: state.nonce, isStale: false))
+                return .challenged(challenge(&state))
             }
             if let limit = terms.usesPerNonce, state.counts.count >= limit { renew(&state) }
             guard terms.qop != nil else { return .accepted(nil) }
@@ -96,7 +105,18 @@ final class DigestGuard: Sendable {
     private func fault(
         in answer: [String: String], request: Message, expected: String, state: inout State
     ) -> String? {
-        if answer["nonce"] != state.nonce { return "unknown nonce" }
+        if terms.noncePerChallenge {
+            if state.openNonces.remove(answer["nonce"] ?? "") == nil { return "unknown nonce" }
+            state.counts = []
+        } else if terms.countsStrictly {
+            guard let last = state.counters[answer["nonce"] ?? ""] else { return "unknown nonce" }
+            let count = Int(answer["nc"] ?? "", radix: 16) ?? 0
+            if count != last + 1 { return "nc \(count) is out of turn" }
+            state.counters[answer["nonce"] ?? ""] = count
+            state.counts = []
+        } else if answer["nonce"] != state.nonce {
+            return "unknown nonce"
+        }
         if answer["realm"] != terms.realm { return "realm" }
         if answer["uri"] != request.target { return "uri \(answer["uri"] ?? "") is not \(request.target)" }
         if answer["response"] != expected { return "response" }
@@ -107,6 +127,16 @@ final class DigestGuard: Sendable {
         let count = answer["nc"] ?? ""
         if count.count != 8 { return "nc \(count)" }
         return state.counts.insert(count).inserted ? nil : "nc \(count) repeated"
+    }
+
+    private func challenge(_ state: inout State) -> String {
+        guard terms.noncePerChallenge || terms.countsStrictly else {
+            return challenge(nonce: state.nonce, isStale: false)
+        }
+        let nonce = UUID().uuidString
+        state.openNonces.insert(nonce)
+        state.counters[nonce] = 0
+        return challenge(nonce: nonce, isStale: false)
     }
 
     private func challenge(nonce: String, isStale: Bool) -> String {

@@ -1,0 +1,173 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// A right credential stays in use, and a wrong one locks no account, with many clients and whatever the server says.
+@Suite(.serialized) struct EvidenceTests {
+    /// Asks with so many clients, until it is stopped.
+    private final class Clients: Sendable {
+        private let isOver = Atomic(false)
+        private let counts = Mutex<[Int: Int]>([:])
+        private let running: DispatchGroup
+
+        init(_ count: Int, _ urls: [String], through proxies: [AttacheProcess]) {
+            let running = DispatchGroup()
+            self.running = running
+            for index in 0..<count {
+                let (proxy, url) = (proxies[index % proxies.count], urls[index % urls.count])
+                running.enter()
+                Thread.detachNewThread { [self] in
+                    defer { running.leave() }
+                    guard let wire = try? proxy.connect(), let host = URL(string: url) else { return }
+                    let fields = "Host: \(host.host ?? ""):\(host.port ?? 80)\r\n\r\n"
+                    while !isOver.load(ordering: .relaxed) {
+                        guard (try? wire.send("GET \(url) HTTP/1.1\r\n\(fields)")) != nil,
+                            let status = try? wire.readResponse(to: "GET").status
+                        else { return counts.withLock { $0[0, default: 0] += 1 } }
+                        counts.withLock { $0[status, default: 0] += 1 }
+                        usleep(20_000)
+                    }
+                    wire.close()
+                }
+            }
+        }
+
+        /// Responses by status; 0 are those that did not come.
+        var statuses: [Int: Int] { counts.withLock { $0 } }
+
+        func stop() -> [Int: Int] {
+            isOver.store(true, ordering: .relaxed)
+            running.wait()
+            return statuses
+        }
+    }
+
+    private func rules(_ origin: RecordingOrigin, store: String = "") -> String {
+        """
+        \(store)
+        credential web { user \(Account.user); password file @/password }
+        challenge { host 127.0.0.1; port \(origin.port); retry 2s 4s 8s; use web }
+        """
+    }
+
+    private func running(
+        _ count: Int, _ rules: String, _ setting: AttacheProcess.Setting, _ proxies: [AttacheProcess] = [],
+        _ body: ([AttacheProcess]) throws -> Void
+    ) throws {
+        if proxies.count == count { return try body(proxies) }
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            try running(count, rules, setting, proxies + [proxy], body)
+        }
+    }
+
+    @Test func `a directory that is away and comes back: three replicas, 64 clients, and no account is locked`() throws
+    {
+        let cluster = try PostgreSQLCluster()
+        let directory = AccountDirectory()
+        let origin = try RecordingOrigin.asking(directory)
+        let store = "store postgresql \"\(cluster.info)\" { key file @/store.key }"
+        let files = ["store.key": String(repeating: "7", count: 64) + "\n", "password": Account.password + "\n"]
+        try running(3, rules(origin, store: store), .init(threads: 1, files: files)) { proxies throws in
+            // One replica has a wrong password for a while.
+            try proxies[2].replace("password", with: Account.wrongPassword + "\n")
+            for proxy in proxies.dropLast() { #expect(try proxy.get(origin.url()).status == 200) }
+            #expect(try Wait.until { try proxies[2].get(origin.url()).status == 401 })
+            for _ in 1...5 { _ = try proxies[2].get(origin.url()) }
+            try proxies[2].replace("password", with: Account.password + "\n")
+            #expect(try Wait.until { try proxies[2].get(origin.url()).status == 200 })
+            #expect(directory.wrong[Account.wrongPassword] ?? 0 <= 1, "\(directory.wrong)")
+
+            let clients = Clients(64, [origin.url()], through: proxies)
+            #expect(Wait.until { clients.statuses[200] ?? 0 > 200 })
+            directory.set(away: true)
+            #expect(Wait.until { clients.statuses[401] ?? 0 > 200 })
+            sleep(5)
+            let denied = directory.deniedWhileAway
+            directory.set(away: false)
+            // Nobody does anything about it.
+            #expect(
+                try Wait.until {
+                    try proxies.allSatisfy { try $0.get(origin.url()).status == 200 }
+                })
+            let before = clients.statuses
+            #expect(Wait.until { clients.statuses[200] ?? 0 > (before[200] ?? 0) + 640 })
+            let statuses = clients.stop()
+            #expect(Set(statuses.keys) == [200, 401], "\(statuses)")
+            #expect(statuses[401] == before[401], "a client was refused after the directory was back")
+            // What was under way with each client, one verdict of each replica, and the tries since.
+            #expect(denied <= 64 + 3 + 3, "\(denied)")
+            #expect(!directory.isLocked, "\(directory.wrong)")
+        }
+    }
+
+    @Test func `a page that nobody may see, asked for a hundred times, changes nothing for the others`() throws {
+        let directory = AccountDirectory()
+        let origin = try RecordingOrigin.asking(directory)
+        try AttacheProcess.running(rules(origin)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let clients = Clients(8, [origin.url("/page")], through: [proxy])
+            let forbidden = try (1...100).map { _ in try proxy.get(origin.url("/forbidden")).status }
+            #expect(Set(forbidden) == [401])
+            let statuses = clients.stop()
+            #expect(Set(statuses.keys) == [200], "\(statuses)")
+        }
+    }
+
+    @Test(arguments: [
+        DigestGuard.Terms(usesPerNonce: 1), .init(noncePerChallenge: true), .init(countsStrictly: true),
+    ])
+    func `nonces for one use, counters without gaps: 12 clients, 300 requests, all answered`(
+        terms: DigestGuard.Terms
+    ) throws {
+        let sentry = DigestGuard(terms)
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        try AttacheProcess.running(rules(origin)) { proxy throws in
+            let statuses = Mutex<[Int]>([])
+            DispatchQueue.concurrentPerform(iterations: 12) { index in
+                for number in 1...25 {
+                    let status = (try? proxy.get(origin.url("/\(index)/\(number)")).status) ?? 0
+                    statuses.withLock { $0.append(status) }
+                }
+            }
+            let all = statuses.withLock { $0 }
+            #expect(all.count == 300 && Set(all) == [200], "\(Dictionary(grouping: all) { $0 }.mapValues(\.count))")
+            #expect(proxy.errorOutput.contains("refused") == false, "\(proxy.errorOutput)")
+        }
+    }
+
+    @Test func `a secret that is changed under 64 clients: none sees a 401`() throws {
+        let directory = AccountDirectory()
+        let origin = try RecordingOrigin.asking(directory)
+        try AttacheProcess.running(rules(origin)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let clients = Clients(64, [origin.url()], through: [proxy])
+            #expect(Wait.until { clients.statuses[200] ?? 0 > 640 })
+            // Whoever rotates gives the new password to its users, and then takes the old one away.
+            directory.change(to: [Account.password, Account.unicodePassword])
+            try proxy.replace("password", with: Account.unicodePassword + "\n")
+            sleep(2)
+            directory.change(to: [Account.unicodePassword])
+            let before = clients.statuses[200] ?? 0
+            #expect(Wait.until { clients.statuses[200] ?? 0 > before + 640 })
+            let statuses = clients.stop()
+            #expect(Set(statuses.keys) == [200], "\(statuses)")
+            #expect(directory.wrong[Account.password] ?? 0 <= 1, "\(directory.wrong)")
+        }
+    }
+
+    @Test func `a password that its server changes at once: the value is read again, and none sees a 401`() throws {
+        let directory = AccountDirectory()
+        let origin = try RecordingOrigin.asking(directory)
+        try AttacheProcess.running(rules(origin)) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            try proxy.replace("password", with: Account.unicodePassword + "\n")
+            directory.change(to: [Account.unicodePassword])
+            #expect(try Parallel.fetch(4, origin.url(), through: proxy) == Array(repeating: 200, count: 4))
+            // At most what was on its way before the first verdict, and never again.
+            let wrong = directory.wrong[Account.password] ?? 0
+            #expect(wrong <= 4, "\(wrong)")
+            #expect(try Parallel.fetch(16, origin.url(), through: proxy) == Array(repeating: 200, count: 16))
+            #expect(directory.wrong[Account.password] ?? 0 == wrong)
+        }
+    }
+}

@@ -89,7 +89,8 @@ let tests: [Target] = [
     .testTarget(
         name: "AdminTests",
         dependencies: [
-            "TestSupport", "Admin", "Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model",
+            "TestSupport", "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "HTTP", "IO",
+            "Model",
             "Transport",
         ],
         swiftSettings: house),

@@ -31,7 +31,15 @@ struct ControlSite: AdminResponder {
             }
             return answer(lifted.map { ($0, nil) }, query, .init())
         }
-        return .text(.notFound, "nothing is here; there are /challenges, /parked and /parked/retry")
+        if path.equals("/space") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
+            let facts = sources.facts(space, Array((query["target"] ?? "/").utf8))
+            let now = SystemClock.epochMilliseconds
+            return query["format"] == "text"
+                ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
+        }
+        return .text(.notFound, "nothing is here; there are /challenges, /parked, /parked/retry and /space")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
@@ -65,16 +73,20 @@ struct ControlSite: AdminResponder {
 public struct ControlSources: Sendable {
     public let challenges: @Sendable () -> [JournalEntry]
     public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
+    /// All that is known of a space, or, of the method `default`, of its origin, for a request to a target.
+    public let facts: @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts
     /// Gives the parked versions that fit another chance, for that user of the machine.
     public let retry: @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
 
     public init(
         challenges: @escaping @Sendable () -> [JournalEntry],
         parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
+        facts: @escaping @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts,
         retry: @escaping @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
     ) {
         self.challenges = challenges
         self.parked = parked
+        self.facts = facts
         self.retry = retry
     }
 }
@@ -97,6 +109,17 @@ struct AdminQuery {
     }
 
     subscript(name: String) -> String? { values[name] }
+
+    /// The space that is asked about; of the method `default` where none is said. Nil: no server is.
+    var space: ProtectionSpace? {
+        guard let host = self["host"], let port = self["port"].flatMap({ UInt16($0) }),
+            let kind = self["protocol"].flatMap(NetworkProtocol.init(rawValue:))
+        else { return nil }
+        return ProtectionSpace(
+            origin: Origin(host: host, port: port, protocol: kind, isProxy: self["proxy"] == "yes"),
+            realm: self["realm"],
+            authenticationMethod: self["method"].flatMap(AuthenticationMethod.init(rawValue:)) ?? .default)
+    }
 
     /// Whether it is about that server, or about all.
     func isAbout(_ origin: Origin) -> Bool {

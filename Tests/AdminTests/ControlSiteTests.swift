@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import Model
 import Synchronization
@@ -46,8 +47,12 @@ struct ControlSiteTests {
         _ path: String, _ method: HTTP.Method = .get, query: String = "",
         parked: ParkedCredentials = ParkedCredentials()
     ) -> AdminResponse {
+        let state = ChallengeState(
+            storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(parked: parked), tokens: TokenStore(),
+            report: { _ in })
         let sources = ControlSources(
-            challenges: { challenges }, parked: { parked.terms }, retry: { parked.retry(where: $1) })
+            challenges: { challenges }, parked: { parked.terms },
+            facts: { state.facts(of: $0, at: $1.span) }, retry: { parked.retry(where: $1) })
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])
@@ -122,5 +127,25 @@ struct ControlSiteTests {
     ])
     func `nothing else is there`(method: HTTP.Method, path: String, status: Status) {
         #expect(Self.response(path, method).status == status)
+    }
+
+    @Test func `a space is told with what is refused and known there`() {
+        let parked = ParkedCredentials()
+        let entry = Self.parked("ci", at: "ci.example")
+        parked.park(entry.version, for: entry.space)
+        let query = "host=ci.example&port=80&protocol=http&target=/a"
+        let origin = Self.response("/space", query: "format=text&\(query)", parked: parked)
+        #expect(
+            origin.body == """
+                fact\tci, refused for basic "x" of http://ci.example:80, until its value is set anew
+                fact\tnothing is stored for this server
+                refused\tci\tuntil its value is set anew
+
+                """)
+        let space = Self.response("/space", query: "format=text&\(query)&method=basic&realm=x", parked: parked)
+        #expect(space.body.contains("refused\tci\tuntil its value is set anew\n"), "\(space.body)")
+        let other = Self.response("/space", query: "\(query)&method=basic&realm=y", parked: parked)
+        #expect(other.body == "{\"facts\":[\"nothing is stored for this server\"],\"refused\":[]}\n", "\(other.body)")
+        #expect(Self.response("/space", query: "host=ci.example").status == .badRequest)
     }
 }

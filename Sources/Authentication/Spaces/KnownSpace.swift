@@ -94,6 +94,14 @@ public final class KnownSpace: Sendable {
         state.withLock { state in state.entries.contains { $0.version.name == name } }
     }
 
+    /// The names of the credentials that it accepts.
+    public var acceptedNames: [String] {
+        state.withLock { state in
+            let versions = state.entries.map(\.version) + state.accepted.filter { !state.withdrawn.contains($0) }
+            return Set(versions.map(\.name)).sorted()
+        }
+    }
+
     /// Whether it has accepted exactly this version, here or from others.
     public func hasAccepted(_ version: CredentialVersion) -> Bool {
         state.withLock { state in

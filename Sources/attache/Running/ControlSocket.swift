@@ -43,6 +43,7 @@ struct ControlSocket {
         let spaces = shared.spaces
         let sources = ControlSources(
             challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.terms },
+            facts: { shared.challenges.facts(of: $0, at: $1.span) },
             retry: { user, fits in
                 let lifted = spaces.parked.retry(where: fits)
                 for entry in lifted {

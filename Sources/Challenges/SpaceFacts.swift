@@ -1,0 +1,43 @@
+import Authentication
+import Bytes
+import Model
+
+/// All that a process knows of a protection space, or of an origin where no space is asked about, for an explanation. Names
+/// of credentials, never their values.
+public struct SpaceFacts: Sendable {
+    /// The stored credential that `default` answers with; nil: none is stored for the space.
+    public let stored: String?
+    /// Those that are parked for the space, or anywhere at the origin.
+    public let parked: [(ParkedCredentials.Entry, ParkedCredentials.Term)]
+    /// The space that the target lies in, where requests to it are answered unasked; nil: there is none.
+    public let covering: ProtectionSpace?
+    /// The credentials that space has accepted.
+    public let accepted: [String]
+    /// Whether the target was last seen to ask for none.
+    public let isOpen: Bool
+    /// Whether anything is stored for the origin.
+    public let isServed: Bool
+}
+
+extension ChallengeState {
+    /// - Parameters:
+    ///   - space: of the method `default` where the origin is asked about.
+    ///   - target: the request's, as the origin gets it.
+    public func facts(of space: ProtectionSpace, at target: Span<UInt8>) -> SpaceFacts {
+        let isOfOrigin = space.authenticationMethod == .default
+        let origin = space.origin
+        let known = spaces.known(
+            host: origin.host.utf8Span.span, port: origin.port, protocol: origin.protocol, isProxy: origin.isProxy)
+        let covering = known?.space(covering: target)
+        let stored =
+            isOfOrigin
+            ? nil
+            : storage.defaultCredential(for: space)
+                ?? space.general.flatMap(storage.defaultCredential)
+        return SpaceFacts(
+            stored: stored?.version.name,
+            parked: spaces.parked.terms.filter { isOfOrigin ? $0.0.space.origin == origin : $0.0.space == space },
+            covering: covering?.space, accepted: covering?.acceptedNames ?? [],
+            isOpen: known?.isOpen(target) ?? false, isServed: storage.serves(origin))
+    }
+}

@@ -20,6 +20,16 @@ public struct ExplainedRequest: Sendable, Equatable {
     public var issuers: [String] = []
     /// For rules that end on a day.
     public var today: Day?
+    /// Whether the client opens a tunnel for it, as clients do for https.
+    public var isInTunnel = false
+    /// Answers of this request that were refused.
+    public var failures = 0
+    /// Path and query, as the origin gets them.
+    public var target = "/"
+    /// The issuers of the rule file's certificates, by the credential's name; those that are missing are not known.
+    public var certificates: [String: [String]] = [:]
+    /// The outcome of asking the server itself; nil: nobody did.
+    public var asked: String?
 
     public init(
         method: String, url: String, host: String, port: UInt16, protocol: NetworkProtocol, client: ClientIdentity
@@ -32,15 +42,19 @@ public struct ExplainedRequest: Sendable, Equatable {
         self.client = client
     }
 
+    /// Whether a tunnel is all that is asked for.
     var isTunnel: Bool { method == "CONNECT" }
+
+    /// Whether the proxy is asked for a tunnel.
+    var opensTunnel: Bool { isTunnel || isInTunnel }
 
     /// Why no challenge is answered on that route, whatever the rules say; nil: they decide.
     func reasonForNone(on route: RouteDecision) -> String? {
-        switch method {
-        case "CONNECT": route.action == .intercept ? nil : "what a tunnel carries is not seen"
-        case "TRACE": "the response to a TRACE would show the credential"
-        default: nil
+        if opensTunnel, route.action != .intercept {
+            let advice = isInTunnel ? "; 'route \(host) { intercept }' looks into it" : ""
+            return "what a tunnel carries is not seen\(advice)"
         }
+        return method == "TRACE" ? "the response to a TRACE would show the credential" : nil
     }
 
     /// The request as the origin gets it: by https where the route upgrades it, and as it is made in a tunnel that is
@@ -74,10 +88,13 @@ public struct ExplainedResponse: Sendable, Equatable {
         /// How the caller names the challenge, for example `Digest SHA-256`.
         public let scheme: String
         public let query: ChallengeQuery
+        /// Nil: nothing is known of it.
+        public let space: ExplainedSpace?
 
-        public init(scheme: String, query: ChallengeQuery) {
+        public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
             self.scheme = scheme
             self.query = query
+            self.space = space
         }
     }
 
@@ -87,6 +104,8 @@ public struct ExplainedResponse: Sendable, Equatable {
     public var orderedBy: RuleReference?
     /// The challenges that are passed over, with the reason: one sentence each.
     public var ignored: [String]
+    /// Whether a parent proxy gave it.
+    public var isOfParent = false
 
     public init(offers: [Offer], orderedBy: RuleReference? = nil, ignored: [String] = []) {
         self.offers = offers

@@ -4,15 +4,6 @@ import Model
 /// Why a request would be treated as it would: the route, the egress verdict, and for each challenge every rule up to
 /// the one that decides. A value; `ExplanationText` is what `attache explain` prints.
 public struct Explanation: Sendable {
-    /// A challenge with what the rules say to it.
-    public struct Challenge: Sendable, Equatable {
-        /// How the caller names the challenge, for example `Digest SHA-256`.
-        public let scheme: String
-        public let query: ChallengeQuery
-        public let decision: Decision
-        public let traces: [RuleTrace]
-    }
-
     /// The possible answers to a method's challenges, as long as none is known.
     public struct Outlook: Sendable, Equatable {
         public let method: AuthenticationMethod
@@ -37,9 +28,10 @@ public struct Explanation: Sendable {
     /// The ways through parents, the first that works first; empty: directly.
     let parents: [ExplainedParent]
     public let authorization: Configuration.Challenge.Authorization
-    /// Nil: none was given.
-    public let response: ExplainedResponse?
-    public let challenges: [Challenge]
+    /// How often the rules are asked about the response: again where a credential counts as refused. Nil: none was given.
+    public let rounds: [ExplainedRound]?
+    /// Nil: the caller does not say.
+    public let knowledge: ExplainedKnowledge?
     /// The conditions of every rule, when no response is given.
     public let prospects: [RuleTrace]
     public let outlooks: [Outlook]
@@ -47,17 +39,28 @@ public struct Explanation: Sendable {
     let hasRules: Bool
 
     public init(_ request: ExplainedRequest, response: ExplainedResponse? = nil, rules: RuleSet) {
+        self.init(request, response: response.map { response in { _ in response } }, rules: rules)
+    }
+
+    /// - Parameter response: with so many refused answers before it.
+    public init(
+        _ request: ExplainedRequest, response: ((Int) -> ExplainedResponse)?, rules: RuleSet,
+        knowledge: ExplainedKnowledge? = nil
+    ) {
         self.request = request
-        self.response = response
+        self.knowledge = knowledge
         clientIsAllowed = rules.clients.permits(request.client.address)
         clientIsAsked = !rules.configuration.clients.methods.isEmpty
         route = rules.route(host: request.host.utf8Span.span, port: request.port)
-        reasonForNone = request.reasonForNone(on: route)
+        let rounds = response.map { ExplainedRound.all(of: $0, to: request, by: rules) }
+        self.rounds = rounds
+        let isOfParent = rounds?.first?.response.isOfParent ?? false
+        reasonForNone = isOfParent ? nil : request.reasonForNone(on: route)
         let asked = request.atOrigin(by: rules)
         self.asked = asked
-        let isSecured = asked.protocol == .https && (!request.isTunnel || route.action == .intercept)
+        let isSecured = asked.protocol == .https && (!request.opensTunnel || route.action == .intercept)
         handshake = isSecured ? ExplainedHandshake(asked, terms: route.tls, rules: rules) : nil
-        connectIsAllowed = request.isTunnel ? rules.egress.permitsConnect(port: request.port) : nil
+        connectIsAllowed = request.opensTunnel ? rules.egress.permitsConnect(port: request.port) : nil
         let literal = HostPattern.withName(of: request.host.utf8Span.span) { HostPattern.address($0) }
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
             (address, rules.egress.permits(address, port: asked.port))
@@ -67,13 +70,8 @@ public struct Explanation: Sendable {
         authorization = rules.authorization(
             host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
             isSecure: asked.protocol == .https, client: request.client)
-        challenges = (response?.offers ?? []).map { offer in
-            Challenge(
-                scheme: offer.scheme, query: offer.query, decision: rules.decide(offer.query),
-                traces: rules.explain(offer.query))
-        }
         hasRules = !rules.configuration.challenges.isEmpty
-        let isOpen = response == nil && reasonForNone == nil
+        let isOpen = rounds == nil && reasonForNone == nil
         prospects = isOpen ? rules.prospects(asked.query(method: .default)) : []
         let methods: [AuthenticationMethod] = isOpen ? [.digest, .basic] : []
         outlooks = methods.map { method in
@@ -81,6 +79,15 @@ public struct Explanation: Sendable {
             if method == .digest { query.isSecure = true }
             return Outlook(method: method, answers: rules.possibleAnswers(query))
         }
+    }
+
+    /// Why the client gets a refusal, and nobody is asked; nil: somebody is.
+    var refusal: String? {
+        if !clientIsAllowed { return "'clients' does not let it in" }
+        if route.action == .deny { return "the route denies it" }
+        if connectIsAllowed == false { return "'connect-ports' does not have that port" }
+        if !egress.isEmpty, egress.allSatisfy({ !$0.decision.isPermitted }) { return "'egress' refuses the address" }
+        return nil
     }
 
     public var text: String { ExplanationText(self).text }
@@ -96,6 +103,8 @@ public struct ExplainedHandshake: Sendable, Equatable {
         public let decision: Decision?
         /// With a decision, every rule up to the one that made it; without, what each would need.
         public let traces: [RuleTrace]
+        /// Whether the rule that decided names hosts.
+        let namesHosts: Bool
     }
 
     /// Nil: the route says nothing.
@@ -115,9 +124,11 @@ public struct ExplainedHandshake: Sendable, Equatable {
     }
 
     private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {
-        Challenge(
-            query: query, decision: isKnown ? rules.decide(query) : nil,
-            traces: isKnown ? rules.explain(query) : rules.prospects(query))
+        let decision = isKnown ? rules.decide(query) : nil
+        let rule = decision?.rule
+        return Challenge(
+            query: query, decision: decision, traces: isKnown ? rules.explain(query) : rules.prospects(query),
+            namesHosts: rules.configuration.challenges.contains { $0.rule === rule && !$0.hosts.isEmpty })
     }
 }
 

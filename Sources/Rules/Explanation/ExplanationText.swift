@@ -5,17 +5,25 @@ import Model
 struct ExplanationText {
     private typealias Answer = Configuration.Challenge.Answer
 
-    private let explanation: Explanation
+    let explanation: Explanation
     private var lines: [String] = []
 
     init(_ explanation: Explanation) {
         self.explanation = explanation
         add(line: "\(explanation.request.method) \(explanation.request.url)")
         addRequest()
+        if let refusal = explanation.refusal {
+            add("outcome", "the client gets a 403, for \(refusal), and nobody is asked")
+            return
+        }
+        if let asked = explanation.request.asked { add("asked", asked) }
         if let reason = explanation.reasonForNone {
             add("challenges", "none is answered: \(reason)")
-        } else if let response = explanation.response {
-            addChallenges(of: response)
+            return
+        }
+        addKnowledge()
+        if let rounds = explanation.rounds {
+            for round in rounds { addChallenges(of: round, isFirst: round.failures == explanation.request.failures) }
         } else {
             addProspects()
         }
@@ -28,11 +36,18 @@ struct ExplanationText {
         let request = explanation.request
         let route = explanation.route
         add("client", clientWords)
+        if request.isInTunnel {
+            add("tunnel", "the client sends a CONNECT of \(request.place) first")
+        }
         add("route", routeWords)
         let asked = explanation.asked
         if route.action != .deny, asked.protocol != request.protocol, !request.isTunnel {
-            let host = asked.host.utf8.contains(.colon) ? "[\(asked.host)]" : asked.host
-            add("upgrade", "the origin is asked as https://\(host):\(asked.port)")
+            add("upgrade", "the origin is asked as https://\(asked.place)")
+        }
+        if request.opensTunnel, route.action == .intercept {
+            add(
+                "intercept", "the client is shown a certificate of the proxy's; inside, https://\(asked.place) is asked"
+            )
         }
         addParents(explanation)
         if let connectIsAllowed = explanation.connectIsAllowed {
@@ -51,10 +66,10 @@ struct ExplanationText {
         if let handshake = explanation.handshake {
             addHandshake(handshake)
         } else if !request.findings.isEmpty || !request.issuers.isEmpty {
-            let reason = request.isTunnel ? "what a tunnel carries is not seen" : "the origin is spoken to in clear"
+            let reason = request.opensTunnel ? "what a tunnel carries is not seen" : "the origin is spoken to in clear"
             add("tls", "none: \(reason)")
         }
-        guard explanation.reasonForNone == nil else { return }
+        guard explanation.reasonForNone == nil, explanation.refusal == nil else { return }
         if request.protocol == .ftp { add("ftp", ftpWords) }
         let isKept = explanation.authorization == .keep
         add("authorization", "the client's own is \(isKept ? "kept, and then no challenge is answered" : "replaced")")
@@ -72,12 +87,28 @@ struct ExplanationText {
         }
     }
 
-    private mutating func addChallenges(of response: ExplainedResponse) {
-        if explanation.challenges.count > 1 {
-            add("order", response.orderedBy.map { "as said by \($0)" } ?? "the strongest first")
+    private mutating func addKnowledge() {
+        switch explanation.knowledge {
+        case nil: break
+        case .missing(let sentence): add("not known", sentence)
+        case .running(let facts): for fact in facts { add("known", fact) }
         }
-        var isDecided = false
-        for challenge in explanation.challenges {
+    }
+
+    private mutating func addChallenges(of round: ExplainedRound, isFirst: Bool) {
+        let failures = round.failures
+        if failures > 0 {
+            let words = "\(failures) \(failures == 1 ? "answer" : "answers") refused so far"
+            add("failures", isFirst ? words : "\(words): the rules are asked again")
+        }
+        if round.challenges.count > 1 {
+            add(
+                "order",
+                round.response.orderedBy.map { "as said by \($0)" }
+                    ?? "the strongest first, and last those that no rule speaks of")
+        }
+        var (isDecided, isOpen) = (false, false)
+        for challenge in round.challenges {
             add("challenge", challenge.words)
             if isDecided {
                 add("answer", "not asked: a challenge before it decides")
@@ -85,13 +116,25 @@ struct ExplanationText {
             }
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             add("answer", answerWords(challenge))
-            isDecided = challenge.decision.answer != .reject
+            if case .held(let credential, let end) = challenge.forecast {
+                add("refused", "\(credential) was refused there, and is not sent \(end): that counts as a refusal")
+            }
+            isDecided = challenge.forecast.isEnd
+            if challenge.forecast == .open { isOpen = true }
         }
-        for sentence in response.ignored { add("ignored", sentence) }
-        if !isDecided { add("outcome", "no challenge is answered: the response goes to the client as it is") }
+        if isFirst { for sentence in round.response.ignored { add("ignored", sentence) } }
+        if !isDecided {
+            let end = Self.end(ofParent: round.response.isOfParent)
+            add("outcome", "\(isOpen ? "where nothing is stored, " : "")no challenge is answered: \(end)")
+        }
     }
 
     // MARK: - Words
+
+    /// The fate of a response whose challenges nobody answers.
+    private static func end(ofParent isOfParent: Bool) -> String {
+        isOfParent ? "the client gets a 502" : "the response goes to the client as it is"
+    }
 
     private var clientWords: String {
         let client = explanation.request.client
@@ -132,25 +175,45 @@ struct ExplanationText {
         return "\(trace.rule.place)\(name): \(reason)"
     }
 
-    private func answerWords(_ challenge: Explanation.Challenge) -> String {
+    private func answerWords(_ challenge: ExplainedRound.Challenge) -> String {
         let decision = challenge.decision
-        guard let rule = decision.rule else { return "default: \(defaultWords), for no rule matches" }
+        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
         switch decision.answer {
         case .use(let names):
-            let use = Answer.useWords(names, " with \(challenge.scheme)\(serviceWords(challenge))")
+            if case .pass(let reason) = challenge.forecast {
+                return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
+            }
             let retry = Configuration.Challenge.retryWords(decision.retry)
-            return "\(use), attempts \(decision.attempts), retry \(retry), "
+            return "\(useWords(names, challenge)), attempts \(decision.attempts), retry \(retry), "
                 + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
-                + "authorization \(decision.authorization.rawValue), by \(rule)"
-        case .performDefault: return "default: \(defaultWords), by \(rule)"
-        case .reject: return "reject: go on to the response's next challenge, by \(rule)"
-        case .cancel: return "cancel: the client gets a 502 that names this rule, by \(rule)"
-        case .trust: return "trust, by \(rule)"
+                + "authorization \(decision.authorization.rawValue), \(by)"
+        case .performDefault: return "default: \(defaultWords(challenge)), \(by)"
+        case .reject: return "reject: go on to the response's next challenge, \(by)"
+        case .cancel: return "cancel: the client gets a 502 that names this rule, \(by)"
+        case .trust: return "trust, \(by)"
+        }
+    }
+
+    private func useWords(_ names: [String], _ challenge: ExplainedRound.Challenge) -> String {
+        let manner = " with \(challenge.scheme)\(serviceWords(challenge))"
+        switch challenge.forecast {
+        case .answer(let chosen) where chosen != names.first, .held(let chosen, _) where chosen != names.first:
+            return "use \(chosen)\(manner)"
+        default: return Answer.useWords(names, manner)
+        }
+    }
+
+    private func defaultWords(_ challenge: ExplainedRound.Challenge) -> String {
+        switch challenge.forecast {
+        case .answer(let credential) where credential == explanation.request.urlUser: defaultWords
+        case .answer(let credential), .held(let credential, _): "\(credential), which is kept for it"
+        case .next(let reason): "\(reason); go on to the response's next challenge"
+        case .open, .pass, .cancel: "a stored credential, if there is one, else go on to the response's next challenge"
         }
     }
 
     /// The service that a ticket is got for, and how far it goes.
-    private func serviceWords(_ challenge: Explanation.Challenge) -> String {
+    private func serviceWords(_ challenge: ExplainedRound.Challenge) -> String {
         guard challenge.query.method == .negotiate else { return "" }
         let terms = challenge.decision.terms
         var words = " for \(terms?.servicePrincipal ?? "HTTP/\(challenge.query.host)")"
@@ -161,7 +224,7 @@ struct ExplanationText {
 
     private var defaultWords: String {
         explanation.request.urlUser.map { "\($0) of the URL with its password" }
-            ?? "the response goes to the client as it is"
+            ?? "a stored credential, if there is one, else the response goes to the client as it is"
     }
 
     private func outlookWords(_ answer: Answer) -> String {
@@ -191,13 +254,19 @@ struct ExplanationText {
     }
 }
 
-extension Explanation.Challenge {
+extension ExplainedRound.Challenge {
     /// The scheme and the protection space.
     fileprivate var words: String {
         let host = query.host.utf8.contains(.colon) ? "[\(query.host)]" : query.host
         let realm = query.realm.map { " realm \"\($0)\"" } ?? ""
-        return "\(scheme)\(realm) of \(query.protocol.rawValue)://\(host):\(query.port)"
+        let kind = query.isProxy ? "the parent " : ""
+        return "\(scheme)\(realm) of \(kind)\(query.protocol.rawValue)://\(host):\(query.port)"
     }
+}
+
+extension ExplainedRequest {
+    /// Host and port.
+    fileprivate var place: String { host.utf8.contains(.colon) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// The parents that a request goes through, and what their challenges would be answered with.
@@ -232,81 +301,5 @@ extension ExplanationText {
         case .cancel: "cancel: the client gets a 502"
         case .trust: "trust"
         }
-    }
-}
-
-/// The lines about the TLS connection to the origin.
-extension ExplanationText {
-    mutating func addHandshake(_ handshake: ExplainedHandshake) {
-        if let terms = handshake.terms {
-            let version = terms.minimum.map { "\($0) or newer" }
-            let lists = terms.revocation.isEmpty ? nil : "revocation lists \(terms.revocation.joined(separator: ", "))"
-            add("tls", [version, lists].compactMap { $0 }.joined(separator: "; "))
-        }
-        addTrust(handshake.trust)
-        addCertificate(handshake.certificate)
-    }
-
-    private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
-        guard let decision = challenge.decision else {
-            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
-            add("server trust", "a chain with any finding is refused with a 502, \(reason)")
-            for trace in challenge.traces { add("rule", Self.words(trace)) }
-            return
-        }
-        let isOne = challenge.query.findings.findings.count == 1
-        add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
-        for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch decision.answer {
-        case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
-        case .performDefault: add("answer", "default: refused with a 502 that names the findings, \(by)")
-        case .reject, .cancel, .use:
-            add("answer", "\(decision.answer.words): refused with a 502 that names this rule, \(by)")
-        }
-    }
-
-    private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
-        guard let decision = challenge.decision else {
-            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
-            add("certificate", "none is shown to the server, \(reason)")
-            for trace in challenge.traces { add("rule", Self.words(trace)) }
-            return
-        }
-        let issuers = challenge.query.issuers.map { "\"\($0)\"" }.joined(separator: " or ")
-        add("certificate", "the server accepts one that was issued by \(issuers)")
-        for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch decision.answer {
-        case .use(let names) where names.count > 1:
-            let shown = "the first certificate that the server accepts is shown"
-            add("answer", "use \(names.joined(separator: " ")): \(shown), \(by)")
-        case .use(let names): add("answer", "use \(names.joined()): its certificate is shown, \(by)")
-        case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
-        case .performDefault, .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
-        }
-    }
-
-    /// The verdict on a chain with these findings on these terms.
-    private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
-        var again: [String] = []
-        if !terms.anchors.isEmpty { again.append("with its anchors") }
-        if let name = terms.name { again.append("for \(name)") }
-        let pin = terms.pins.count == 1 ? "the pin" : "one of the pins"
-        let condition = terms.pins.isEmpty ? "" : ", if the key fits \(pin)"
-        let left = findings.subtracting(terms.allow)
-        if left.isEmpty {
-            return "trust: \(list(findings)) \(findings.findings.count == 1 ? "is" : "are") forgiven\(condition)"
-        }
-        if again.isEmpty { return "trust: refused with a 502, for it does not allow \(list(left))" }
-        return "trust: evaluated again \(again.joined(separator: " and ")); if \(list(left, "or")) is found then too, "
-            + "refused with a 502"
-    }
-
-    /// `a`, `a and b`, `a, b and c`.
-    private static func list(_ findings: TrustFindings, _ conjunction: String = "and") -> String {
-        var words = findings.findings.map(\.rawValue)
-        guard let last = words.popLast() else { return "none" }
-        return words.isEmpty ? last : words.joined(separator: ", ") + " \(conjunction) " + last
     }
 }

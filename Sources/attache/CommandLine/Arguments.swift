@@ -79,7 +79,7 @@ struct Arguments: Sendable {
             let names = Self.list(syntax.operands.map(\.name))
             throw error("\(syntax.name) takes \(names.isEmpty ? "no arguments" : "\(names) and no more")")
         }
-        let missing = syntax.operands.dropFirst(operands.count).filter { !$0.isOptional }.map(\.name)
+        let missing = syntax.operands.filter { !$0.isOptional }.dropFirst(operands.count).map(\.name)
         guard !missing.isEmpty else { return }
         throw error("\(Self.list(missing)) \(missing.count == 1 ? "is" : "are") missing")
     }

@@ -103,6 +103,13 @@ enum CommandError: Error {
         }
     }
 
+    var sentence: String {
+        switch self {
+        case .usage(let sentence, _), .configuration(let sentence), .failed(let sentence): sentence
+        case .rules(let report): report
+        }
+    }
+
     /// Says it on standard error.
     func report() {
         switch self {

@@ -1,5 +1,6 @@
 import Authentication
 import Challenges
+import HTTP
 import Model
 import Proxy
 import Rules
@@ -8,14 +9,22 @@ import Rules
 struct ExplainCommand: Command {
     static let syntax = CommandSyntax(
         name: "explain", summary: "show how the proxy would treat a request, and why",
-        operands: [CommandOperand(name: "FILE"), CommandOperand(name: "METHOD"), CommandOperand(name: "URL")],
+        operands: [
+            CommandOperand(name: "FILE", isOptional: true), CommandOperand(name: "METHOD", isOptional: true),
+            CommandOperand(name: "URL"),
+        ],
         options: [
             CommandOption(
                 name: "challenge", value: "VALUE",
                 summary: [
-                    "a WWW-Authenticate value of the origin's 401; each line of the", "response is one such option",
+                    "a WWW-Authenticate value of the origin's 401, or a parent's",
+                    "'Proxy-Authenticate: VALUE' of its 407; each line of the",
+                    "response is one such option",
                 ],
                 isRepeatable: true),
+            CommandOption(name: "ask", summary: ["ask the server itself, without a credential"]),
+            CommandOption(
+                name: "failures", value: "N", summary: ["answers of the request that were refused before; default: 0"]),
             CommandOption(
                 name: "client", value: "CLIENT",
                 summary: ["the client that asks: ADDRESS, USER or USER@ADDRESS; default: 127.0.0.1"]),
@@ -34,118 +43,124 @@ struct ExplainCommand: Command {
                 isRepeatable: true),
         ],
         details: """
-            Nothing is connected to, and no secret is read. With challenges, it names the answer to each in
-            the order in which they would be tried, and why no earlier rule gave it; without, the answers
-            that the rules could give. With findings and issuers, it does so for the challenges of TLS.
+            FILE is the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf. METHOD is GET where
+            none is said. A request for an https URL is explained as clients make it: by a CONNECT first.
 
-                attache explain proxy.conf GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
+            With challenges, it names the answer to each in the order in which they would be tried, and why
+            no earlier rule gave it; without, the answers that the rules could give. With findings and
+            issuers, it does so for the challenges of TLS. What is stored, refused or known by now it asks
+            the running proxy, by the socket 'control' in the directory that 'state' names.
+
+            No secret is read, and nothing else is connected to, but for --ask: that sends a GET, HEAD or
+            OPTIONS from this machine, by the route and the egress rules, without any credential, and
+            explains the challenge that comes back.
+
+                attache explain GET http://ci.example.com/ --challenge 'Basic realm="Jenkins"'
+                attache explain --ask http://ci.example.com/job
                 attache explain proxy.conf CONNECT www.example.com:443 --client alice@10.1.2.3
-                attache explain proxy.conf GET https://lab.example.com/ --finding self-signed
+                attache explain GET https://lab.example.com/ --finding self-signed
             """)
 
     private let path: String
     private let request: ExplainedRequest
     private let challenges: ExplainedChallenges?
+    private let asks: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard let path = arguments.operand(0), let method = arguments.operand(1), let url = arguments.operand(2)
-        else { throw arguments.error("FILE, METHOD and URL are missing") }
-        self.path = path
+        let words = ExplainedWords(arguments.operands)
+        asks = arguments.has("ask")
+        if asks, arguments.has("challenge") { throw arguments.error("'--ask' and '--challenge' exclude each other") }
+        if asks, !["GET", "HEAD", "OPTIONS"].contains(words.method) {
+            throw arguments.error("'--ask' sends a GET, HEAD or OPTIONS, and no \(Console.printable(words.method))")
+        }
         do throws(ExplanationError) {
             let client = try ClientIdentity(explained: arguments.value(of: "client") ?? "127.0.0.1")
-            var request = try ExplainedRequest(method: method, url: url, client: client)
+            var request = try ExplainedRequest(method: words.method, url: words.url, client: client)
+            request.isInTunnel = request.protocol == .https && words.method != "CONNECT"
             request.findings = try TrustFindings(explained: arguments.values(of: "finding"))
             request.issuers = arguments.values(of: "issuer")
+            request.failures = try Self.failures(arguments.value(of: "failures"))
             request.today = FileSource().today
             self.request = request
             let lines = arguments.values(of: "challenge")
-            challenges = lines.isEmpty ? nil : try ExplainedChallenges(lines, for: request)
+            challenges = lines.isEmpty ? nil : try ExplainedChallenges(lines)
         } catch { throw arguments.error(error.sentence) }
+        path = try RuleFilePath.choose(words.file)
+    }
+
+    private static func failures(_ text: String?) throws(ExplanationError) -> Int {
+        guard let text else { return 0 }
+        guard let number = Int(text), (0...100).contains(number) else {
+            throw ExplanationError("'--failures' is a number from 0 to 100")
+        }
+        return number
     }
 
     func run() throws(CommandError) -> Int32 {
-        let rules = RuleSet(try RuleFile.read(path).valid())
-        let response = challenges?.response(by: rules)
-        Console.print(String(Explanation(request, response: response, rules: rules).text.dropLast()))
+        let configuration = try RuleFile.read(path).valid()
+        let rules = RuleSet(configuration)
+        var (request, challenges) = (request, challenges)
+        request.certificates = CertificateIssuers.of(configuration)
+        if asks {
+            let asked = try ExplainedAnswer.fetch(for: request, by: configuration)
+            request.asked = asked.words
+            challenges = asked.challenges
+        }
+        let origin = try challengedOrigin(of: request, challenges, by: rules)
+        let running = RunningKnowledge(configuration, of: origin, at: request.target)
+        let response = challenges.map { challenges in
+            { (failures: Int) in
+                challenges.response(of: origin, to: request.client, by: rules, failures: failures) {
+                    running.facts(of: $0)
+                }
+            }
+        }
+        let explanation = Explanation(request, response: response, rules: rules, knowledge: running.knowledge)
+        Console.print(String(explanation.text.dropLast()))
         return ExitStatus.success
     }
-}
 
-/// The challenges of a `401` that somebody asks about.
-private struct ExplainedChallenges: Sendable {
-    private let challenges: [HeaderChallenge]
-    private let brokenCount: Int
-    private let request: ExplainedRequest
-
-    /// - Parameter lines: field values, each perhaps with the field's name before it.
-    init(_ lines: [String], for request: ExplainedRequest) throws(ExplanationError) {
-        var parser = ChallengeParser()
-        for line in lines {
-            let value = try Self.value(of: line)
-            parser.parse(Array(value.utf8).span)
-        }
-        challenges = parser.challenges
-        brokenCount = parser.refusedCount
-        self.request = request
-        guard !challenges.isEmpty || brokenCount > 0 else {
-            throw ExplanationError("there is no challenge in the value of '--challenge'")
-        }
-    }
-
-    func response(by rules: RuleSet) -> ExplainedResponse {
+    /// The server whose challenges are explained: the origin, or the first parent that speaks HTTP.
+    private func challengedOrigin(
+        of request: ExplainedRequest, _ challenges: ExplainedChallenges?, by rules: RuleSet
+    ) throws(CommandError) -> Origin {
         let asked = request.atOrigin(by: rules)
-        let origin = Origin(
-            host: asked.host, port: asked.port, protocol: .init(rawValue: asked.protocol.rawValue) ?? .http)
-        let (offers, rule) = rules.offers(in: challenges, from: origin, client: request.client)
-        let known = Set(offers.map(\.challenge))
-        var ignored = challenges.filter { !known.contains($0) }.map(Self.reasonToIgnore)
-        if brokenCount > 0 {
-            ignored.append("\(brokenCount == 1 ? "a challenge" : "\(brokenCount) challenges") that cannot be read")
+        guard challenges?.isOfParent == true else {
+            return Origin(host: asked.host, port: asked.port, protocol: asked.protocol)
         }
-        return ExplainedResponse(
-            offers: offers.map { offer in
-                ExplainedResponse.Offer(
-                    scheme: Self.name(of: offer.challenge), query: ChallengeQuery(offer.space, client: request.client))
-            }, orderedBy: rule, ignored: ignored)
-    }
-
-    private static func value(of line: String) throws(ExplanationError) -> Substring {
-        let name = line.prefix { $0 != ":" && $0 != " " && $0 != "=" && $0 != "\"" }
-        guard line[name.endIndex...].hasPrefix(":") else { return line[...] }
-        guard name.lowercased() == "www-authenticate" else {
-            throw ExplanationError(
-                "challenges of '\(Console.printable(String(name)))' cannot be explained, only of WWW-Authenticate")
+        let legs = rules.route(host: request.host.utf8Span.span, port: request.port).parentList?
+            .legs(to: request.host.utf8Span.span)
+        for case .server(let server, _) in legs ?? [] where server.scheme == .http || server.scheme == .https {
+            return Origin(
+                host: server.address.host, port: server.address.port,
+                protocol: server.scheme == .https ? .https : .http, isProxy: true)
         }
-        return line[line.index(after: name.endIndex)...].drop { $0 == " " || $0 == "\t" }
-    }
-
-    /// With the algorithm, which decides how strong Digest is.
-    private static func name(of challenge: HeaderChallenge) -> String {
-        if challenge.scheme == "ntlm" { return "NTLM" }
-        let name = challenge.scheme.prefix(1).uppercased() + challenge.scheme.dropFirst()
-        return challenge.scheme == "digest" ? "\(name) \(challenge.text("algorithm") ?? "MD5")" : name
-    }
-
-    private static func reasonToIgnore(_ challenge: HeaderChallenge) -> String {
-        switch challenge.scheme {
-        case "basic": "Basic, which is not well formed"
-        case "digest": "\(name(of: challenge)), which lacks a parameter or asks for an algorithm that is not known here"
-        default: "\(name(of: challenge)), which this version does not answer"
-        }
+        throw .failed(
+            "no parent that speaks HTTP is known on the way to \(Console.printable(request.host)), so none asks by "
+                + "Proxy-Authenticate")
     }
 }
 
-extension TrustFindings {
-    /// Findings by the rule file's words.
-    init(explained words: [String]) throws(ExplanationError) {
-        self = []
-        for word in words {
-            guard let finding = FindingWord(rawValue: word) else {
-                let nearest = Suggestion.nearest(to: word, among: FindingWord.allCases.map(\.rawValue))
-                let hint = nearest.map { "; did you mean '\($0)'?" } ?? ""
-                throw ExplanationError("'\(Console.printable(word))' is no finding about a certificate\(hint)")
-            }
-            formUnion(finding.findings)
+/// The operands: `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
+struct ExplainedWords {
+    let file: String?
+    let method: String
+    let url: String
+
+    init(_ operands: [String]) {
+        url = operands.last ?? ""
+        let rest = operands.dropLast()
+        if let method = rest.last, rest.count > 1 || Self.isMethod(method) {
+            self.method = method
+            file = rest.dropLast().last
+        } else {
+            method = "GET"
+            file = rest.last
         }
+    }
+
+    private static func isMethod(_ word: String) -> Bool {
+        !word.isEmpty && word.uppercased().utf8.allSatisfy { (0x41...0x5A).contains($0) }
+            && (word == word.uppercased() || ExplainedRequest.methods.contains(word.uppercased()))
     }
 }

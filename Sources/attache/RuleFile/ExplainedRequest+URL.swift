@@ -5,6 +5,8 @@ import Model
 import Rules
 
 extension ExplainedRequest {
+    static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
+
     /// The request as a client would send it to the proxy, read by the parser that would read it there.
     init(method: String, url: String, client: ClientIdentity) throws(ExplanationError) {
         // The parser is given a whole line: neither part may bring its own blanks and line ends into it.
@@ -13,13 +15,13 @@ extension ExplainedRequest {
                 throw ExplanationError("the \(what) has a character in it that no request can have")
             }
         }
-        let known: [String] = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]
-        if !known.contains(method), known.contains(method.uppercased()) {
+        if !Self.methods.contains(method), Self.methods.contains(method.uppercased()) {
             throw ExplanationError("methods are case-sensitive; did you mean '\(method.uppercased())'?")
         }
         if method == "CONNECT", url.contains("/") {
             throw ExplanationError("a CONNECT names host and port alone, such as www.example.com:443")
         }
+        if method != "CONNECT", !url.contains("://") { throw Self.isNoWholeURL(url) }
         let buffer = ByteBuffer(capacity: url.utf8.count + 64)
         buffer.append("\(method) \(url) HTTP/1.0\r\n\r\n")
         let head = RequestHead()
@@ -30,7 +32,7 @@ extension ExplainedRequest {
         }
         let bytes = buffer.readable.array
         guard let authority = head.target.authority else {
-            throw ExplanationError("'\(url)' is no whole URL: a client sends http://HOST/PATH to a proxy")
+            throw Self.isNoWholeURL(url)
         }
         let space: NetworkProtocol
         switch head.target.scheme {
@@ -49,6 +51,12 @@ extension ExplainedRequest {
             method: method, url: Self.withoutUser(bytes.span.extracting(head.target.text).text),
             host: bytes.span.extracting(authority.host).text.lowercased(), port: port, protocol: space, client: client)
         urlUser = user
+        let path = bytes.span.extracting(head.target.path).text
+        target = path.isEmpty ? "/" : path
+    }
+
+    private static func isNoWholeURL(_ url: String) -> ExplanationError {
+        ExplanationError("'\(Console.printable(url))' is no whole URL: a client sends http://HOST/PATH to a proxy")
     }
 
     /// The URL without user and password, which are nobody's who looks at the terminal.

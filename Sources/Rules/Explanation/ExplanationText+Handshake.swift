@@ -1,0 +1,97 @@
+import Model
+
+/// The lines about the TLS connection to the origin.
+extension ExplanationText {
+    mutating func addHandshake(_ handshake: ExplainedHandshake) {
+        if let terms = handshake.terms {
+            let version = terms.minimum.map { "\($0) or newer" }
+            let lists = terms.revocation.isEmpty ? nil : "revocation lists \(terms.revocation.joined(separator: ", "))"
+            add("tls", [version, lists].compactMap { $0 }.joined(separator: "; "))
+        }
+        addTrust(handshake.trust)
+        addCertificate(handshake.certificate)
+    }
+
+    private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
+        guard let decision = challenge.decision else {
+            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
+            add("server trust", "a chain with any finding is refused with a 502, \(reason)")
+            for trace in challenge.traces { add("rule", Self.words(trace)) }
+            return
+        }
+        let isOne = challenge.query.findings.findings.count == 1
+        add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
+        for trace in challenge.traces { add("rule", Self.words(trace)) }
+        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch decision.answer {
+        case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
+        case .performDefault:
+            let refusal = "refused with a 502 that names the findings, unless an exception is stored for the key"
+            add("answer", "default: \(refusal), \(by)")
+        case .reject, .cancel, .use:
+            add("answer", "\(decision.answer.words): refused with a 502 that names this rule, \(by)")
+        }
+    }
+
+    private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
+        guard let decision = challenge.decision else {
+            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
+            add("certificate", "none is shown to the server, \(reason)")
+            for trace in challenge.traces { add("rule", Self.words(trace)) }
+            return
+        }
+        let issuers = challenge.query.issuers.map { "\"\($0)\"" }.joined(separator: " or ")
+        add("certificate", "the server accepts one that was issued by \(issuers)")
+        for trace in challenge.traces { add("rule", Self.words(trace)) }
+        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch decision.answer {
+        case .use(let names): add("answer", "\(shownWords(names, challenge)), \(by)")
+        case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
+        case .performDefault: add("answer", "default: the one that is stored for the server, if there is one, \(by)")
+        case .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
+        }
+    }
+
+    /// Of several certificates the first is shown that the server accepts; where it accepts none, the first of a rule that
+    /// names its hosts.
+    private func shownWords(_ names: [String], _ challenge: ExplainedHandshake.Challenge) -> String {
+        let use = "use \(names.joined(separator: " "))"
+        let certificates = explanation.request.certificates
+        let accepted = names.first { name in
+            guard let issuers = certificates[name] else { return true }
+            return issuers.contains { challenge.query.issuers.contains($0) }
+        }
+        if let accepted {
+            if certificates[accepted] != nil { return "\(use): that of \(accepted) is shown" }
+            return names.count == 1
+                ? "\(use): its certificate is shown" : "\(use): the first certificate that the server accepts is shown"
+        }
+        let none = "none of these issuers has signed \(names.count == 1 ? "its certificate" : "any of them")"
+        return challenge.namesHosts
+            ? "\(use): \(none), and that of \(names.first ?? "") is shown, as the rule names its hosts"
+            : "\(use): \(none), and none is shown"
+    }
+
+    /// The verdict on a chain with these findings on these terms.
+    private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
+        var again: [String] = []
+        if !terms.anchors.isEmpty { again.append("with its anchors") }
+        if let name = terms.name { again.append("for \(name)") }
+        let pin = terms.pins.count == 1 ? "the pin" : "one of the pins"
+        let condition = terms.pins.isEmpty ? "" : ", if the key fits \(pin)"
+        let left = findings.subtracting(terms.allow)
+        if left.isEmpty {
+            return "trust: \(list(findings)) \(findings.findings.count == 1 ? "is" : "are") forgiven\(condition)"
+        }
+        if again.isEmpty { return "trust: refused with a 502, for it does not allow \(list(left))" }
+        return "trust: evaluated again \(again.joined(separator: " and ")); if \(list(left, "or")) is found then too, "
+            + "refused with a 502"
+    }
+
+    /// `a`, `a and b`, `a, b and c`.
+    private static func list(_ findings: TrustFindings, _ conjunction: String = "and") -> String {
+        var words = findings.findings.map(\.rawValue)
+        guard let last = words.popLast() else { return "none" }
+        return words.isEmpty ? last : words.joined(separator: ", ") + " \(conjunction) " + last
+    }
+}

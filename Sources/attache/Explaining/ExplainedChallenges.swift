@@ -1,0 +1,109 @@
+import Authentication
+import Challenges
+import Model
+import Rules
+
+/// The challenges of a `401`, or of a parent's `407`, that somebody asks about.
+struct ExplainedChallenges: Sendable {
+    private let challenges: [HeaderChallenge]
+    private let brokenCount: Int
+    /// Whether a parent proxy asks.
+    let isOfParent: Bool
+
+    /// - Parameter lines: field values, each perhaps with the field's name before it.
+    init(_ lines: [String]) throws(ExplanationError) {
+        var parser = ChallengeParser()
+        var parents: Set<Bool> = []
+        for line in lines {
+            let (value, isOfParent) = try Self.value(of: line)
+            parents.insert(isOfParent)
+            parser.parse(Array(value.utf8).span)
+        }
+        if parents.count > 1 {
+            throw ExplanationError("one response is an origin's 401 or a parent's 407: ask about one at a time")
+        }
+        self.init(parser, isOfParent: parents.contains(true))
+        guard !challenges.isEmpty || brokenCount > 0 else {
+            throw ExplanationError("there is no challenge in the value of '--challenge'")
+        }
+    }
+
+    /// - Parameter values: field values.
+    init(values: [String], isOfParent: Bool) {
+        var parser = ChallengeParser()
+        for value in values { parser.parse(Array(value.utf8).span) }
+        self.init(parser, isOfParent: isOfParent)
+    }
+
+    private init(_ parser: ChallengeParser, isOfParent: Bool) {
+        challenges = parser.challenges
+        brokenCount = parser.refusedCount
+        self.isOfParent = isOfParent
+    }
+
+    /// - Parameters:
+    ///   - failures: refused answers before it.
+    ///   - facts: those of a running proxy; nil: there are none.
+    func response(
+        of origin: Origin, to client: ClientIdentity, by rules: RuleSet, failures: Int,
+        facts: (ProtectionSpace) -> ExplainedSpace?
+    ) -> ExplainedResponse {
+        let (offers, rule) = rules.offers(in: challenges, from: origin, client: client, failures: failures)
+        let known = Set(offers.map(\.challenge))
+        var ignored = challenges.filter { !known.contains($0) }.map(Self.reasonToIgnore)
+        if brokenCount > 0 {
+            ignored.append("\(brokenCount == 1 ? "a challenge" : "\(brokenCount) challenges") that cannot be read")
+        }
+        var response = ExplainedResponse(
+            offers: offers.map { offer in
+                ExplainedResponse.Offer(
+                    scheme: Self.name(of: offer.challenge),
+                    query: ChallengeQuery(offer.space, client: client, failures: failures), space: facts(offer.space))
+            }, orderedBy: rule, ignored: ignored)
+        response.isOfParent = isOfParent
+        return response
+    }
+
+    private static func value(of line: String) throws(ExplanationError) -> (Substring, isOfParent: Bool) {
+        let name = line.prefix { $0 != ":" && $0 != " " && $0 != "=" && $0 != "\"" }
+        guard line[name.endIndex...].hasPrefix(":") else { return (line[...], false) }
+        let fields = ["www-authenticate", "proxy-authenticate"]
+        guard fields.contains(name.lowercased()) else {
+            throw ExplanationError(
+                "challenges stand in WWW-Authenticate or Proxy-Authenticate, and not in "
+                    + "'\(Console.printable(String(name)))'")
+        }
+        let value = line[line.index(after: name.endIndex)...].drop { $0 == " " || $0 == "\t" }
+        return (value, name.lowercased() == fields[1])
+    }
+
+    /// With the algorithm, which decides how strong Digest is.
+    private static func name(of challenge: HeaderChallenge) -> String {
+        if challenge.scheme == "ntlm" { return "NTLM" }
+        let name = challenge.scheme.prefix(1).uppercased() + challenge.scheme.dropFirst()
+        return challenge.scheme == "digest" ? "\(name) \(challenge.text("algorithm") ?? "MD5")" : name
+    }
+
+    private static func reasonToIgnore(_ challenge: HeaderChallenge) -> String {
+        switch challenge.scheme {
+        case "basic": "Basic, which is not well formed"
+        case "digest": "\(name(of: challenge)), which lacks a parameter or asks for an algorithm that is not known here"
+        default: "\(name(of: challenge)), which this version does not answer"
+        }
+    }
+}
+
+extension TrustFindings {
+    /// Findings by the rule file's words.
+    init(explained words: [String]) throws(ExplanationError) {
+        self = []
+        for word in words {
+            guard let finding = FindingWord(rawValue: word) else {
+                let nearest = Suggestion.nearest(to: word, among: FindingWord.allCases.map(\.rawValue))
+                let hint = nearest.map { "; did you mean '\($0)'?" } ?? ""
+                throw ExplanationError("'\(Console.printable(word))' is no finding about a certificate\(hint)")
+            }
+            formUnion(finding.findings)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Authentication
+import Model
+import Rules
+
+/// The running proxy's knowledge of an origin, for an explanation.
+struct RunningKnowledge {
+    /// For the explanation; the facts about the origin where a proxy runs.
+    let knowledge: ExplainedKnowledge
+    private let proxy: RunningProxy?
+    private let target: String
+
+    /// - Parameter target: the request's, as the origin gets it.
+    init(_ configuration: Configuration, of origin: Origin, at target: String) {
+        self.target = target
+        guard let proxy = try? RunningProxy(configuration) else {
+            self.proxy = nil
+            knowledge = .missing(Self.absence)
+            return
+        }
+        do throws(CommandError) {
+            let answer = try proxy.ask("GET", "/space\(Self.query(of: origin, at: target))")
+            self.proxy = answer.map { _ in proxy }
+            knowledge = answer.map { .running(Self.values(of: "fact", in: $0)) } ?? .missing(Self.absence)
+        } catch {
+            self.proxy = nil
+            knowledge = .missing(error.sentence)
+        }
+    }
+
+    private static let absence = "what is stored, refused or in use by now: no proxy runs by that 'state'"
+
+    /// Nil: no proxy runs.
+    func facts(of space: ProtectionSpace) -> ExplainedSpace? {
+        guard let proxy else { return nil }
+        var query = Self.query(of: space.origin, at: target)
+        query.add("method", space.authenticationMethod.rawValue)
+        if let realm = space.realm { query.add("realm", realm) }
+        guard let answer = try? proxy.ask("GET", "/space\(query)") else { return nil }
+        let refused = Self.values(of: "refused", in: answer).compactMap { line -> ExplainedSpace.Refused? in
+            let parts = line.split(separator: "\t", maxSplits: 1)
+            return parts.count == 2
+                ? ExplainedSpace.Refused(credential: String(parts[0]), end: String(parts[1])) : nil
+        }
+        return ExplainedSpace(stored: Self.values(of: "stored", in: answer).first, refused: refused)
+    }
+
+    private static func query(of origin: Origin, at target: String) -> ControlQuery {
+        var query = ControlQuery()
+        query.add("format", "text")
+        query.add(origin)
+        if origin.isProxy { query.add("proxy", "yes") }
+        query.add("target", target)
+        return query
+    }
+
+    /// Of the answer's lines of that kind.
+    private static func values(of kind: String, in answer: String) -> [String] {
+        answer.split(separator: "\n").filter { $0.hasPrefix("\(kind)\t") }
+            .map { String($0.dropFirst(kind.count + 1)) }
+    }
+}

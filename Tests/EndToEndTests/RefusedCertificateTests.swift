@@ -76,6 +76,9 @@ struct RefusedCertificateTests {
             #expect(lifted.output.contains("old, refused for client-certificate"), "\(lifted)")
             #expect(try visit(server, by: proxy).status == 502)
             #expect(server.refusals == 2, "\(server.output)")
+            let told = { try proxy.events().filter { $0["method"] == "client-certificate" }.map { $0["event"] ?? "" } }
+            #expect(try Wait.until { try told().count >= 3 })
+            #expect(try told() == ["credential.parked", "credential.lifted", "credential.parked"])
         }
     }
 

@@ -103,7 +103,8 @@ extension Requester {
         }
         guard isGood else { return }
         choice.hasNews = false
-        shared.spaces.noteAccepted(version, for: choice.space)
+        let wasParked = shared.spaces.noteAccepted(version, for: choice.space)
+        if wasParked { shared.challenges.noteLifted(version, for: choice.space, by: choice.delegate.client) }
         if choice.isAboutRequest { shared.spaces.noteOpened(target.readable, to: version, in: choice.space) }
         _ = IdentityReport(choice).note(.answered, at: now)
     }

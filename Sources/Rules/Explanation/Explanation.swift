@@ -120,6 +120,7 @@ public struct ExplainedHandshake: Sendable, Equatable {
         trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
         query = request.query(method: .clientCertificate)
         query.issuers = request.issuers
+        query.failures = request.failures
         certificate = Self.challenge(query, isKnown: !request.issuers.isEmpty, rules)
     }
 

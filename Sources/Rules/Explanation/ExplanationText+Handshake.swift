@@ -53,22 +53,28 @@ extension ExplanationText {
     }
 
     /// Of several certificates the first is shown that the server accepts; where it accepts none, the first of a rule that
-    /// names its hosts.
+    /// names its hosts. The next is shown where those before it were refused.
     private func shownWords(_ names: [String], _ challenge: ExplainedHandshake.Challenge) -> String {
         let use = "use \(names.joined(separator: " "))"
+        let failures = challenge.query.failures
+        if failures >= challenge.decision?.attempts ?? 1 {
+            return
+                "none is shown: \(failures == 1 ? "one was" : "\(failures) were") refused, and the rule allows no more"
+        }
         let certificates = explanation.request.certificates
-        let accepted = names.first { name in
+        let accepted = names.filter { name in
             guard let issuers = certificates[name] else { return true }
             return issuers.contains { challenge.query.issuers.contains($0) }
         }
-        if let accepted {
-            if certificates[accepted] != nil { return "\(use): that of \(accepted) is shown" }
+        if let shown = accepted.dropFirst(failures).first ?? accepted.last {
+            if certificates[shown] != nil || failures > 0 { return "\(use): that of \(shown) is shown" }
             return names.count == 1
                 ? "\(use): its certificate is shown" : "\(use): the first certificate that the server accepts is shown"
         }
         let none = "none of these issuers has signed \(names.count == 1 ? "its certificate" : "any of them")"
         return challenge.namesHosts
-            ? "\(use): \(none), and that of \(names.first ?? "") is shown, as the rule names its hosts"
+            ? "\(use): \(none), and that of \(names.dropFirst(failures).first ?? names.last ?? "") is shown, "
+                + "as the rule names its hosts"
             : "\(use): \(none), and none is shown"
     }
 

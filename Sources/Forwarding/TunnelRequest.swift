@@ -56,15 +56,16 @@ struct TunnelRequest {
                 try await ask(upstream, for: target, challenges)
             } catch {
                 let identities = exchange.beginIdentities()
-                if let refusal = upstream.identityRefusal(after: error, in: identities, at: target) {
-                    guard try await identities.follow(for: requester) else { throw refusal.of(parent) }
+                let refusedIdentity = upstream.identityRefusal(after: error, in: identities, at: target)
+                if try await identities.follow(for: requester) {
                     upstream.reset()
                     continue
                 }
+                if refusedIdentity != nil { requester.noteRefusal(on: upstream.peerSecurity) }
                 guard case .died = error, upstream.isReused, redials > 0 else {
                     // Nothing has happened yet that another parent would repeat. This one may have nothing against
                     // other origins.
-                    var refusal = Refusal(error, of: parent.origin.title)
+                    var refusal = refusedIdentity?.of(parent) ?? Refusal(error, of: parent.origin.title)
                     if case .invalid = error { refusal = refusal.of(parent) }
                     refusal.mayGoAnotherWay = true
                     throw refusal

@@ -150,9 +150,84 @@ struct RefusedCertificateTests {
             #expect(said.count == 1, "\(proxy.errorOutput)")
         }
     }
+
+    /// Requests that the parent makes itself, and tunnels through it.
+    @Test(arguments: ["1_2", "1_3"])
+    func `a parent that refuses one certificate is shown the next`(version: String) throws {
+        let (apache, squid) = (try ApacheServer.shared(), try SquidServer.shared(.nothing))
+        let root = try Hierarchy.shared().root.certificate
+        for isTunnel in [false, true] {
+            let front = try AlertingTerminator(to: squid.port, clientsBelow: root, version: version)
+            let rules =
+                try credential(ClientCertificate.expired, as: "old") + credential(ClientCertificate.good, as: "new")
+                    + """
+                    challenge { proxy yes; host \(TLSFront.host); method client-certificate; use old new }
+                    parent corp { https \(front.authority) }
+                    route * { via corp }
+
+                    """
+            try AttacheProcess.visitingZoo(rules) { proxy throws in
+                let url = isTunnel ? "https://127.0.0.1:\(apache.securePorts.three)/open/" : apache.url("/open/")
+                for _ in 1...3 {
+                    let fetched = try proxy.get(url, "-k")
+                    #expect(fetched.text == "this is open\n", "\(fetched)")
+                }
+                let said = proxy.errorOutput.split(separator: "\n").filter {
+                    $0.contains("credential old was refused by")
+                }
+                #expect(said.count == 1, "\(proxy.errorOutput)")
+            }
+        }
+    }
 }
 
 extension OpenSSLServer {
     /// Certificates that it has refused.
     fileprivate var refusals: Int { errorOutput.split(separator: "certificate verify failed").count - 1 }
+}
+
+/// TLS before another server, which tells by an alert which client certificate it does not take.
+private final class AlertingTerminator: Sendable {
+    let port = FreePort.take()
+    private let child: Subprocess
+
+    /// - Parameters:
+    ///   - server: the port that takes the connections in clear.
+    ///   - root: whose certificates clients have to show.
+    ///   - version: the newest that is spoken, `1_2` or `1_3`.
+    init(to server: UInt16, clientsBelow root: String, version: String) throws {
+        let leaf = try Hierarchy.shared().issuing.issue(CertificateTerms(host: TLSFront.host))
+        let chain = try IssuedCertificate.bundle([leaf.certificate] + leaf.intermediates)
+        child = try Subprocess("python3", ["-c", Self.script, chain, leaf.key, "\(port)", "\(server)", root, version])
+        try Socket.awaitListener(on: port, of: child)
+    }
+
+    var authority: String { "\(TLSFront.host):\(port)" }
+
+    private static let script = """
+        import select, socket, ssl, sys, threading
+        chain, key, port, server, root, version = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.maximum_version = ssl.TLSVersion['TLSv' + version]
+        context.load_cert_chain(chain, key)
+        context.load_verify_locations(root)
+        context.verify_mode = ssl.CERT_REQUIRED
+        def serve(client):
+            try:
+                outer = context.wrap_socket(client, server_side=True)
+                inner = socket.create_connection(('127.0.0.1', int(server)))
+                while True:
+                    ready = [outer] if outer.pending() else select.select([outer, inner], [], [])[0]
+                    for end in ready:
+                        data = end.recv(65536)
+                        if not data:
+                            inner.close()
+                            return outer.unwrap()
+                        (inner if end is outer else outer).sendall(data)
+            except OSError:
+                client.close()
+        listener = socket.create_server(('127.0.0.1', int(port)))
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        """
 }

@@ -20,8 +20,6 @@ public struct IdentityProgress {
     var end: End?
     /// The certificates that the server has refused, in this order.
     var refusals: [Refused] = []
-    /// Whether an earlier session may be taken up again.
-    var mayResume = true
 
     public init() {}
 }

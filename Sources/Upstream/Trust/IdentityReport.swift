@@ -33,6 +33,9 @@ struct IdentityReport {
         if let refusal = choice.progress.refusals.last {
             return "refused the client certificate of credential \(refusal.version.name) (\(refusal.alert))"
         }
+        if choice.progress.end == nil, let name = choice.shown.name {
+            return "was shown the client certificate of credential \(name)"
+        }
         return "wants a client certificate, and \(reason ?? "no rule shows one")"
     }
 
@@ -62,7 +65,7 @@ struct IdentityReport {
         }
         let identities = identities
         if !identities.isEmpty {
-            lines += ["", "The certificates that there are, and why it was not shown them:"]
+            lines += ["", "The certificates that there are, and what became of them:"]
             lines += Self.listed(identities)
         }
         if let suggestion {
@@ -82,8 +85,7 @@ struct IdentityReport {
 
     /// Lines for the rule file; nil where a certificate is meant for it already.
     private var suggestion: [String]? {
-        if case .cancelled? = choice.progress.end { return nil }
-        guard choice.progress.refusals.isEmpty, reason == nil else { return nil }
+        guard case .declined? = choice.progress.end, choice.progress.refusals.isEmpty, reason == nil else { return nil }
         let (host, port) = (choice.space.host, choice.space.port)
         let predicates = (choice.space.isProxy ? ["proxy yes"] : []) + ["host \(host)", "port \(port)"]
         return [
@@ -111,11 +113,10 @@ struct IdentityReport {
         if let refusal = choice.progress.refusals.last(where: { $0.version == version }) {
             return "it was shown, and refused (\(refusal.alert))"
         }
-        switch choice.pause(of: version)?.milliseconds {
-        case nil where choice.pause(of: version) != nil: return "it was refused before, and waits for another value"
-        case let pause?: return "it was refused before, and is tried again in \(pause / 1000 + 1) seconds"
-        case nil: return nil
-        }
+        if version == choice.shown.credential?.version { return "it was shown" }
+        guard let pause = choice.pause(of: version) else { return nil }
+        guard let milliseconds = pause.milliseconds else { return "it was refused before, and waits for another value" }
+        return "it was refused before, and is tried again in \(milliseconds / 1000 + 1) seconds"
     }
 
     private func whyNotByRule(_ credential: Credential) -> String {

@@ -18,12 +18,8 @@ struct IdentityRefusal {
 
     /// - Returns: where the request stands; its next connection shows another certificate, or none.
     func settle(for requester: Requester) async -> IdentityProgress {
-        guard choice.challenge != nil else {
-            // It is one of an earlier connection's, whose session it was: in a handshake of its own the server asks.
-            var progress = choice.beginning
-            progress.mayResume = false
-            return progress
-        }
+        // It is one of an earlier connection's, whose session this was: in a handshake of its own the server asks.
+        if choice.challenge == nil { return choice.beginning }
         if let version = choice.shown.credential?.version {
             choice.progress.refusals.append(IdentityProgress.Refused(version: version, alert: alert))
         }

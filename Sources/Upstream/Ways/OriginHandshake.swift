@@ -124,7 +124,7 @@ public struct OriginHandshake {
         case .tls(.alert(let alert)) where alert.refusesCertificate && choice.shown.credential != nil:
             identities?.note(IdentityRefusal(choice: choice, server: origin, alert: alert, target: nil))
             return usual
-        case .tls(.identityWanted(let alert)):
+        case .tls(.alert(let alert)), .tls(.identityWanted(let alert)):
             return noted(Refusal(choice.progress, of: choice) ?? Refusal(alert, of: choice), choice)
         default: return usual
         }

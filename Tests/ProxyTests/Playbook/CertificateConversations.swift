@@ -181,4 +181,41 @@ struct CertificateConversations {
             server 2 << close
             """)
     }
+
+    @Test func `a connection that rests with a certificate serves nobody once that is refused elsewhere`() async {
+        await play(
+            rules: Self.trusting + "challenge { host h; use old new }",
+            """
+            client >> GET https://h/1 HTTP/1.1
+            << connect h:443
+            and server >> tls h accepting old
+            << GET /1 HTTP/1.1
+            client 2 >> GET https://h/2 HTTP/1.1
+            << connect h:443
+            and server 2 >> tls h accepting old
+            server 2 << GET /2 HTTP/1.1
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            # Both have shown it: one rests, one works.
+            client 2 >> GET https://h/3 HTTP/1.1
+            server 2 << GET /3 HTTP/1.1
+            client 3 >> GET https://h/4 HTTP/1.1
+            << connect h:443
+            and server 3 >> tls h accepting new
+            report *credential old was refused*
+            server 3 << close
+            << connect h:443
+            and server 4 >> tls h accepting new
+            server 4 << GET /4 HTTP/1.1
+            server 4 >> HTTP/1.1 200 OK
+            client 3 << HTTP/1.1 200 OK
+            server 4 << close
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            server << close
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            server 2 << close
+            """)
+    }
 }

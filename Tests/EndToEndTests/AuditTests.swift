@@ -126,4 +126,22 @@ struct AuditTests {
             #expect(proxy.accessLog.split(separator: "\n").count == (format == "off" ? 0 : 1), "\(proxy.accessLog)")
         }
     }
+
+    @Test func `a standard error that takes no event holds nobody up`() throws {
+        let origin = try origin()
+        let rules = """
+            credential ci { user \(Account.user); password file @/password }
+            challenge { host 127.0.0.1; method basic; use ci }
+            """
+        var setting = AttacheProcess.Setting(log: "common file @/access.log")
+        setting.hasFullErrorOutput = true
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            for password in [Account.wrongPassword, Account.password] {
+                try proxy.replace("password", with: password + "\n")
+                let status = password == Account.password ? 200 : 401
+                #expect(try Wait.until { try proxy.get(origin.url()).status == status })
+            }
+            #expect(!proxy.accessLog.contains("\"event\""), "\(proxy.accessLog)")
+        }
+    }
 }

@@ -58,17 +58,23 @@ public final class ProxyServer: Sendable {
         shared.audit.onEvent { [workers] event in Self.log(event, by: workers) }
     }
 
-    /// Has the loop write it that it happened on, else the first. The others hand over what they have from before, so that the
-    /// log is in the order of time.
+    /// Has the loop write it that it happened on, else the first. The others hand over what they have from before, and it goes
+    /// behind that at once, so that the log is in the order of time.
     private static func log(_ event: AuditEvent, by workers: [LoopBound<Worker>]) {
         let current = EventLoop.current
-        let writer = workers.first { $0.loop === current } ?? workers.first
-        for worker in workers where worker.loop !== writer?.loop { worker.loop.submit { worker.value.flushLog() } }
-        guard let writer else { return }
+        guard let writer = workers.first(where: { $0.loop === current }) ?? workers.first else { return }
         if writer.loop === current {
             writer.value.note(event)
         } else {
             writer.loop.submit { writer.value.note(event) }
+        }
+        let others = workers.filter { $0.loop !== writer.loop }
+        let flushed = Countdown(others.count)
+        for worker in others {
+            worker.loop.submit {
+                worker.value.flushLog()
+                if flushed.step() { writer.loop.submit { writer.value.flushLog() } }
+            }
         }
     }
 
@@ -154,7 +160,9 @@ public final class ProxyServer: Sendable {
     private final class Countdown: Sendable {
         private let rest: Atomic<Int>
         init(_ count: Int) { rest = Atomic(count) }
-        func step() { rest.subtract(1, ordering: .acquiringAndReleasing) }
+        /// - Returns: whether it was the last.
+        @discardableResult
+        func step() -> Bool { rest.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
         var isOver: Bool { rest.load(ordering: .acquiring) <= 0 }
     }
 }

@@ -89,9 +89,20 @@ public struct ChallengeProbe: Sendable {
             if exchange.way.relay != nil, exchange.upstream.head.status == .proxyAuthenticationRequired {
                 return Self.response(exchange.upstream, isOfParent: true)
             }
-            throw Failure(sentence: error.sentence(by: exchange.way))
+            throw Self.failure(error, on: exchange.way)
         }
         return Self.response(exchange.upstream, isOfParent: false)
+    }
+
+    private static func failure(_ error: ExchangeFailure, on way: Way) -> Failure {
+        if case .refused(let refusal) = error, refusal.receivedStatus == .proxyAuthenticationRequired,
+            let parent = way.parent
+        {
+            return Failure(
+                sentence: "\(parent.origin.title) wants a credential for the tunnel, and none is sent here; its 407 is "
+                    + "explained by --challenge 'Proxy-Authenticate: …'")
+        }
+        return Failure(sentence: error.sentence(by: way))
     }
 
     private static func response(_ upstream: UpstreamConnection, isOfParent: Bool) -> Response {

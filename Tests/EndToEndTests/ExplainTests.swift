@@ -73,4 +73,32 @@ struct ExplainTests {
         #expect(refused.errorOutput.contains("no response came: the rules of this proxy do not let it connect to"))
         #expect(origin.messages.count == 1)
     }
+
+    @Test func `a parent's 407 is explained where it makes the request, and told where it makes a tunnel`() throws {
+        let parent = try RecordingOrigin.answering { _, connection in
+            try connection.reply("407 Proxy Authentication Required", ["Proxy-Authenticate: Basic realm=\"corp\""])
+        }
+        let folder = Scratch.folder("explain")
+        let text = """
+            credential ci { user \(Account.user); password file \(folder)/password }
+            parent up { http 127.0.0.1:\(parent.port) }
+            egress { allow loopback }
+            route * { intercept; via up }
+            challenge { proxy yes; method basic; use ci }
+
+            """
+        try Scratch.write(Account.password, to: folder + "/password", mode: 0o600)
+        try Scratch.write(text, to: folder + "/proxy.conf")
+        let ask = { (url: String) in
+            try Finished.run(AttacheBinary.path, ["explain", "--ask", url], directory: folder, seconds: 20)
+        }
+        let relayed = try ask("http://site.test/x")
+        #expect(relayed.output.contains("the parent answers 407: Basic realm=\"corp\""), "\(relayed)")
+        #expect(relayed.output.contains("use ci with Basic"), "\(relayed)")
+        let tunnelled = try ask("https://site.test/x")
+        #expect(tunnelled.status == 1, "\(tunnelled)")
+        #expect(tunnelled.errorOutput.contains("wants a credential for the tunnel, and none is sent here"))
+        #expect(parent.messages.count == 2)
+        #expect(parent.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
+    }
 }

@@ -14,8 +14,10 @@ extension ExplanationText {
 
     private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
         guard let decision = challenge.decision else {
-            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
-            add("server trust", "a chain with any finding is refused with a 502, \(reason)")
+            let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
+            add(
+                "server trust",
+                "a chain with any finding is refused with a 502, unless \(reason)an exception is stored for its key")
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             return
         }
@@ -35,8 +37,8 @@ extension ExplanationText {
 
     private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
         guard let decision = challenge.decision else {
-            let reason = challenge.traces.isEmpty ? "for no rule speaks of it" : "unless a rule says otherwise"
-            add("certificate", "none is shown to the server, \(reason)")
+            let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
+            add("certificate", "none is shown to the server, unless \(reason)one is stored for it")
             for trace in challenge.traces { add("rule", Self.words(trace)) }
             return
         }

@@ -20,11 +20,24 @@ struct RunningKnowledge {
         do throws(CommandError) {
             let answer = try proxy.ask("GET", "/space\(Self.query(of: origin, at: target))")
             self.proxy = answer.map { _ in proxy }
-            knowledge = answer.map { .running(Self.values(of: "fact", in: $0)) } ?? .missing(Self.absence)
+            guard let answer else {
+                knowledge = .missing(Self.absence)
+                return
+            }
+            knowledge = .running(Self.values(of: "fact", in: answer) + Self.certificate(for: origin, in: proxy))
         } catch {
             self.proxy = nil
             knowledge = .missing(error.sentence)
         }
+    }
+
+    /// The client certificate that is stored for a server that speaks TLS.
+    private static func certificate(for origin: Origin, in proxy: RunningProxy) -> [String] {
+        guard origin.protocol == .https else { return [] }
+        var query = query(of: origin, at: "/")
+        query.add("method", AuthenticationMethod.clientCertificate.rawValue)
+        guard let answer = try? proxy.ask("GET", "/space\(query)") else { return [] }
+        return values(of: "stored", in: answer).map { "the client certificate \($0) is stored for this server" }
     }
 
     private static let absence = "what is stored, refused or in use by now: no proxy runs by that 'state'"

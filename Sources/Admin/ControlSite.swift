@@ -39,11 +39,38 @@ struct ControlSite: AdminResponder {
             return query["format"] == "text"
                 ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
         }
-        return .text(.notFound, "nothing is here; there are /challenges, /parked, /parked/retry and /space")
+        if path.equals("/status") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return status(query)
+        }
+        if path.equals("/reload") {
+            if request.method == .post { return .text(.ok, "\(sources.reloads.request(by: user))") }
+            guard request.method == .get else { return Self.wrongMethod("GET, POST") }
+            return reload(query["number"].flatMap { Int($0) } ?? 0)
+        }
+        return .text(
+            .notFound,
+            "nothing is here; there are /challenges, /parked, /parked/retry, /space, /status and /reload")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
         .text(.methodNotAllowed, "only \(right) is answered here", [.init(name: "Allow", value: right)])
+    }
+
+    private func status(_ query: AdminQuery) -> AdminResponse {
+        let (status, parked) = (sources.status(), sources.parked().count)
+        let unanswered = sources.challenges().count { !$0.isAnswered }
+        return query["format"] == "text"
+            ? AdminResponse(status: .ok, body: status.lines(unanswered: unanswered, parked: parked))
+            : .json(status.json(unanswered: unanswered, parked: parked))
+    }
+
+    private func reload(_ number: Int) -> AdminResponse {
+        switch sources.reloads.outcome(of: number) {
+        case nil: .text(.ok, "pending")
+        case .reloaded?: .text(.ok, "reloaded")
+        case .rejected(let reason)?: .text(.ok, reason)
+        }
     }
 
     private func challenges(_ query: AdminQuery) -> AdminResponse {
@@ -77,17 +104,22 @@ public struct ControlSources: Sendable {
     public let facts: @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts
     /// Gives the parked versions that fit another chance, for that user of the machine.
     public let retry: @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+    public let status: @Sendable () -> RunningStatus
+    public let reloads: any ReloadControl
 
     public init(
         challenges: @escaping @Sendable () -> [JournalEntry],
         parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
         facts: @escaping @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts,
-        retry: @escaping @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+        retry: @escaping @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry],
+        status: @escaping @Sendable () -> RunningStatus, reloads: any ReloadControl
     ) {
         self.challenges = challenges
         self.parked = parked
         self.facts = facts
         self.retry = retry
+        self.status = status
+        self.reloads = reloads
     }
 }
 

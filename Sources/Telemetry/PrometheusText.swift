@@ -5,13 +5,27 @@ public struct PrometheusText {
     private let loops: [Metrics]
     private var text = ""
 
+    /// How the rule file was read.
+    public struct Reloads: Sendable {
+        /// When the rules at work were loaded, in milliseconds since 1970.
+        let lastSuccess: Int
+        /// Whether others behind them were not put to use.
+        let hasFailed: Bool
+
+        public init(lastSuccess: Int, hasFailed: Bool) {
+            self.lastSuccess = lastSuccess
+            self.hasFailed = hasFailed
+        }
+    }
+
     private init(_ loops: [Metrics]) { self.loops = loops }
 
     /// - Parameters:
     ///   - storeIsUp: whether the credential store can be reached; nil where there is none.
     ///   - reportLinesDropped: lines for the operator that standard error did not take.
     public static func render(
-        _ loops: [Metrics], replayDisk: ReplayDiskUse, storeIsUp: Bool? = nil, reportLinesDropped: Int = 0
+        _ loops: [Metrics], replayDisk: ReplayDiskUse, storeIsUp: Bool? = nil, reportLinesDropped: Int = 0,
+        reload: Reloads? = nil
     ) -> String {
         var page = PrometheusText(loops)
         page.appendRequests()
@@ -25,6 +39,14 @@ public struct PrometheusText {
         page.append(replayDisk)
         if let storeIsUp {
             page.append(gauge: "attache_store_up", "Whether the credential store can be reached.", storeIsUp ? 1 : 0)
+        }
+        if let reload {
+            page.append(
+                gauge: "attache_rules_loaded_timestamp_seconds", "When the rules at work were loaded, since 1970.",
+                reload.lastSuccess / 1000)
+            page.append(
+                gauge: "attache_rules_reload_failed", "Whether a newer rule file was not put to use.",
+                reload.hasFailed ? 1 : 0)
         }
         page.appendErrors()
         return page.text

@@ -6,9 +6,9 @@ import PAC
 enum Program {
     private static var commands: [any Command.Type] {
         [
-            RunCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
-            ChallengesCommand.self, CredentialCommand.self, StoreCommand.self, PasswordCommand.self,
-            HealthcheckCommand.self, VersionCommand.self,
+            RunCommand.self, StatusCommand.self, ReloadCommand.self, CheckCommand.self, ExplainCommand.self,
+            TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self, CredentialCommand.self,
+            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, VersionCommand.self,
         ]
     }
 

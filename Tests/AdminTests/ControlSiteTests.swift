@@ -43,6 +43,54 @@ struct ControlSiteTests {
             version: CredentialVersion(name: name, fingerprint: 1))
     }
 
+    private static let status = RunningStatus(
+        program: .init(version: "1.2.3", process: 4711, started: 1_767_225_600_000),
+        addresses: .init(listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
+        rules: .init(
+            path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
+        rejection: .init(time: 1_767_225_720_000, reason: "proxy.conf has errors"),
+        store: .init(place: "sqlite kept.db", problem: "it is locked"), clients: 12)
+
+    /// Number 7 is asked for next; 5 was rejected, and 4 loaded.
+    private struct PlayedReloads: ReloadControl {
+        func request(by user: UInt32) -> Int { 7 }
+
+        func outcome(of number: Int) -> ReloadOutcome? {
+            switch number {
+            case 4: .reloaded
+            case 5: .rejected(reason: "proxy.conf has errors")
+            default: nil
+            }
+        }
+    }
+
+    @Test func `the status has what the proxy works with, and what waits for somebody`() {
+        let parked = ParkedCredentials()
+        parked.park(CredentialVersion(name: "ci", fingerprint: 1), for: Self.parked("ci", at: "h").space)
+        #expect(
+            Self.response("/status", query: "format=text", parked: parked).body == """
+                attache 1.2.3, process 4711, running since 2026-01-01T00:00:00Z
+                listening on 127.0.0.1:3128
+                the admin listener is on 127.0.0.1:3127
+                rules: proxy.conf, loaded 2026-01-01T00:01:00Z; 0 routes, 2 challenge rules, 1 credential, 3 parents
+                  a newer rule file was rejected 2026-01-01T00:02:00Z: proxy.conf has errors
+                store: sqlite kept.db; it is locked
+                clients: 12 connected
+                challenges: 1 space unanswered, see 'attache challenges --unanswered'
+                credentials: 1 parked after a refusal, see 'attache credential list'
+
+                """)
+        let json = Self.response("/status").body
+        #expect(json.contains(#""rejected_because":"proxy.conf has errors""#) && json.contains(#""unanswered":1"#))
+    }
+
+    @Test func `a reload has a number, by which its outcome is asked for`() {
+        #expect(Self.response("/reload", .post).body == "7\n")
+        let outcomes = [4, 5, 7].map { Self.response("/reload", query: "number=\($0)").body }
+        #expect(outcomes == ["reloaded\n", "proxy.conf has errors\n", "pending\n"])
+        #expect(Self.response("/reload", .head).status == .methodNotAllowed)
+    }
+
     private static func response(
         _ path: String, _ method: HTTP.Method = .get, query: String = "",
         parked: ParkedCredentials = ParkedCredentials()
@@ -52,7 +100,8 @@ struct ControlSiteTests {
             report: { _ in })
         let sources = ControlSources(
             challenges: { challenges }, parked: { parked.terms },
-            facts: { state.facts(of: $0, at: $1.span) }, retry: { parked.retry(where: $1) })
+            facts: { state.facts(of: $0, at: $1.span) }, retry: { parked.retry(where: $1) },
+            status: { status }, reloads: PlayedReloads())
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])

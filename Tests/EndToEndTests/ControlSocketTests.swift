@@ -198,4 +198,48 @@ struct ControlSocketTests {
         running.signal(SIGTERM)
         #expect(running.wait(seconds: 60) == 0)
     }
+
+    @Test func `a reload by command waits for what comes of it, and the status tells of it afterwards`() throws {
+        let origin = try origin(realm: "x")
+        let setting = AttacheProcess.Setting(files: ["password": Self.password + "\n"])
+        try AttacheProcess.running(Self.credential, setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            let path = proxy.folder + "/proxy.conf"
+            let old = try String(contentsOfFile: path, encoding: .utf8)
+            try Scratch.write(old + "challenge { host 127.0.0.1; use ci }\n", to: path)
+            let reloaded = try attache("reload", of: proxy)
+            #expect(reloaded.succeeded && reloaded.output == "the rule file was reloaded\n", "\(reloaded)")
+            #expect(try proxy.get(origin.url()).status == 200)
+
+            // An error is found before the proxy is asked, and what the proxy finds later is told as well.
+            try Scratch.write(old + "chalenge { }\n", to: path)
+            let wrong = try attache("reload", of: proxy)
+            #expect(wrong.status == 2 && wrong.errorOutput.contains("did you mean 'challenge'"), "\(wrong)")
+            try Scratch.write(old + "credential c { certificate missing.pem; key missing.key }\n", to: path)
+            let rejected = try attache("reload", of: proxy)
+            #expect(rejected.status == 1, "\(rejected)")
+            #expect(rejected.errorOutput.contains("the running rules go on: a certificate"), "\(rejected)")
+            #expect(try proxy.get(origin.url()).status == 200)
+
+            let status = try attache("status", of: proxy)
+            #expect(status.succeeded, "\(status)")
+            for line in ["listening on 127.0.0.1:\(proxy.port)", "1 challenge rule", "a newer rule file was rejected"] {
+                #expect(status.output.contains(line), "\(status)")
+            }
+            #expect(proxy.readiness.contains("ready, but a newer rule file was rejected"), "\(proxy.readiness)")
+            #expect(try proxy.metric("attache_rules_reload_failed") == 1)
+
+            try Scratch.write(old, to: path)
+            #expect(try attache("reload", of: proxy).succeeded)
+            #expect(try !attache("status", of: proxy).output.contains("rejected"))
+            #expect(try proxy.metric("attache_rules_reload_failed") == 0)
+        }
+        let none = Scratch.folder("none")
+        try Scratch.write("state \(none)\n", to: none + "/proxy.conf")
+        for command in ["reload", "status"] {
+            let run = try Finished.run(
+                AttacheBinary.path, [command, "--config", "proxy.conf"], directory: none, seconds: 20)
+            #expect(run.status == 1 && run.errorOutput.contains("no proxy runs that could be asked"), "\(run)")
+        }
+    }
 }

@@ -134,7 +134,8 @@ public final class ProxyServer: Sendable {
 
     private static let step = 20
 
-    private var openClients: Int {
+    /// Connections of clients at this moment.
+    public var openClients: Int {
         metrics.reduce(0) { $0 + $1.value(of: .clientsAccepted) - $1.value(of: .clientsClosed) }
     }
 

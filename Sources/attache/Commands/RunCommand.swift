@@ -44,10 +44,14 @@ struct RunCommand {
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
-        let admin = try startAdmin(setup, server: server, shared: shared, store: store)
+        let status = StatusSource(
+            VersionCommand.version, configuration, setup.rules.configuration, server: server, store: store)
+        let admin = try startAdmin(setup, server: server, shared: shared, status)
         let adminAddress = admin?.unstarted.address
         shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
-        let control = ControlSocket(setup.rules.configuration, of: shared, on: server.loops.first)
+        let control = ControlSocket(
+            setup.rules.configuration, of: shared, on: server.loops.first, reloads: status.reloads
+        ) { status.status(admin: adminAddress) }
         Self.served.withLock { $0 = [server, shared, admin, control.server] }
         Console.beginServing()
         server.start()
@@ -60,12 +64,15 @@ struct RunCommand {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet: setup.refresh(into: shared, identities)
             case .reload(let user):
-                let reload = Reload(configuration: configuration, server: server, shared: shared, store: store)
-                setup = reload.run(since: setup, identities, askedBy: .signal(user: user))
+                let reload = Reload(
+                    configuration: configuration, server: server, shared: shared, store: store,
+                    requests: status.reloads)
+                setup = reload.run(since: setup, identities, signalledBy: user)
+                status.take(setup.rules.configuration)
             case .reopen: reopenLog(of: setup)
             case .terminate:
                 control.remove()
-                return drain(server, setup)
+                return drain(server, setup, status.reloads)
             }
             Console.reportRepetitions()
         }
@@ -74,20 +81,19 @@ struct RunCommand {
     /// The administrator's listener lives on the first loop, and as long as the process.
     /// - Returns: nil where the rule file wants none.
     private func startAdmin(
-        _ setup: Setup, server: ProxyServer, shared: SharedState, store: RunningStore
+        _ setup: Setup, server: ProxyServer, shared: SharedState, _ status: StatusSource
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
             version: VersionCommand.version, via: .ours,
             readiness: {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
-                return store.problem.map { .degraded(reason: "\($0)") } ?? .ready
+                return status.degradation.map { .degraded(reason: $0) } ?? .ready
             },
             metrics: {
                 PrometheusText.render(
-                    server.metrics, replayDisk: shared.replayDisk,
-                    storeIsUp: store.isOpen ? store.problem == nil : nil,
-                    reportLinesDropped: Console.linesDropped)
+                    server.metrics, replayDisk: shared.replayDisk, storeIsUp: status.storeIsUp,
+                    reportLinesDropped: Console.linesDropped, reload: status.reloadFigures)
             })
         do throws(IOError) {
             try Listener.probe(address)
@@ -107,13 +113,16 @@ struct RunCommand {
     }
 
     /// Ends when all clients have their answers, when the time is over, or when it is told to stop once more.
-    private func drain(_ server: ProxyServer, _ setup: Setup) -> Int32 {
+    private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: ReloadRequests) -> Int32 {
         var isToldAgain = false
         let open = server.drain(within: setup.drain) { milliseconds in
             switch Signals.next(within: milliseconds) {
             case .terminate: isToldAgain = true
             case .reopen: reopenLog(of: setup)
-            case .reload: Console.error("the rule file was not reloaded: the proxy is stopping")
+            case .reload(let user):
+                let reason = "the proxy is stopping"
+                Console.error("the rule file was not reloaded: \(reason)")
+                reloads.end(reloads.begin(signalledBy: user).number, .rejected(reason: reason))
             case .quiet: break
             }
             return !isToldAgain

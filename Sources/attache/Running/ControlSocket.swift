@@ -32,7 +32,11 @@ struct ControlSocket {
     private let path: LocalPath?
     let server: LoopBound<ControlServer>?
 
-    init(_ configuration: Configuration, of shared: SharedState, on loop: EventLoop?) {
+    /// - Parameter status: of the proxy, at the moment of the call.
+    init(
+        _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, reloads: ReloadRequests,
+        status: @escaping @Sendable () -> RunningStatus
+    ) {
         guard let loop, case .path(let path) = ControlPlace(configuration) else {
             (path, server) = (nil, nil)
             if configuration.state != nil, case .none(let reason) = ControlPlace(configuration) {
@@ -52,7 +56,8 @@ struct ControlSocket {
                             .credentialLifted, by: .command(user: user), entry.space, credential: entry.version.name))
                 }
                 return lifted
-            })
+            },
+            status: status, reloads: reloads)
         do {
             try Self.makeDirectory(of: path)
             server = LoopBound(try ControlServer(at: path, on: loop, sources: sources), to: loop)

@@ -1,3 +1,4 @@
+import Admin
 import Credentials
 import IO
 import Proxy
@@ -10,12 +11,23 @@ struct Reload {
     let server: ProxyServer
     let shared: SharedState
     let store: RunningStore
+    let requests: ReloadRequests
 
+    /// - Parameter user: who has sent the signal; nil: nobody knows who.
     /// - Returns: the new rules at work, or, where they cannot be used, the old ones.
-    func run(since running: Setup, _ identities: OwnIdentities, askedBy actor: AuditEvent.Actor) -> Setup {
+    func run(since running: Setup, _ identities: OwnIdentities, signalledBy user: UInt32?) -> Setup {
+        let (number, actor) = requests.begin(signalledBy: user)
+        let (setup, outcome) = run(since: running, identities, askedBy: actor)
+        requests.end(number, outcome)
+        return setup
+    }
+
+    private func run(since running: Setup, _ identities: OwnIdentities, askedBy actor: AuditEvent.Actor) -> (
+        Setup, ReloadOutcome
+    ) {
         guard let fresh = Setup.load(configuration, since: running) else {
-            reject(askedBy: actor, because: "\(configuration) has errors, or cannot be read; standard error has them")
-            return running
+            let reason = "\(configuration) has errors, or cannot be read; standard error has them"
+            return (running, reject(askedBy: actor, because: reason))
         }
         do throws(StartError) {
             // A file that cannot be read at this moment is no reason to forget what was in it.
@@ -32,16 +44,16 @@ struct Reload {
             Console.error("the rule file was reloaded")
             shared.audit.note(AuditEvent(.rulesReloaded, by: actor, details: configuration))
             if let opened { shared.audit.note(AuditEvent(.storeOpened, by: actor, details: "\(opened)")) }
-            return fresh
+            return (fresh, .reloaded)
         } catch {
             Console.error("\(error)")
-            reject(askedBy: actor, because: "\(error)")
-            return running
+            return (running, reject(askedBy: actor, because: "\(error)"))
         }
     }
 
-    private func reject(askedBy actor: AuditEvent.Actor, because reason: String) {
+    private func reject(askedBy actor: AuditEvent.Actor, because reason: String) -> ReloadOutcome {
         Console.error("the rule file was not reloaded; the proxy keeps the running rules")
         shared.audit.note(AuditEvent(.rulesRejected, by: actor, details: reason))
+        return .rejected(reason: reason)
     }
 }

@@ -19,6 +19,9 @@ final class RunningStore: Sendable {
     /// Why the store could not be followed when it was last tried; nil while all is well.
     var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
 
+    /// Where credentials are kept; nil: nowhere.
+    var place: CredentialStorePlace? { opened.withLock { $0?.place } }
+
     /// Opens the store, if the rule file names one, if its rules keep something, or if somebody has put a credential into
     /// the usual one. Else none is opened or made: a proxy without a directory of its own runs as well. One that is open
     /// stays. Credentials that were read before have other fingerprints than those to be read now. Blocks.

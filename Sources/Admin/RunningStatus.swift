@@ -1,0 +1,165 @@
+/// The state of a running proxy, as its operator asks for it.
+public struct RunningStatus: Sendable {
+    /// The rule file at work.
+    public struct Rules: Sendable {
+        public let path: String
+        /// Milliseconds since 1970.
+        public let loaded: Int
+        public let routes: Int
+        public let challenges: Int
+        public let credentials: Int
+        public let parents: Int
+
+        public init(path: String, loaded: Int, routes: Int, challenges: Int, credentials: Int, parents: Int) {
+            self.path = path
+            self.loaded = loaded
+            self.routes = routes
+            self.challenges = challenges
+            self.credentials = credentials
+            self.parents = parents
+        }
+    }
+
+    /// A rule file that was not put to use, behind the one that was.
+    public struct Rejection: Sendable, Equatable {
+        /// Milliseconds since 1970.
+        public let time: Int
+        public let reason: String
+
+        public init(time: Int, reason: String) {
+            self.time = time
+            self.reason = reason
+        }
+    }
+
+    public struct Program: Sendable {
+        public let version: String
+        public let process: Int
+        /// Milliseconds since 1970.
+        public let started: Int
+
+        public init(version: String, process: Int, started: Int) {
+            self.version = version
+            self.process = process
+            self.started = started
+        }
+    }
+
+    /// Where clients and operators connect.
+    public struct Addresses: Sendable {
+        public let listeners: [String]
+        public let admin: String?
+
+        public init(listeners: [String], admin: String?) {
+            self.listeners = listeners
+            self.admin = admin
+        }
+    }
+
+    public struct Store: Sendable {
+        public let place: String
+        /// Why it cannot be followed.
+        public let problem: String?
+
+        public init(place: String, problem: String?) {
+            self.place = place
+            self.problem = problem
+        }
+    }
+
+    public let program: Program
+    public let addresses: Addresses
+    public let rules: Rules
+    public let rejection: Rejection?
+    /// Where credentials are kept; nil: nowhere.
+    public let store: Store?
+    /// Connections of clients at this moment.
+    public let clients: Int
+
+    public init(
+        program: Program, addresses: Addresses, rules: Rules, rejection: Rejection?, store: Store?, clients: Int
+    ) {
+        self.program = program
+        self.addresses = addresses
+        self.rules = rules
+        self.rejection = rejection
+        self.store = store
+        self.clients = clients
+    }
+
+    /// - Parameters:
+    ///   - unanswered: spaces whose challenges nobody answered.
+    ///   - parked: versions of credentials that are not sent.
+    func lines(unanswered: Int, parked: Int) -> String {
+        var lines = [
+            "attache \(program.version), process \(program.process), running since \(AdminTime.text(program.started))"
+        ]
+        lines += addresses.listeners.map { "listening on \($0)" }
+        if let admin = addresses.admin { lines.append("the admin listener is on \(admin)") }
+        let counts = [
+            (rules.routes, "route"), (rules.challenges, "challenge rule"), (rules.credentials, "credential"),
+            (rules.parents, "parent"),
+        ]
+        lines.append("rules: \(rules.path), loaded \(AdminTime.text(rules.loaded)); \(Self.list(counts))")
+        if let rejection {
+            lines.append("  a newer rule file was rejected \(AdminTime.text(rejection.time)): \(rejection.reason)")
+        }
+        lines.append("store: \(store?.place ?? "none")\(store?.problem.map { "; \($0)" } ?? "")")
+        lines.append("clients: \(clients) connected")
+        if unanswered > 0 {
+            lines.append(
+                "challenges: \(Self.count(unanswered, "space")) unanswered, see 'attache challenges --unanswered'")
+        }
+        if parked > 0 {
+            lines.append("credentials: \(parked) parked after a refusal, see 'attache credential list'")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func list(_ counts: [(Int, String)]) -> String {
+        counts.map { count($0, $1) }.joined(separator: ", ")
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    func json(unanswered: Int, parked: Int) -> String {
+        var json = JSONText()
+        json.object { json in
+            json.member("version", program.version)
+            json.member("process", program.process)
+            json.member("started", AdminTime.text(program.started))
+            json.member("listeners", addresses.listeners)
+            json.member("admin", addresses.admin)
+            json.member("rule_file", rules.path)
+            json.member("rules_loaded", AdminTime.text(rules.loaded))
+            json.member("routes", rules.routes)
+            json.member("challenge_rules", rules.challenges)
+            json.member("credentials", rules.credentials)
+            json.member("parents", rules.parents)
+            json.member("rejected", rejection.map { AdminTime.text($0.time) })
+            json.member("rejected_because", rejection?.reason)
+            json.member("store", store?.place)
+            json.member("store_problem", store?.problem)
+            json.member("clients", clients)
+            json.member("unanswered", unanswered)
+            json.member("parked", parked)
+        }
+        return json.text
+    }
+}
+
+/// The reloads that commands ask for. A reload is done elsewhere, and takes its time.
+public protocol ReloadControl: Sendable {
+    /// Asks for a reload, for that user of the machine.
+    /// - Returns: its number.
+    func request(by user: UInt32) -> Int
+
+    /// What came of the reload with that number, or of a later one; nil: it is not done yet.
+    func outcome(of number: Int) -> ReloadOutcome?
+}
+
+public enum ReloadOutcome: Sendable, Equatable {
+    case reloaded
+    /// The running rules go on.
+    case rejected(reason: String)
+}

@@ -1,0 +1,38 @@
+import Rules
+
+/// `attache status`: what the running proxy does.
+struct StatusCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "status", summary: "show what the running proxy listens on, and what it works with",
+        options: [
+            CommandOption(
+                name: "config", value: "FILE",
+                summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
+            CommandOption(name: "json", summary: ["one JSON object"]),
+        ],
+        details: """
+            Shows the proxy's listeners, its rule file and when that was loaded, a newer one that was
+            rejected, the credential store, the clients that are connected, and how much waits for somebody:
+            challenges that nobody answered, credentials that are parked after a refusal.
+
+            The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
+            user or as root. Where none runs the exit status is 1.
+            """)
+
+    private let proxy: RunningProxy
+    private let target: String
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        var query = ControlQuery()
+        if !arguments.has("json") { query.add("format", "text") }
+        target = "/status\(query)"
+        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        proxy = try RunningProxy(try RuleFile.read(path).valid())
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        guard let answer = try proxy.ask("GET", target) else { throw proxy.absence }
+        Console.printText(answer)
+        return ExitStatus.success
+    }
+}

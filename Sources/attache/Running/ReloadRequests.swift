@@ -1,0 +1,65 @@
+import Admin
+import Credentials
+import Glibc
+import IO
+import Synchronization
+
+/// The reloads of the rule file: those that were asked for, and what came of the last. The main thread does them.
+final class ReloadRequests: ReloadControl {
+    private struct State {
+        /// The number of the last one that was asked for.
+        var asked = 0
+        var user: UInt32?
+        /// All up to this one are done.
+        var done = 0
+        var outcome = ReloadOutcome.reloaded
+        /// When the rules at work were loaded, in milliseconds since 1970.
+        var loaded = SystemClock.epochMilliseconds
+        var rejection: RunningStatus.Rejection?
+    }
+
+    private let state = Mutex(State())
+
+    /// When the rules at work were loaded, and why others behind them were not put to use.
+    var standing: (loaded: Int, rejection: RunningStatus.Rejection?) {
+        state.withLock { ($0.loaded, $0.rejection) }
+    }
+
+    func request(by user: UInt32) -> Int {
+        let number = state.withLock { state in
+            state.asked += 1
+            state.user = user
+            return state.asked
+        }
+        // The main thread waits for signals.
+        kill(getpid(), SIGHUP)
+        return number
+    }
+
+    func outcome(of number: Int) -> ReloadOutcome? { state.withLock { $0.done >= number ? $0.outcome : nil } }
+
+    /// A reload begins. Those who ask from now on mean a later one.
+    ///
+    /// - Parameter user: who has sent the signal; nil: nobody knows who.
+    /// - Returns: the last one that it is for, and who has asked for it.
+    func begin(signalledBy user: UInt32?) -> (number: Int, actor: AuditEvent.Actor) {
+        state.withLock { state in
+            defer { state.user = nil }
+            return (state.asked, state.user.map { .command(user: $0) } ?? .signal(user: user))
+        }
+    }
+
+    func end(_ number: Int, _ outcome: ReloadOutcome) {
+        state.withLock { state in
+            state.done = number
+            state.outcome = outcome
+            switch outcome {
+            case .reloaded:
+                state.loaded = SystemClock.epochMilliseconds
+                state.rejection = nil
+            case .rejected(let reason):
+                state.rejection = RunningStatus.Rejection(time: SystemClock.epochMilliseconds, reason: reason)
+            }
+        }
+    }
+}

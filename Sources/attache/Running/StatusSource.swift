@@ -1,0 +1,66 @@
+import Admin
+import Glibc
+import IO
+import Model
+import Proxy
+import Rules
+import Synchronization
+import Telemetry
+
+/// The state of this process for those who ask: the admin listener and the control socket.
+final class StatusSource: Sendable {
+    let reloads = ReloadRequests()
+    private let version: String
+    private let path: String
+    private let started = SystemClock.epochMilliseconds
+    private let configuration: Mutex<Configuration>
+    private let server: ProxyServer
+    private let store: RunningStore
+
+    init(
+        _ version: String, _ path: String, _ configuration: Configuration, server: ProxyServer, store: RunningStore
+    ) {
+        self.version = version
+        self.path = path
+        self.configuration = Mutex(configuration)
+        self.server = server
+        self.store = store
+    }
+
+    /// The rules at work are these from now on.
+    func take(_ configuration: Configuration) { self.configuration.withLock { $0 = configuration } }
+
+    /// - Parameter admin: where the admin listener is.
+    func status(admin: SocketAddress?) -> RunningStatus {
+        let (loaded, rejection) = reloads.standing
+        let rules = configuration.withLock { rules in
+            RunningStatus.Rules(
+                path: path, loaded: loaded, routes: rules.routes.count, challenges: rules.challenges.count,
+                credentials: rules.credentials.count, parents: rules.parents.count)
+        }
+        return RunningStatus(
+            program: .init(version: version, process: Int(getpid()), started: started),
+            addresses: .init(listeners: server.addresses.map { "\($0)" }, admin: admin.map { "\($0)" }), rules: rules,
+            rejection: rejection,
+            store: store.place.map { .init(place: "\($0)", problem: store.problem.map { "\($0)" }) },
+            clients: server.openClients)
+    }
+
+    /// What of the program does not work, though it serves; nil: nothing.
+    var degradation: String? {
+        let reasons = [
+            store.problem.map { "\($0)" },
+            reloads.standing.rejection.map { "a newer rule file was rejected: \($0.reason)" },
+        ]
+        let sentences = reasons.compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: "; and ")
+    }
+
+    /// Nil where there is none.
+    var storeIsUp: Bool? { store.isOpen ? store.problem == nil : nil }
+
+    var reloadFigures: PrometheusText.Reloads {
+        let (loaded, rejection) = reloads.standing
+        return PrometheusText.Reloads(lastSuccess: loaded, hasFailed: rejection != nil)
+    }
+}

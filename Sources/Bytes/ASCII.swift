@@ -7,11 +7,13 @@ extension UInt8 {
     public static let space: UInt8 = 0x20
     public static let quote: UInt8 = 0x22
     public static let percent: UInt8 = 0x25
+    public static let ampersand: UInt8 = 0x26
     public static let comma: UInt8 = 0x2C
     public static let slash: UInt8 = 0x2F
     public static let colon: UInt8 = 0x3A
     public static let semicolon: UInt8 = 0x3B
     public static let equals: UInt8 = 0x3D
+    public static let question: UInt8 = 0x3F
     public static let backslash: UInt8 = 0x5C
     public static let delete: UInt8 = 0x7F
 

@@ -14,6 +14,16 @@ public enum PercentEncoding {
         }
     }
 
+    /// Appends a byte of a component as it is if it is an unreserved character (section 2.3), else encoded.
+    public static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            bytes.append(byte)
+        default: bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 0xF)]
+        }
+    }
+
     /// Upper case, as RFC 3986 section 2.1 wants it of who encodes.
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 

@@ -37,6 +37,14 @@ public final class FieldTable {
         }
     }
 
+    /// The same, for any name; in any case.
+    public func withhold(named name: Span<UInt8>, in bytes: Span<UInt8>) {
+        for index in 0..<count where bytes.extracting(lines[index].name).equalsIgnoringCase(name) {
+            hasNominated = true
+            lines.mark(index)
+        }
+    }
+
     /// From now on that line is passed on as little.
     public func withhold(at index: Int) {
         hasNominated = true

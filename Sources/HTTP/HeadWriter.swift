@@ -51,6 +51,16 @@ public struct HeadWriter: ~Copyable {
     /// A control character in `value` is written as a space, so that no value can end its line.
     public func field(_ name: StaticString, _ value: Span<UInt8>) {
         buffer.append(name)
+        finish(value)
+    }
+
+    /// The same; `name` must be a token.
+    public func field(named name: Span<UInt8>, _ value: Span<UInt8>) {
+        buffer.append(name)
+        finish(value)
+    }
+
+    private func finish(_ value: Span<UInt8>) {
         buffer.append(literal: ": ")
         var start = 0
         while start < value.count {

@@ -44,11 +44,20 @@ extension RequestHead {
     /// The Host line is made from the target (RFC 9112 section 3.2.2) and stands first, unless the client's is the
     /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their
     /// Max-Forwards. Whether any is left, and whether the request has been here before, the caller has asked already.
+    ///
+    /// - Parameter target: in place of the client's, in origin-form.
     public func write(
-        _ bytes: Span<UInt8>, as rewrite: RequestRewrite, via: Via, into buffer: ByteBuffer
+        _ bytes: Span<UInt8>, as rewrite: RequestRewrite, to target: ByteBuffer? = nil, via: Via,
+        into buffer: ByteBuffer
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
-        appendRequestLine(bytes, form: rewrite.form, to: buffer)
+        if let target {
+            buffer.append(bytes.extracting(methodName.lowerBound..<methodName.upperBound &+ 1))
+            buffer.append(target.readable)
+            buffer.append(literal: " HTTP/1.1\r\n")
+        } else {
+            appendRequestLine(bytes, form: rewrite.form, to: buffer)
+        }
         let upgrade = rewrite.upgrade
         let keepsHost = keepsHostLine(upgrade)
         if let authority, !keepsHost {

@@ -230,12 +230,10 @@ struct HTMLTokenizer {
 
 extension UInt8 {
     static let exclamation = UInt8(ascii: "!")
-    static let question = UInt8(ascii: "?")
     static let hyphen = UInt8(ascii: "-")
     static let lessThan = UInt8(ascii: "<")
     static let greaterThan = UInt8(ascii: ">")
     static let apostrophe = UInt8(ascii: "'")
-    static let ampersand = UInt8(ascii: "&")
 
     var isLetter: Bool { (0x61...0x7A).contains(asciiLowercased) }
 

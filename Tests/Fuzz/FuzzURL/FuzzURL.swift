@@ -17,6 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkRequest(input)
     checkReference(input)
     checkFTP(input)
+    checkQuery(input)
     if let endpoint = TokenEndpoint(text) {
         precondition(endpoint.target.hasPrefix("/") && !endpoint.host.isEmpty)
         precondition("\(endpoint)".utf8.allSatisfy { $0 > .space && $0 < .delete })
@@ -30,6 +31,21 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(host.utf8.allSatisfy { $0 > .space && $0 < .delete })
     }
     return 0
+}
+
+/// The parameters of a query: what is taken out is gone, and all else stays.
+private func checkQuery(_ input: [UInt8]) {
+    let (name, value) = (Array("k".utf8), Array("a%".utf8))
+    let buffer = ByteBuffer(capacity: 256)
+    QueryParameters.append(input.span, without: [name], to: buffer)
+    precondition(!QueryParameters.contain(name.span, in: buffer.readable), "a parameter was left")
+    if !QueryParameters.contain(name.span, in: input.span) { precondition(buffer.readable.array == input) }
+    buffer.clear()
+    QueryParameters.append(input.span, hiding: name.span, to: buffer)
+    precondition(buffer.count <= 4 * input.count + 8)
+    buffer.clear()
+    EchoedParameters([.init(name: name, value: value)]).append(input.span, to: buffer)
+    precondition(buffer.count <= input.count, "a head has grown")
 }
 
 /// The user of a request's URL.

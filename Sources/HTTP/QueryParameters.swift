@@ -1,0 +1,66 @@
+import Bytes
+
+/// The parameters in the query of a request target: `name=value`, with `&` between them.
+public enum QueryParameters {
+    /// Whether there is one of that name, however it is encoded.
+    public static func contain(_ name: Span<UInt8>, in target: Span<UInt8>) -> Bool {
+        var start = queryStart(of: target)
+        if start == 0 { return false }
+        while start < target.count {
+            let end = target.firstIndex(of: .ampersand, in: start..<target.count) ?? target.count
+            if isNamed(target, start..<end, name) { return true }
+            start = end + 1
+        }
+        return false
+    }
+
+    /// Appends the target without parameters of these names.
+    public static func append(_ target: Span<UInt8>, without names: [[UInt8]], to buffer: ByteBuffer) {
+        var start = queryStart(of: target)
+        buffer.append(target.extracting(first: start > 0 ? start - 1 : target.count))
+        if start == 0 { return }
+        var delimiter = UInt8.question
+        while start <= target.count {
+            let end = target.firstIndex(of: .ampersand, in: start..<target.count) ?? target.count
+            if !names.contains(where: { isNamed(target, start..<end, $0.span) }) {
+                buffer.append(delimiter)
+                buffer.append(target.extracting(start..<end))
+                delimiter = .ampersand
+            }
+            start = end + 1
+        }
+    }
+
+    /// Appends the target with `***` for the value of parameters of that name.
+    public static func append(_ target: Span<UInt8>, hiding name: Span<UInt8>, to buffer: ByteBuffer) {
+        var start = queryStart(of: target)
+        buffer.append(target.extracting(first: start > 0 ? start : target.count))
+        if start == 0 { return }
+        while start <= target.count {
+            let end = target.firstIndex(of: .ampersand, in: start..<target.count) ?? target.count
+            if isNamed(target, start..<end, name) {
+                buffer.append(name)
+                buffer.append("=***" as StaticString)
+            } else {
+                buffer.append(target.extracting(start..<end))
+            }
+            if end < target.count { buffer.append(.ampersand) }
+            start = end + 1
+        }
+    }
+
+    /// Zero: there is no query.
+    private static func queryStart(of target: Span<UInt8>) -> Int {
+        target.firstIndex(of: .question).map { $0 + 1 } ?? 0
+    }
+
+    private static func isNamed(_ target: Span<UInt8>, _ pair: Range<Int>, _ name: Span<UInt8>) -> Bool {
+        let end = target.firstIndex(of: .equals, in: pair) ?? pair.upperBound
+        let own = target.extracting(pair.lowerBound..<end)
+        if own.equals(name) { return true }
+        guard own.firstIndex(of: UInt8(ascii: "%")) != nil, let decoded = PercentEncoding.decode(own) else {
+            return false
+        }
+        return decoded.span.equals(name)
+    }
+}

@@ -18,6 +18,8 @@ final class AnswerPerformer {
     public private(set) var state: AnswerState
     /// Whether the request goes out without its body, since its answer can only bring the next challenge.
     public private(set) var omitsBody = false
+    /// The credential with a place of its own that goes along with the answer to a challenge.
+    private(set) var companion: PreparedAnswer?
     /// Whether a login page came on the way of this request.
     var sawLoginPage = false
 
@@ -67,10 +69,33 @@ final class AnswerPerformer {
     }
 
     /// The answer is that from now on.
-    public func take(_ prepared: PreparedAnswer) { state = .prepared(prepared) }
+    public func take(_ prepared: PreparedAnswer) {
+        keepCompanion()
+        state = .prepared(prepared)
+        // Digest is made over the URL, which another than the client's would be.
+        if placement?.parameters.isEmpty == false, prepared.answer.space.authenticationMethod == .digest {
+            companion = nil
+        }
+    }
+
+    private func keepCompanion() {
+        if let placement = ownPlacement, !placement.isInAuthorization { companion = state.prepared }
+    }
+
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    var placement: RequestPlacement? {
+        if let ownPlacement { return ownPlacement }
+        guard case .request(let authenticator)? = companion?.authenticator.binding else { return nil }
+        return authenticator.placement
+    }
+
+    private var ownPlacement: RequestPlacement? {
+        if case .request(let performer)? = binding { performer.authenticator.placement } else { nil }
+    }
 
     /// The request goes out without an answer.
     public func drop() {
+        keepCompanion()
         state = .none
         omitsBody = false
     }

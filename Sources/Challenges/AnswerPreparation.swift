@@ -40,6 +40,9 @@ struct AnswerPreparation {
         self.context = context
     }
 
+    /// This request tries a parked version again.
+    mutating func beginTrial(_ entry: ParkedCredentials.Entry) { trial = entry }
+
     /// The answer is that from now on.
     func take(_ prepared: PreparedAnswer) {
         performer.take(prepared)

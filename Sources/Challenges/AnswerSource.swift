@@ -10,6 +10,12 @@ public struct AnswerSource {
     /// The outcome of looking for an answer to give unasked.
     public enum Finding {
         case answer(PreparedAnswer, by: RuleReference?)
+        /// The answer that a rule sends with every request, which nobody has accepted yet.
+        case unproven(PreparedAnswer, by: RuleReference?)
+        /// It was refused, and is to be tried again by one request.
+        case trial(Trial)
+        /// Why the credential cannot be sent that a rule sends with every request.
+        case unusable(String, credential: String)
         /// The target was last seen to ask for none.
         case open
         /// There is an answer once the credential has been exchanged for a token in that space.
@@ -35,6 +41,7 @@ public struct AnswerSource {
     /// Nil where no rule wants to learn.
     public let learning: Learning?
     public let loop: EventLoop
+    public var terms = UnaskedTerms()
 
     public init(
         delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?, loop: EventLoop
@@ -46,8 +53,8 @@ public struct AnswerSource {
         self.loop = loop
     }
 
-    private var policy: ChallengePolicy { delegate.policy }
-    private var state: ChallengeState { delegate.state }
+    var policy: ChallengePolicy { delegate.policy }
+    var state: ChallengeState { delegate.state }
     private var client: ClientIdentity { delegate.client }
 
     // MARK: - Answers that nobody has asked for
@@ -59,6 +66,19 @@ public struct AnswerSource {
     ///   - holdsLogin: whether the client has a connection that is logged in with that version.
     public func find(
         for target: ByteBuffer, with token: Credential? = nil, holdsLogin: (CredentialVersion) -> Bool
+    ) -> Finding {
+        if let placed = placed(at: target, with: token) { return placed }
+        if terms.keepsAuthorization { return .open }
+        let finding = findKnown(for: target, with: token, holdsLogin: holdsLogin)
+        switch finding {
+        case .open, .unknown: return preempted(at: target, with: token) ?? finding
+        case .answer, .unproven, .trial, .unusable, .awaitsToken: return finding
+        }
+    }
+
+    /// Finds the answer that the target's space has accepted.
+    private func findKnown(
+        for target: ByteBuffer, with token: Credential?, holdsLogin: (CredentialVersion) -> Bool
     ) -> Finding {
         // Taken before anything is looked at: a change meanwhile counts as one behind it.
         let generation = state.generation(of: policy)
@@ -91,7 +111,7 @@ public struct AnswerSource {
             policy: policy, generation: generation, known: known, space: space, prepared: answer, rule: rule.rule)
     }
 
-    private var knownOrigin: KnownOrigin? {
+    var knownOrigin: KnownOrigin? {
         let host = challenger.host
         return state.spaces.known(
             host: host.span, port: challenger.port, protocol: challenger.origin.protocol, isProxy: challenger.isProxy)

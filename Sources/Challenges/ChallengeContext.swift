@@ -80,7 +80,9 @@ public final class ChallengeContext {
     ///
     /// - Parameter failures: as above.
     public func offers(in challenges: [HeaderChallenge], failures: Int) -> [Offer] {
-        policy.rules.offers(
+        // The client answers itself.
+        if source.terms.keepsAuthorization { return [] }
+        return policy.rules.offers(
             in: challenges, from: challenger.origin, client: delegate.client, failures: failures, order: policy.order
         ).offers
     }
@@ -102,9 +104,11 @@ public final class ChallengeContext {
     /// Keeps an answer that was accepted after a challenge: from now on it is given unasked.
     public func remember(_ authenticator: any Authenticator, for answer: Answer) {
         let target = request.target
-        let isLasting = source.isLasting(answer)
+        // Where a rule sends it is not learned, and no other process need know.
+        let isLasting = !answer.isUnasked && source.isLasting(answer)
         let wasParked = spaces.remember(authenticator, for: answer, isLasting: isLasting)
         if wasParked { state.noteLifted(answer.credential.version, for: answer.space, by: delegate.client) }
+        if answer.isUnasked { return }
         if authenticator.extent.coverage(of: target.readable) == nil {
             spaces.extend(answer.space, to: target.readable, isLasting: isLasting)
         }

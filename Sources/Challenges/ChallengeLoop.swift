@@ -21,15 +21,17 @@ public final class ChallengeLoop {
         case meeting(Round, ChallengeTask.Action)
     }
 
-    private let context: ChallengeContext
-    private var task: ChallengeTask
-    private var preparation: AnswerPreparation
+    let context: ChallengeContext
+    var task: ChallengeTask
+    var preparation: AnswerPreparation
     private var trouble = ChallengeTrouble.none
     private var doubt: ExtentDoubt
     private var stage = Stage.arrived
-    private var work: ChallengeWork?
+    var work: ChallengeWork?
     /// Of the work that is done, until somebody goes on from it.
-    private var outcome: ChallengeWork.Outcome?
+    var outcome: ChallengeWork.Outcome?
+    /// The parked version that this request may try again unasked.
+    var trial: AnswerSource.Trial?
 
     /// - Parameter known: the answer that the request went out with; nil where it has not gone out yet.
     public init(_ context: ChallengeContext, after known: KnownAnswer? = nil) {
@@ -53,43 +55,6 @@ public final class ChallengeLoop {
 
     // MARK: - Before the request is sent
 
-    /// Finds the answer to give unasked, behind the request that is being challenged for all.
-    ///
-    /// - Parameter finding: of the look before it; nil: a look is to be taken.
-    /// - Returns: whether it is known what is given; else work is to be done first.
-    public func prepare(with finding: AnswerSource.Finding? = nil) -> Bool {
-        if work != nil { return false }
-        var (mayFetch, token) = (!request.isOwn, Credential?.none)
-        switch outcome.take() {
-        case .news(let outcome)?: preparation.turn.hearNews(outcome)
-        case .token(let fetched)?: (mayFetch, token) = (false, fetched)
-        default: break
-        }
-        switch finding ?? find(with: token) {
-        case .answer(let prepared, let rule): preempt(with: prepared, by: rule)
-        case .open: break
-        case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
-        case .awaitsToken, .unknown:
-            if request.isOwn { break }
-            let waiter = preparation.turn.seekNews(of: challenger.origin, target: request.target, in: context.spaces)
-            work = waiter.map { .news($0) }
-        }
-        return work == nil
-    }
-
-    private func find(with token: Credential?) -> AnswerSource.Finding {
-        context.source.find(for: request.target, with: token) { context.connection.holdsLogin(with: $0) }
-    }
-
-    /// As above, for a task, which can wait.
-    public func prepared() async { while !prepare() { await performWork() } }
-
-    private func preempt(with prepared: PreparedAnswer, by rule: RuleReference?) {
-        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: prepared.answer)
-        preparation.take(prepared)
-        request.record.note(rule, about: challenger)
-    }
-
     /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
     public func renew() {
         performer.renew()
@@ -109,6 +74,8 @@ public final class ChallengeLoop {
     public var failureCount: Int { task.failureCount }
     /// The field that the answer stands in.
     public var answerField: StaticString { answersByCookies ? "Cookie" : challenger.fields.answer }
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    public var placement: RequestPlacement? { performer.placement }
     /// Whether pages have to come in a coding that can be undone.
     public var readsPages: Bool { context.pages?.readsPages ?? false }
 
@@ -235,7 +202,10 @@ public final class ChallengeLoop {
         }
         if proof == .mismatch { return fail(.unproven(accepted, by: challenger)) }
         if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
-        spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
+        if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
+        if !accepted.isUnasked || response.status.rawValue < 400 {
+            spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
+        }
         settle(.accepted)
         return .pass(note: performer.missingScope)
     }
@@ -256,10 +226,17 @@ public final class ChallengeLoop {
     private func meetChallenges(onLoginPage isLoginPage: Bool) {
         var challenges = isChallenge ? response.challenges(in: challenger.fields.challenge) : []
         if isLoginPage { challenges.append(.loginPage) }
+        var offers = context.offers(in: challenges, failures: task.failureCount)
+        if isChallenge, !offers.contains(where: { $0.space.authenticationMethod != .other }),
+            let offer = context.source.unaskedOffer()
+        {
+            challenges.append(offer.challenge)
+            offers.insert(offer, at: 0)
+        }
         let round = Round(
             response: AuthenticationChallenge.FailureResponse(
                 status: Int(response.status.rawValue), challenges: challenges),
-            offers: context.offers(in: challenges, failures: task.failureCount), isLoginPage: isLoginPage)
+            offers: offers, isLoginPage: isLoginPage)
         let refusal =
             trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
@@ -285,7 +262,7 @@ public final class ChallengeLoop {
         case .park(let answer):
             let refusal = DefiniteRefusal(
                 of: answer.credential, in: answer.space, at: request.target, retry: context.retry(answer),
-                because: trouble.refusal(of: answer, by: challenger))
+                because: trouble.refusal(of: answer, by: challenger), isUnasked: answer.isUnasked)
             context.state.refuse(
                 refusal, of: context.delegate.client, countedBy: context.metrics, at: context.loop.epochMilliseconds)
             next = task.parked()

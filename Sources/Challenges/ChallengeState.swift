@@ -94,7 +94,10 @@ public final class ChallengeState: Sendable {
     ) {
         let (credential, space) = (refusal.credential, refusal.space)
         let term: ParkedCredentials.Term?
-        if let target = refusal.target {
+        if refusal.isUnasked, let target = refusal.target {
+            term = spaces.refuseUnasked(
+                credential.version, for: space, at: target.readable, retry: refusal.retry, now: now)
+        } else if let target = refusal.target {
             term = spaces.refuse(
                 credential.version, for: space, at: target.readable, retry: refusal.retry, now: now)
         } else {
@@ -157,11 +160,14 @@ public struct DefiniteRefusal {
     let retry: [Int]
     /// The predicate of the operator's line; nil: that the space's host refused it.
     let reason: String?
+    /// Whether a rule sends the credential with every request, and nobody has asked for it.
+    let isUnasked: Bool
 
     public init(
         of credential: Credential, in space: ProtectionSpace, at target: ByteBuffer? = nil, retry: [Int],
-        because reason: String? = nil
+        because reason: String? = nil, isUnasked: Bool = false
     ) {
+        self.isUnasked = isUnasked
         self.credential = credential
         self.space = space
         self.target = target

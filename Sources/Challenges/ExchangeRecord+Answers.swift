@@ -37,7 +37,8 @@ extension AnsweredScheme {
         case .negotiate: self = .negotiate
         case .bearer: self = .bearer
         case .htmlForm: self = .form
-        case .clientCertificate, .serverTrust, .other, .default: return nil
+        case .default: self = .placed
+        case .clientCertificate, .serverTrust, .other: return nil
         }
     }
 }

@@ -20,7 +20,7 @@ public struct KnownAnswer {
         case .answer(let prepared, let rule):
             self.init(prepared, by: rule, to: challenger, noting: record)
         case .open: self.init(state: .none)
-        case .awaitsToken, .unknown: return nil
+        case .unproven, .trial, .unusable, .awaitsToken, .unknown: return nil
         }
     }
 
@@ -58,6 +58,12 @@ public struct KnownAnswer {
 
     /// Whether there is one.
     public var wantsLogin: Bool { state.prepared?.wantsLogin ?? false }
+
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    public var placement: RequestPlacement? {
+        guard let prepared = state.prepared, case .request(let authenticator) = prepared.binding else { return nil }
+        return authenticator.placement
+    }
 
     /// Appends the value of the field that answers; false when there is none to send: a login stands on the connection, or
     /// the answer cannot be made, and the server says again what it wants.

@@ -23,5 +23,6 @@ extension Exchange {
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }
+        hidePlacedCredential()
     }
 }

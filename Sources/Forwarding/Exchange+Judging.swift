@@ -22,6 +22,12 @@ enum ResponseVerdict {
 /// A response on its way back meets the servers that were asked on the way there: the parent first, whose refusal of the
 /// request says nothing of the origin's.
 extension Exchange {
+    /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
+    /// challenge is not read.
+    var mayReadAhead: Bool {
+        upstream.head.status != .unauthorized && upstream.head.status != .proxyAuthenticationRequired
+    }
+
     /// Whether the request goes out without its body, since it can only bring the next challenge.
     public var omitsBody: Bool {
         challenges?.origin.loop?.omitsBody == true || challenges?.parent.loop?.omitsBody == true

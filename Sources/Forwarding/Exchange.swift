@@ -70,9 +70,11 @@ public final class Exchange {
     }
 
     /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
-    func beginHead(as rewrite: RequestRewrite) -> HeadWriter {
+    ///
+    /// - Parameter target: in place of the client's.
+    func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?) -> HeadWriter {
         let head = headBytes
-        return request.write(head.readable, as: rewrite, via: .ours, into: outbound)
+        return request.write(head.readable, as: rewrite, to: target, via: .ours, into: outbound)
     }
 
     /// One whose buffers a long head has enlarged is not.

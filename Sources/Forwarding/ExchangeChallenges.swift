@@ -49,6 +49,15 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// The places of a credential that is sent unasked, if not in the field of answers.
+        var placement: RequestPlacement? {
+            switch self {
+            case .ignored: nil
+            case .known(let known): known.placement
+            case .met(let loop): loop.placement
+            }
+        }
+
         /// The decision about a response's head, which is as the known answer had led to expect.
         /// - Returns: nil where work is to be done first.
         public func judge() -> ChallengeVerdict? {

@@ -208,19 +208,7 @@ public struct Forwarding: ~Copyable {
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var (waitsForOrigin, waitsForParent) = (false, false)
         if isRelayed {
-            if context.mayAnswer {
-                if context.policy.rules.speaksOfSignatures {
-                    do throws(Refusal) {
-                        context.exchange.signing = try context.signing()
-                    } catch { throw .refused(error) }
-                }
-                if context.exchange.signing != nil {
-                    sending.prepareForSignature()
-                } else {
-                    waitsForOrigin = !context.beginAnswering()
-                    sending.prepareForChallenge(context)
-                }
-            }
+            do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
                 context.exchange.learnableAnswer = answer
             }
@@ -232,6 +220,22 @@ public struct Forwarding: ~Copyable {
         stage = .prepared
         guard waitsForOrigin || waitsForParent else { return nil }
         return wait(for: .preparation(origin: waitsForOrigin, parent: waitsForParent))
+    }
+
+    /// - Returns: whether it is known what answers the origin.
+    private mutating func prepareForOrigin(_ context: ForwardingContext) throws(Refusal) -> Bool {
+        if context.mayAnswer {
+            if context.policy.rules.speaksOfSignatures { context.exchange.signing = try context.signing() }
+            if context.exchange.signing != nil {
+                sending.prepareForSignature()
+                return true
+            }
+            defer { sending.prepareForChallenge(context) }
+            return try context.beginAnswering()
+        }
+        guard context.exchange.request.fields.present.contains(.authorization), context.mayPlace else { return true }
+        defer { sending.prepareForParent(context) }
+        return try context.beginAnswering(keepsAuthorization: true)
     }
 
     private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
@@ -274,7 +278,7 @@ public struct Forwarding: ~Copyable {
 
     private mutating func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, mayReadAhead(context) { upload = beginUpload(context) }
+        if isRelayed, context.exchange.mayReadAhead { upload = beginUpload(context) }
         if context.exchange.passesAsKnown { return pass(context, note: nil) }
         context.meetChallenges()
         stage = .met
@@ -383,13 +387,6 @@ public struct Forwarding: ~Copyable {
         + "(limits replay-memory, replay-disk and replay-disk-total)"
 
     // MARK: - Upload beside the response
-
-    /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
-    /// challenge is not read.
-    private func mayReadAhead(_ context: ForwardingContext) -> Bool {
-        let status = context.exchange.upstream.head.status
-        return status != .unauthorized && status != .proxyAuthenticationRequired
-    }
 
     /// Has the rest of the body go on beside the response, if there is any.
     @inline(__always)

@@ -16,17 +16,27 @@ extension ForwardingContext {
     /// credential.
     public var mayAnswer: Bool {
         let request = exchange.request
-        guard
-            request.target.userinfo != nil
-                || destination.isConcerned(in: requester.shared.challenges),
-            request.method != .trace
-        else { return false }
-        guard request.fields.present.contains(.authorization) else { return true }
+        guard isConcerned else { return false }
+        return !request.fields.present.contains(.authorization) || !keepsClientsWord
+    }
+
+    private var isConcerned: Bool {
+        let request = exchange.request
+        return (request.target.userinfo != nil || destination.isConcerned(in: requester.shared.challenges))
+            && request.method != .trace
+    }
+
+    /// Whether what the client itself says in the place of a credential goes on.
+    private var keepsClientsWord: Bool {
         let host = origin.host
         return rules.authorization(
             host: host.span, port: origin.port, protocol: origin.authority.protocol,
-            isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .replace
+            isSecure: origin.isSecure, client: requester.identity(in: exchange)) == .keep
     }
+
+    /// Whether a credential may go in a place of its own beside a client's `Authorization` that is kept. Not beside a login
+    /// of the client's own, whose connection is nobody else's.
+    var mayPlace: Bool { rules.speaksOfPlaces && isConcerned && !exchange.bringsOwnLogin }
 
     /// The signing of the request; nil where no rule has it signed.
     func signing() throws(Refusal) -> RequestSigning? {
@@ -45,16 +55,24 @@ extension ForwardingContext {
     // MARK: - The origin's challenges
 
     /// Has the origin's challenges answered from now on.
+    ///
+    /// - Parameter keepsAuthorization: whether the client's own goes on, and nothing is answered beside it.
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
-    func beginAnswering() -> Bool {
-        if !rules.speaksOfForms, let known = latestAnswer(of: destination.challenger, to: exchange.target) {
+    func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
+        if !rules.speaksOfForms, !rules.speaksOfPlaces,
+            let known = latestAnswer(of: destination.challenger, to: exchange.target)
+        {
             exchange.begin(.known(known))
             return true
         }
-        let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        let source = originSource(keepsAuthorization: keepsAuthorization)
         let finding = find(by: source, at: origin, exchange.target)
+        if case .unusable(let reason, let credential) = finding { throw unusable(credential, reason) }
+        if case .open = finding, keepsAuthorization { return true }
         // A page has to be looked at that may ask for a login.
-        if !rules.speaksOfForms, let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
+        if !rules.speaksOfForms || keepsAuthorization,
+            let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record)
+        {
             exchange.begin(.known(known))
             return true
         }
@@ -63,11 +81,46 @@ extension ForwardingContext {
         return loop.prepare(with: finding)
     }
 
+    private func originSource(keepsAuthorization: Bool) -> AnswerSource {
+        var source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        source.terms.keepsAuthorization = keepsAuthorization
+        source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
+        if rules.speaksOfPlaces { source.terms.keeps = { self.keeps($0) } }
+        return source
+    }
+
+    /// Whether the client itself says something in that place, which goes on in the place of a credential's.
+    private func keeps(_ placement: CredentialPlacement) -> Bool {
+        let (head, target) = (exchange.headBytes, exchange.target)
+        switch placement.place {
+        case .field(let name):
+            let isSaid = exchange.request.fields.contains { field in
+                !field.isNominated && head.readable.extracting(field.name).equalsIgnoringCase(name.utf8Span.span)
+            }
+            return isSaid && keepsClientsWord
+        case .parameter(let name):
+            guard QueryParameters.contain(name.utf8Span.span, in: target.readable) else { return false }
+            exchange.record.hideParameter(name.utf8Span.span)
+            return keepsClientsWord
+        }
+    }
+
+    /// The refusal of a request that a rule's credential is to go with, and cannot.
+    private func unusable(_ credential: String, _ reason: String) -> Refusal {
+        exchange.record.details = reason
+        requester.shared.report(reason)
+        return Refusal(
+            .badGateway, .httpRequestDenied,
+            "credential \(credential) goes with every request to this origin, and cannot be used; the operator's log says why"
+        )
+    }
+
     private func challengeContext(by source: AnswerSource) -> ChallengeContext {
-        ChallengeContext(
+        let readsPages = !source.terms.keepsAuthorization
+        return ChallengeContext(
             by: source, on: connection(at: origin), for: exchange, target: exchange.target,
             hasBody: !exchange.body.isEmpty,
-            pages: LoginForms.of(requester: requester, exchange: exchange, destination: destination))
+            pages: readsPages ? LoginForms.of(requester: requester, exchange: exchange, destination: destination) : nil)
     }
 
     // MARK: - The parent's challenges
@@ -131,7 +184,7 @@ extension ForwardingContext {
     public func meetChallenges() {
         guard let challenges = exchange.challenges else { return }
         if let known = challenges.origin.known {
-            let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+            let source = originSource(keepsAuthorization: !mayAnswer)
             challenges.origin = .met(ChallengeLoop(challengeContext(by: source), after: known))
         }
         if let known = challenges.parent.known, let parent = exchange.way.relay {

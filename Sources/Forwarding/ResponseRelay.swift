@@ -239,17 +239,14 @@ public struct ResponseRelay: ~Copyable {
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
-            if let cookies = context.exchange.challenges?.cookies {
-                let target = context.exchange.target
-                cookies.write(
-                    besidesThoseOf: upstream.head, bytes, at: target.readable, through: rewrite.upgrade, to: writer)
-            }
+            context.exchange.writeCookiesOfChallenge(besidesThoseIn: bytes, through: rewrite.upgrade, to: writer)
             if let answer = context.exchange.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }
             writer.end()
         }
+        context.exchange.hidePlacedCredential()
         upstream.consumeHead()
     }
 

@@ -25,7 +25,9 @@ struct UpstreamRequestHead {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
-        let writer = exchange.beginHead(as: rewrite)
+        let places = PlacedCredential(of: exchange)
+        let writer = exchange.beginHead(as: rewrite, to: places?.target)
+        places?.write(to: writer)
         if exchange.challenges != nil {
             Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
@@ -61,7 +63,7 @@ struct UpstreamRequestHead {
         let (method, target) = (exchange.request.methodName, exchange.target)
         if exchange.challenges?.origin.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
-            countedBy: exchange.record) == true
+            countedBy: exchange.record) == true, !value.isEmpty
         {
             writer.field(field, value.readable)
         }

@@ -6,11 +6,14 @@ public enum CredentialSource: Sendable, Hashable {
     case token(ValueSource)
     case oauth(OAuthSource)
     case signature(SignatureSource)
+    /// A password or a token that is sent with each request, unasked, in places of its own.
+    indirect case placed(CredentialSource, [CredentialPlacement])
 
     /// The file of the password or the token, which whoever sets it writes; nil where it stands elsewhere.
     public var secretFile: String? {
         switch self {
         case .password(_, .file(let path)), .token(.file(let path)): path
+        case .placed(let source, _): source.secretFile
         default: nil
         }
     }

@@ -132,6 +132,15 @@ public final class ExchangeRecord {
         pathRange = keep(path)
     }
 
+    /// From now on the value of that parameter of the URL is not shown.
+    public func hideParameter(_ name: Span<UInt8>) {
+        guard !pathRange.isEmpty else { return }
+        let shown = ByteBuffer(capacity: pathRange.count + 8)
+        QueryParameters.append(text.readable.extracting(pathRange), hiding: name, to: shown)
+        text.truncate(to: pathRange.lowerBound)
+        pathRange = keep(shown.readable)
+    }
+
     /// Forgets the exchange, keeps the client and the memory.
     public func reset() {
         if text.capacity > Self.keptCapacity {
@@ -231,6 +240,8 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
     case form
     /// AWS Signature Version 4.
     case signature
+    /// A credential in a place of its own, which nobody asks for.
+    case placed
 
     public var token: StaticString {
         switch self {
@@ -241,6 +252,7 @@ public enum AnsweredScheme: Int, CaseIterable, Sendable {
         case .bearer: "bearer"
         case .form: "html-form"
         case .signature: "aws"
+        case .placed: "placed"
         }
     }
 }

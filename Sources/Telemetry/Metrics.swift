@@ -6,7 +6,7 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<43, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<44, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
     private let durationSum = Atomic(0)
@@ -57,7 +57,7 @@ public final class Metrics: Sendable {
         case .negotiate: add(to: .unansweredNegotiate)
         case .bearer: add(to: .unansweredBearer)
         case .form: add(to: .unansweredForm)
-        case .signature, nil: add(to: .unansweredOther)
+        case .signature, .placed, nil: add(to: .unansweredOther)
         }
     }
 
@@ -70,6 +70,7 @@ public final class Metrics: Sendable {
         case .bearer: add(to: .answeredBearer)
         case .form: add(to: .answeredForm)
         case .signature: add(to: .signed)
+        case .placed: add(to: .placed)
         }
     }
 
@@ -115,6 +116,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case answeredBearer
     case answeredForm
     case signed
+    case placed
     case answeredClientCertificate
     /// A credential was sent and the peer refused it.
     case credentialsRefused

@@ -80,7 +80,7 @@ public struct PrometheusText {
             [
                 ("basic", .answeredBasic), ("digest", .answeredDigest), ("ntlm", .answeredNTLM),
                 ("negotiate", .answeredNegotiate), ("bearer", .answeredBearer), ("html-form", .answeredForm),
-                ("aws", .signed), ("client-certificate", .answeredClientCertificate),
+                ("aws", .signed), ("placed", .placed), ("client-certificate", .answeredClientCertificate),
             ])
         append(
             "attache_challenges_unanswered_total", "Challenges that clients got, or a refusal for them.",

@@ -15,6 +15,7 @@ struct SecretSearchTests {
         PlantedSecret(kind: "fetched token", value: TokenServer.stem),
         PlantedSecret(kind: "signing key", value: "S1gningKey/+planted"),
         PlantedSecret(kind: "session token", value: "S3ssionToken/+planted=="),
+        PlantedSecret(kind: "placed", value: "Pl4ced /+é%planted"),
         PlantedSecret(kind: "passphrase", value: ClientCertificate.passphrase),
         PlantedSecret(kind: "stored", value: "St0red /+é%planted", user: "sto"),
         PlantedSecret(kind: "stored token", value: "St0redToken/+~planted=="),
@@ -52,6 +53,18 @@ struct SecretSearchTests {
         }
     }
 
+    /// Lets in who has a key in a field and in the query, and writes its URL anew with all of it; below `/bad` nobody.
+    private func placed() throws -> RecordingOrigin {
+        try RecordingOrigin.answering { request, connection in
+            if request.target.hasPrefix("/drop") { return connection.wire.close() }
+            let hasKey = request["X-Api-Key"] != nil && request.target.contains("key=")
+            let isLetIn = hasKey && !request.target.hasPrefix("/bad")
+            try connection.reply(
+                isLetIn ? "302 Found" : "401 Unauthorized", isLetIn ? ["Location: \(request.target)&again=1"] : [],
+                "content")
+        }
+    }
+
     private struct Site {
         let name: String
         let origin: RecordingOrigin
@@ -71,7 +84,10 @@ struct SecretSearchTests {
             ("odd", "Basic realm=\"r\", Digest nonce=, ,=\"\"", "use lit"),
         ]
         return try challenges.map { Site(name: $0, origin: try guarded($1), answer: $2) }
-            + [Site(name: "crm", origin: tokens.api, answer: "use crm")]
+            + [
+                Site(name: "crm", origin: tokens.api, answer: "use crm"),
+                Site(name: "plc", origin: try placed(), answer: "use plc"),
+            ]
     }
 
     private func rules(_ sites: [Site], _ tokens: TokenServer) throws -> String {
@@ -85,6 +101,7 @@ struct SecretSearchTests {
             credential dig { user dig; password file @/dig }
             credential ntl { user "DOM\\\\ntl"; password file @/ntl }
             credential tok { token file @/tok }
+            credential plc { token file @/plc; header X-Api-Key "Key {token}"; query key }
             credential crm { oauth2 \(tokens.url); client-id crm; client-secret file @/crm }
             credential cloud {
                 aws eu-central-1 s3; access-key AKIDEXAMPLE; secret-key file @/key; session-token file @/session
@@ -116,7 +133,7 @@ struct SecretSearchTests {
                 "tok": Self.secret("token"), "crm": Self.secret("client secret"), "key": Self.secret("signing key"),
                 "session": Self.secret("session token"), "phrase": Self.secret("passphrase"),
                 "sto": Self.secret("stored"), "stk": Self.secret("stored token"), "krb": Self.secret("Kerberos"),
-                "late": Self.secret("wrong Kerberos"),
+                "late": Self.secret("wrong Kerberos"), "plc": Self.secret("placed"),
                 "nonce": Self.secret("nonce key"),
                 "users": try UsersLines.of("ann") + UsersLines.digest("ann", realm: "planted"),
                 "tokens": "runner:\(try Hash.hex("sha256", Self.secret("client token")))\n",
@@ -251,7 +268,8 @@ struct SecretSearchTests {
         for kind in ["literal", "file", "variable", "client secret", "stored", "imported", "URL", "learned"] {
             #expect(found.contains { $0.hasPrefix("\(kind) as base64 pair") }, "\(kind)")
         }
-        for kind in ["token", "fetched token", "session token", "stored token"] {
+        #expect(found.contains("placed as percent"))
+        for kind in ["token", "fetched token", "session token", "stored token", "placed"] {
             #expect(found.contains("\(kind) as raw"), "\(kind)")
         }
         let answers = heads.components(separatedBy: "Authorization: ")

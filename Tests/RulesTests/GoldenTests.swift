@@ -79,7 +79,7 @@ import Testing
             "secret-key", "session-token", "payload", "parent", "via", "except", "socks5", "socks4a", "direct",
             "pac", "credentials", "kerberos", "keytab", "ccache", "spn", "delegate", "canonicalise", "tokens",
             "nonce-key", "allow-principals", "learn", "form", "recognise", "login", "fields", "status", "location",
-            "contains",
+            "contains", "header", "query", "always",
         ]
         for word in words + FindingWord.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
     }

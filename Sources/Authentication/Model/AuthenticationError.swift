@@ -1,11 +1,14 @@
 import Crypto
 import Model
 
-/// Why a challenge cannot be answered. The first three are the configuration's fault, the next two the peer's.
+/// Why a challenge cannot be answered. The first five are the configuration's fault, the next two the peer's.
 public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// RFC 7617 section 2: the server would read another, shorter user name.
     case userContainsColon(credential: String)
     case controlCharacter(credential: String)
+    case empty(credential: String)
+    /// The value is longer than servers take one, in that place.
+    case oversized(credential: String)
     /// The credential is of a kind that the method has no use for.
     case unsuitableCredential(credential: String, method: AuthenticationMethod)
     case unusableChallenge(method: AuthenticationMethod)
@@ -27,6 +30,8 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
             "credential \(credential) has a colon in its user name, which basic authentication cannot carry"
         case .controlCharacter(let credential):
             "credential \(credential) has a character that no field can carry"
+        case .empty(let credential): "credential \(credential) is empty"
+        case .oversized(let credential): "credential \(credential) is too long for its place in requests"
         case .unsuitableCredential(let credential, let method):
             "credential \(credential) is of a kind that \(method.rawValue) authentication cannot use"
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"

@@ -19,6 +19,8 @@ public final class Credential: Sendable {
     public let content: Content
     public let persistence: Persistence
     public let version: CredentialVersion
+    /// Where it stands in requests, if that is not the field of answers: then it goes with every one, and answers nothing.
+    public let placements: [CredentialPlacement]
     /// As whom Kerberos logins are made: the principal itself, or the one that a user's name and password belong to.
     public let principal: (any KerberosPrincipal)?
 
@@ -32,6 +34,7 @@ public final class Credential: Sendable {
         content = .password(user: user, password: password)
         self.principal = principal
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(user: user, password: password))
     }
 
@@ -46,6 +49,7 @@ public final class Credential: Sendable {
         self.content = content
         self.principal = principal
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
@@ -54,6 +58,7 @@ public final class Credential: Sendable {
         content = .identity(identity)
         principal = nil
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
     }
 
@@ -62,6 +67,7 @@ public final class Credential: Sendable {
         content = .token(token)
         principal = nil
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
     }
 
@@ -70,6 +76,7 @@ public final class Credential: Sendable {
         content = .signingKey(key)
         principal = nil
         self.persistence = persistence
+        placements = []
         let fingerprint = CredentialFingerprint.of(
             ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
             secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
@@ -81,6 +88,7 @@ public final class Credential: Sendable {
         content = .trust(exception)
         principal = nil
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(
             name: name,
             fingerprint: CredentialFingerprint.of(["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
@@ -91,6 +99,7 @@ public final class Credential: Sendable {
         content = .grant(grant)
         principal = nil
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: grant.fingerprint)
     }
 
@@ -103,6 +112,7 @@ public final class Credential: Sendable {
         content = .principal
         self.principal = principal
         self.persistence = persistence
+        placements = []
         version = CredentialVersion(name: name, fingerprint: fingerprint)
     }
 
@@ -136,7 +146,8 @@ public final class Credential: Sendable {
 
     /// Whether it is of a kind that the space's method has a use for.
     public func canAnswer(_ space: ProtectionSpace) -> Bool {
-        switch (content, space.authenticationMethod) {
+        if !placements.isEmpty { return false }
+        return switch (content, space.authenticationMethod) {
         case (.password, .negotiate): principal != nil
         case (.password, .basic), (.password, .digest), (.password, .ntlm), (.password, .htmlForm),
             (.identity, .clientCertificate), (.token, .bearer), (.grant, .bearer), (.signingKey, .default),
@@ -149,16 +160,27 @@ public final class Credential: Sendable {
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        Credential(content: content, persistence: persistence, version: version, principal: principal)
+        Credential(self, persistence: persistence, placements: placements, version: version)
+    }
+
+    /// The same credential in these places; another value to whoever tells values apart.
+    public func placed(in placements: [CredentialPlacement]) -> Credential {
+        var words = ["placed", "\(version.fingerprint)"]
+        for placement in placements { words += ["\(placement)"] + placement.value.map { "\($0)" } }
+        let fingerprint = CredentialFingerprint.of(words, secrets: [])
+        return Credential(
+            self, persistence: persistence, placements: placements,
+            version: CredentialVersion(name: version.name, fingerprint: fingerprint))
     }
 
     private init(
-        content: Content, persistence: Persistence, version: CredentialVersion, principal: (any KerberosPrincipal)?
+        _ other: Credential, persistence: Persistence, placements: [CredentialPlacement], version: CredentialVersion
     ) {
-        self.content = content
+        content = other.content
+        principal = other.principal
         self.persistence = persistence
+        self.placements = placements
         self.version = version
-        self.principal = principal
     }
 }
 

@@ -23,7 +23,7 @@ public final class OpenedTargets: Sendable {
     }
 
     /// Of the path, without the query.
-    private static func hash(_ target: Span<UInt8>, _ version: CredentialVersion) -> UInt64 {
+    static func hash(_ target: Span<UInt8>, _ version: CredentialVersion) -> UInt64 {
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
         return SpanHash.of(target.extracting(first: end), seed: UInt64(truncatingIfNeeded: version.fingerprint))
     }

@@ -47,6 +47,9 @@ public protocol RequestAuthenticator: Authenticator {
         method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
     ) throws(AuthenticationError) -> AuthorizationTicket
 
+    /// Where the answer stands, if not in the field of answers; `authorize` appends nothing then.
+    var placement: RequestPlacement? { get }
+
     /// Judges the challenges that came back on an answer, and takes over what they bring.
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge
 
@@ -62,6 +65,7 @@ public protocol RequestAuthenticator: Authenticator {
 
 extension RequestAuthenticator {
     public var binding: AuthenticatorBinding { .request(self) }
+    public var placement: RequestPlacement? { nil }
 }
 
 /// Which answer a request carried, so that its outcome is judged against that and not against a newer one.

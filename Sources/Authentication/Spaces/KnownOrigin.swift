@@ -41,7 +41,7 @@ public final class KnownOrigin: Sendable {
     }
 
     /// The space itself, whatever it covers.
-    func space(_ space: ProtectionSpace) -> KnownSpace? {
+    public func space(_ space: ProtectionSpace) -> KnownSpace? {
         state.withLock { state in state.spaces.first { $0.space == space } }
     }
 

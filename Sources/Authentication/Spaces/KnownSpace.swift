@@ -22,6 +22,8 @@ public final class KnownSpace: Sendable {
         var withdrawn: [CredentialVersion] = []
         /// The versions that were refused at targets which they had not opened, since they were last accepted.
         var doubts: [CredentialVersion: Doubt] = [:]
+        /// Versions that were sent unasked, refused, and never accepted.
+        var suspicions: [CredentialVersion: Suspicion] = [:]
 
         /// Whether an exclusion reaches the target that is nearer than the prefix of that length.
         func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
@@ -47,6 +49,13 @@ public final class KnownSpace: Sendable {
         var end = 0
     }
 
+    /// One page that is not for a user says nothing of the others: each target has its own pause.
+    private struct Suspicion {
+        var refusals = 0
+        /// By hash, with the end of the pause, as in `Doubt`.
+        var targets: [(hash: UInt64, end: Int)] = []
+    }
+
     /// More than any rule file uses; credentials in URLs could be without number.
     private static let entryLimit = 64
     private static let extentLimit = 32
@@ -67,16 +76,21 @@ public final class KnownSpace: Sendable {
     }
 
     /// The answer to give unasked. Allocates nothing once it was asked for.
-    public func answer(with credential: Credential, kept persistence: Persistence) -> Answer {
+    ///
+    /// - Parameter isForAll: whether a rule sends it with every request.
+    public func answer(with credential: Credential, kept persistence: Persistence, isForAll: Bool = false) -> Answer {
         state.withLock { state in
             for answer in state.unasked
-            where answer.credential.version == credential.version && answer.credential.persistence == persistence {
+            where answer.credential.version == credential.version && answer.credential.persistence == persistence
+                && answer.isUnasked == isForAll
+            {
                 return answer
             }
             state.unasked.removeAll { $0.credential.version.name == credential.version.name }
             if state.unasked.count >= Self.entryLimit { state.unasked.removeFirst() }
             let answer = Answer(
-                space: space, challenge: nil, credential: credential.with(persistence), opened: opened)
+                space: space, challenge: isForAll ? .unasked : nil, credential: credential.with(persistence),
+                opened: opened)
             state.unasked.append(answer)
             return answer
         }
@@ -151,6 +165,7 @@ public final class KnownSpace: Sendable {
             state.accepted.removeAll { $0.name == version.name }
             state.withdrawn.removeAll { $0.name == version.name }
             state.doubts = state.doubts.filter { $0.key.name != version.name }
+            state.suspicions = state.suspicions.filter { $0.key.name != version.name }
             state.entries.removeAll { $0.version.name == version.name }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))
@@ -236,7 +251,34 @@ public final class KnownSpace: Sendable {
 
     /// Whether its last refusal was the first, or the one that raised doubt.
     func isNewDoubt(about version: CredentialVersion) -> Bool {
-        [1, Self.refusalLimit].contains(state.withLock { $0.doubts[version]?.refusals ?? 0 })
+        let refusals = state.withLock { $0.doubts[version]?.refusals ?? $0.suspicions[version]?.refusals ?? 0 }
+        return [1, Self.refusalLimit].contains(refusals)
+    }
+
+    /// A version that was never accepted was sent unasked, and refused.
+    ///
+    /// - Parameter retry: as above.
+    /// - Returns: whether that has happened so often, and at more targets than one, that it is about the version.
+    func suspect(_ version: CredentialVersion, at target: Span<UInt8>, retry: [Int], at now: Int) -> Bool {
+        let hash = OpenedTargets.hash(target, version)
+        return state.withLock { state in
+            if state.suspicions.count >= Self.entryLimit, state.suspicions[version] == nil { state.suspicions = [:] }
+            var suspicion = state.suspicions[version] ?? Suspicion()
+            let pause = retry.indices.contains(suspicion.refusals) ? retry[suspicion.refusals] : retry.last
+            suspicion.refusals += 1
+            suspicion.targets.removeAll { $0.hash == hash }
+            if suspicion.targets.count >= Self.extentLimit { suspicion.targets.removeFirst() }
+            suspicion.targets.append((hash, pause.map { now &+ $0 } ?? .max))
+            state.suspicions[version] = suspicion
+            return suspicion.refusals >= Self.refusalLimit && suspicion.targets.count > 1
+        }
+    }
+
+    /// Until when the target is not answered with a version that it has refused unasked; nil: it may be.
+    func endOfPause(of version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
+        let hash = OpenedTargets.hash(target, version)
+        let end = state.withLock { $0.suspicions[version]?.targets.first { $0.hash == hash }?.end }
+        return end.flatMap { now < $0 ? $0 : nil }
     }
 
     func endOfDoubt(about version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {

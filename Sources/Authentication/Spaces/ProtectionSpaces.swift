@@ -173,6 +173,23 @@ public final class ProtectionSpaces: Sendable {
         known(space.origin)?.space(space)?.isNewDoubt(about: version) ?? false
     }
 
+    /// An answer was refused that a rule sends with every request, and that the server does not ask for: a `401` is all that
+    /// it can say, of the version as of the target. One that was accepted before is judged as above. Any other is not sent
+    /// to that target for a while, and once three answers were refused, at more than one target, to none.
+    ///
+    /// - Returns: as above.
+    public func refuseUnasked(
+        _ version: CredentialVersion, for space: ProtectionSpace, at target: Span<UInt8>, retry: [Int], now: Int
+    ) -> ParkedCredentials.Term? {
+        let known = remembered(space.origin).remembered(space)
+        if known.hasAccepted(version) { return refuse(version, for: space, at: target, retry: retry, now: now) }
+        guard known.suspect(version, at: target, retry: retry, at: now) || parked.contains(version, for: space) else {
+            return nil
+        }
+        // The first tries are over.
+        return parked.park(version, for: space, retry: Array(retry.suffix(1)), at: now)
+    }
+
     /// Until when a version is not sent to a target that it has not opened, where it was refused at several of those in a
     /// row; `Int.max`: until it is accepted elsewhere. Nil: it may be sent.
     ///
@@ -180,7 +197,9 @@ public final class ProtectionSpaces: Sendable {
     public func endOfDoubt(
         about version: CredentialVersion, in space: ProtectionSpace, at target: Span<UInt8>, now: Int
     ) -> Int? {
-        known(space.origin)?.space(space)?.endOfDoubt(about: version, at: target, now: now)
+        guard let known = known(space.origin)?.space(space) else { return nil }
+        return known.endOfDoubt(about: version, at: target, now: now)
+            ?? known.endOfPause(of: version, at: target, now: now)
     }
 
     /// A credential has a new value: the parked versions before it are forgotten. Authenticators with them are found no

@@ -57,6 +57,7 @@ public struct ChallengeOrder: Sendable {
         for answer: Answer, at target: Span<UInt8>
     ) throws(AuthenticationError) -> any Authenticator {
         let method = answer.space.authenticationMethod
+        if answer.isUnasked { return try UnaskedScheme.authenticator(in: answer.space, with: answer.credential) }
         guard let challenge = answer.challenge, let scheme = schemes.first(where: { $0.method == method }) else {
             throw .unusableChallenge(method: method)
         }

@@ -110,6 +110,12 @@ public enum ChallengeTask: Sendable {
         let response: AuthenticationChallenge.FailureResponse?
         let offers: [Offer]
         var index = 0
+
+        /// Whether the response can be a verdict on the answer: what was sent unasked is judged only where the server says
+        /// no, and asks for nothing that could be answered.
+        func judges(_ answer: Answer) -> Bool {
+            answer.isUnasked ? offers.contains { $0.challenge == .unasked } : answer.challenge != nil
+        }
     }
 
     /// - Parameters:
@@ -143,7 +149,7 @@ public enum ChallengeTask: Sendable {
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
             self = .awaitingResponse(history, answer)
             return .resend(answer)
-        case (let answer?, .unrelated) where answer.challenge == nil:
+        case (let answer?, .unrelated) where answer.challenge == nil || answer.isUnasked:
             return consider(round, history)
         case (let answer?, .refused), (let answer?, .unrelated):
             // The space that was answered is the one that asked for this very request. That it now has another name,
@@ -172,7 +178,7 @@ public enum ChallengeTask: Sendable {
             round.index = index
             return self.answer(round, history, with: newer.with(answer.credential.persistence))
         }
-        var isJudged = answer.challenge != nil || !answer.space.authenticationMethod.answersRequests
+        var isJudged = round.judges(answer) || !answer.space.authenticationMethod.answersRequests
         if case .fetched = value { isJudged = true }
         if !isJudged {
             guard !history.wentBare else { return consider(round, history) }
@@ -360,6 +366,9 @@ public final class Answer: Sendable {
         self.challenge = challenge
         self.credential = credential
     }
+
+    /// Whether a rule sends it with every request, asked or not.
+    public var isUnasked: Bool { challenge == .unasked }
 
     /// The server has opened the target to it.
     public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version) }

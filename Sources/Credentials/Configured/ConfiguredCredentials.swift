@@ -122,6 +122,8 @@ public final class ConfiguredCredentials: Sendable {
         case .kerberos(let kerberos): return try principal(kerberos, for: entry.name)
         case .signature(let key):
             return Credential(name: entry.name, signingKey: try signingKey(key, for: entry.name))
+        case .placed(let source, let placements):
+            return try read(ConfiguredCredential(name: entry.name, content: source)).placed(in: placements)
         }
     }
 

@@ -20,6 +20,15 @@ extension Configuration {
             case replace
         }
 
+        /// Whether a credential is sent before it is asked for.
+        public enum Preemption: String, Sendable, CaseIterable {
+            case no
+            /// Once it was accepted.
+            case yes
+            /// With every request.
+            case always
+        }
+
         public var hosts: [HostPattern] = []
         public var ports: PortSet?
         public var protocols: [NetworkProtocol] = []
@@ -38,7 +47,7 @@ extension Configuration {
         /// request, after each refusal the next, the last one over and over; empty: never.
         public var retry = usualRetry
         public var persistence = Persistence.session
-        public var isPreemptive = true
+        public var preemption = Preemption.yes
         /// Strongest first unless said otherwise.
         public var order: [AuthenticationMethod] = []
         public var authorization: Authorization?
@@ -49,6 +58,8 @@ extension Configuration {
         public let rule: RuleReference
         /// The methods that each credential of `use` can answer, in the order of their names.
         var abilities = [MethodSet.password]
+        /// Where the credential stands in requests, if that is said: then it is sent with every one.
+        var placements: [CredentialPlacement] = []
         /// Those that one of them can answer.
         var answerable: MethodSet { abilities.reduce(into: []) { $0.formUnion($1) } }
 

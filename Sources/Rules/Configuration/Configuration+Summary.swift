@@ -93,7 +93,7 @@ extension Configuration.Challenge {
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
         if persistence != .session { words.append("persistence \(persistence.rawValue)") }
-        if !isPreemptive { words.append("preempt no") }
+        if preemption != .yes { words.append("preempt \(preemption.rawValue)") }
         if !order.isEmpty { words.append("order \(order.map(\.description).joined(separator: " "))") }
         if let authorization { words.append("authorization \(authorization.rawValue)") }
         if let trustTerms { words += trustTerms.summary }
@@ -251,6 +251,8 @@ extension CredentialSource {
         case .token(let token): "token \(token)"
         case .oauth(let source): source.summary
         case .signature(let source): source.summary
+        case .placed(let source, let placements):
+            ([source.summary] + placements.map(\.description)).joined(separator: " ")
         }
     }
 }

@@ -19,8 +19,13 @@ extension CredentialSource {
         case .kerberos: MethodSet(.negotiate)
         case .token, .oauth: MethodSet(.bearer)
         // It waits for no challenge.
-        case .signature: MethodSet(.default)
+        case .signature, .placed: MethodSet(.default)
         }
+    }
+
+    /// Where it stands in requests, if that is said.
+    var placements: [CredentialPlacement] {
+        if case .placed(_, let placements) = self { placements } else { [] }
     }
 
     /// Its kind in a sentence.
@@ -31,6 +36,7 @@ extension CredentialSource {
         case .kerberos: "a Kerberos principal"
         case .token, .oauth: "a token"
         case .signature: "a key that signs"
+        case .placed: "a credential with a place of its own"
         }
     }
 }

@@ -42,6 +42,9 @@ extension Configuration.Challenge {
         if words.isEmpty, isOfTLS {
             return trustTerms == nil ? "whatever is found or asked for" : "applied to every chain"
         }
+        if isUse, preemption == .always || waitsForNone {
+            return (placements.map { "in \($0)" } + ["with every request, unasked"] + words).joined(separator: ", ")
+        }
         return words.isEmpty ? "whatever the challenge" : "if " + words.joined(separator: " and ")
     }
 

@@ -185,7 +185,7 @@ struct ExplanationText {
             }
             let retry = Configuration.Challenge.retryWords(decision.retry)
             return "\(useWords(names, challenge)), attempts \(decision.attempts), retry \(retry), "
-                + "persistence \(decision.persistence.rawValue), preempt \(decision.isPreemptive ? "yes" : "no"), "
+                + "persistence \(decision.persistence.rawValue), preempt \(decision.preemption.rawValue), "
                 + "authorization \(decision.authorization.rawValue), \(by)"
         case .performDefault: return "default: \(defaultWords(challenge)), \(by)"
         case .reject: return "reject: go on to the response's next challenge, \(by)"

@@ -21,7 +21,8 @@ extension RuleSet {
     public func nearestMiss(_ queries: [ChallengeQuery], using credential: String? = nil) -> NearMiss? {
         var best: (matcher: ChallengeMatcher, predicate: ChallengePredicate, query: ChallengeQuery)?
         for matcher in matchers {
-            guard matcher.rule.isUse, credential.map(matcher.rule.names.contains) ?? true else { continue }
+            guard matcher.rule.isUse, !matcher.rule.waitsForNone, credential.map(matcher.rule.names.contains) ?? true
+            else { continue }
             for query in queries where matcher.speaks(of: query.method) {
                 guard let predicate = matcher.firstMismatch(query, hostMatches: false), predicate != .proxy,
                     predicate != .host || matcher.rule.hosts.contains(where: { $0.isNear(query.host) })
@@ -74,6 +75,9 @@ extension ChallengePredicate {
 }
 
 extension Configuration.Challenge {
+    /// Whether its credential goes with every request, and answers no challenge.
+    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) }
+
     /// Whether it is not for any host whatever.
     var namesHosts: Bool { !hosts.isEmpty && !hosts.contains { $0.form == .any } }
 

@@ -24,9 +24,10 @@ extension RuleSet {
         matchers.filter { $0.speaks(of: query.method) }.map { matcher in
             let rule = matcher.rule
             var query = query
-            // A signature waits for no challenge whose method could hide it.
+            // A signature, or what else is sent unasked, waits for no challenge whose method could hide it.
             let isSecurityOpen =
-                rule.isSecure != nil && !query.isSecure && rule.effectiveMethods != MethodSet(.default)
+                rule.isSecure != nil && !query.isSecure && !rule.waitsForNone
+                && rule.preemption != .always
             if isSecurityOpen { query.isSecure = rule.isSecure == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), predicate.isKnownBeforeChallenge {
                 return RuleTrace(rule: rule.rule, outcome: .failed(predicate, rule.words(for: predicate, query)))

@@ -14,12 +14,14 @@ struct AnswerChecks: BlockReader {
             // A credential that does not exist, or has an error, was reported.
             guard used.count == names.count else { continue }
             if !used.isEmpty { draft.configuration.challenges[index].abilities = used.map(\.content.methods) }
+            draft.configuration.challenges[index].placements = used.flatMap(\.content.placements)
             let rule = draft.configuration.challenges[index]
             checkMethods(of: rule, used, source)
             checkSeveral(used, of: rule, source)
             checkPredicates(of: rule, source)
             checkModifiers(of: rule, source)
             checkLogin(of: rule, source)
+            UnaskedChecks(context: context).check(rule, used, source)
         }
     }
 
@@ -61,7 +63,7 @@ struct AnswerChecks: BlockReader {
         for credential in used {
             let range = node.arguments.first { $0.text == credential.name }?.range ?? source.answer
             let kind = "\(Token.shown(credential.name)) is \(credential.content.words)"
-            if case .signature = credential.content {
+            if credential.content.methods == MethodSet(.default) {
                 log.report(at: range, "\(kind), which stands alone: no server refuses it for another to follow")
             } else if !rule.effectiveMethods.isEmpty, rule.meant(for: credential.content.methods).isEmpty {
                 log.report(at: range, "\(kind), which has nothing to answer in this challenge")

@@ -48,7 +48,8 @@ enum ChallengeDirective: String, DirectiveName {
         case .protocol: .some("'http', 'https', 'ftp' or 'socks'")
         case .realm: .some("realms, '*' for any run of characters", repeats: true)
         case .method: .some("authentication methods")
-        case .proxy, .secure, .preempt: .one("'yes' or 'no'")
+        case .proxy, .secure: .one("'yes' or 'no'")
+        case .preempt: .one("'yes', 'no' or 'always'")
         case .client: .some("user names, addresses or blocks", repeats: true)
         case .issuer: .some("distinguished names, '*' for any run of characters", repeats: true)
         case .finding: .some("findings about a certificate")
@@ -153,7 +154,7 @@ struct ChallengeReader: BlockReader {
         case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
         case .retry: retry(directive.values).map { rule.retry = $0 }
         case .persistence: parse.keyword(value, Persistence.self).map { rule.persistence = $0 }
-        case .preempt: parse.yesOrNo(value).map { rule.isPreemptive = $0 }
+        case .preempt: preemption(value).map { rule.preemption = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
         case .authorization: parse.keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
         case .order:
@@ -170,6 +171,17 @@ struct ChallengeReader: BlockReader {
         default: return false
         }
         return true
+    }
+
+    private func preemption(_ value: Value) -> Configuration.Challenge.Preemption? {
+        if let word = Configuration.Challenge.Preemption(rawValue: value.text) { return word }
+        let words = Configuration.Challenge.Preemption.allCases.map(\.rawValue)
+        let isTrue = ["on", "true", "1"].contains(value.text)
+        let isFalse = ["off", "false", "0", "never"].contains(value.text)
+        refuse(
+            value, "\(value.shown) is neither 'yes' nor 'no' nor 'always'",
+            suggestion: isTrue ? "yes" : isFalse ? "no" : Suggestion.nearest(to: value.text, among: words))
+        return nil
     }
 
     /// `never`, or how long after each refusal the next attempt is made.

@@ -29,6 +29,9 @@ enum CredentialDirective: String, DirectiveName {
     case secretKey = "secret-key"
     case sessionToken = "session-token"
     case payload
+    // The place of a password or a token.
+    case header
+    case query
 
     static let block: String? = "credential"
 
@@ -52,6 +55,8 @@ enum CredentialDirective: String, DirectiveName {
         case .aws: .some("a region and a service")
         case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUse)
         case .payload: .one("'signed' or 'unsigned'")
+        case .header: .some("the name of a field, and its value such as \"{token}\"", .never, repeats: true)
+        case .query: .some("the name of a parameter, and its value such as \"{token}\"", .never, repeats: true)
         }
     }
 }
@@ -126,7 +131,7 @@ enum CredentialKind: CaseIterable {
             ]
         case .signature: [.sessionToken, .payload]
         case .pkcs12, .pkcs11, .pem: [.passphrase]
-        case .token, .password: []
+        case .token, .password: [.header, .query]
         }
     }
 

@@ -10,8 +10,11 @@ struct CredentialReader: BlockReader {
         let said = context.directives(CredentialDirective.self, in: directive.node)
         name(value, in: &draft.credentials)
         guard let kind = credentialKind(said, of: value, in: directive.node),
-            let content = content(kind, CredentialBlock(said), of: value), !value.text.isEmpty
+            let source = content(kind, CredentialBlock(said), of: value),
+            let placements = PlacementReader(context: context).read(CredentialBlock(said), of: kind),
+            !value.text.isEmpty
         else { return }
+        let content = placements.isEmpty ? source : CredentialSource.placed(source, placements)
         draft.configuration.credentials.append(
             .init(name: value.text, content: content, rule: context.reference(value.text, directive.node)))
     }

@@ -90,28 +90,12 @@ struct FormReader: BlockReader {
             refuse(value, "\(value.shown) is no field such as user={user}")
             return nil
         }
-        var parts: [LoginTemplate.Field.Part] = []
-        var literal = ""
-        var rest = value.text[value.text.index(after: equals)...]
-        while let first = rest.first {
-            let end = first == "{" ? rest.firstIndex(of: "}") : nil
-            let word = end.map { rest[rest.index(after: rest.startIndex)..<$0] }
-            guard let end, let word, !word.isEmpty, word.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) else {
-                literal.append(first)
-                rest = rest.dropFirst()
-                continue
-            }
-            guard let part: LoginTemplate.Field.Part = word == "user" ? .user : word == "password" ? .password : nil
-            else {
-                refuse(value, "a field is given '{user}' or '{password}', and not '{\(word)}'")
-                return nil
-            }
-            if !literal.isEmpty { parts.append(.text(literal)) }
-            literal = ""
-            parts.append(part)
-            rest = rest[rest.index(after: end)...]
+        let words: [(String, LoginTemplate.Field.Part)] = [("user", .user), ("password", .password)]
+        let text = value.text[value.text.index(after: equals)...]
+        let parts = TemplateReader.parts(of: text, words, text: LoginTemplate.Field.Part.text) {
+            refuse(value, "a field is given '{user}' or '{password}', and not '{\($0)}'")
         }
-        if !literal.isEmpty { parts.append(.text(literal)) }
+        guard let parts else { return nil }
         return .init(name: String(value.text[..<equals]), value: parts)
     }
 }

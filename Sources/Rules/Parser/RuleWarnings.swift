@@ -173,7 +173,8 @@ struct RuleWarnings: BlockReader {
 extension Configuration.Challenge {
     fileprivate var isForAnyHost: Bool { hosts.isEmpty || hosts.contains { $0.form == .any } }
 
-    fileprivate var staysOnThisMachine: Bool {
+    /// Whether its hosts are none but this machine.
+    var staysOnThisMachine: Bool {
         let isLoopback = { (address: IPAddress) in
             AddressClass.loopback.prefixes.contains { $0.contains(address) }
         }

@@ -11,8 +11,7 @@ public struct Decision: Sendable, Equatable {
     /// after each refusal the next, the last one over and over; empty: never.
     public let retry: [Int]
     public let persistence: Persistence
-    /// Whether an accepted credential is sent unasked from then on.
-    public let isPreemptive: Bool
+    public let preemption: Configuration.Challenge.Preemption
     /// The order in which to try a response's challenges; empty: by strength.
     public let order: [AuthenticationMethod]
     public let authorization: Configuration.Challenge.Authorization
@@ -20,6 +19,8 @@ public struct Decision: Sendable, Equatable {
     public let terms: AnswerTerms?
     /// Whether a client's own answer is kept when the server accepts it.
     public let learns: Bool
+    /// Whether its credential has a place of its own in requests, and goes with every one.
+    public let isPlaced: Bool
     /// Whether the rule speaks of the method by its name, and not of any.
     public let namesMethod: Bool
 
@@ -30,11 +31,12 @@ public struct Decision: Sendable, Equatable {
         attempts = rule.attempts
         retry = rule.retry
         persistence = rule.persistence
-        isPreemptive = rule.isPreemptive
+        preemption = rule.preemption
         order = rule.order
         authorization = rule.authorization ?? .keep
         terms = rule.answerTerms
         learns = rule.learns
+        isPlaced = !rule.placements.isEmpty
         namesMethod = rule.methods != nil
     }
 
@@ -44,13 +46,17 @@ public struct Decision: Sendable, Equatable {
         attempts = 1
         retry = Configuration.Challenge.usualRetry
         persistence = .session
-        isPreemptive = true
+        preemption = .yes
         order = []
         authorization = .keep
         terms = nil
         learns = false
+        isPlaced = false
         namesMethod = false
     }
+
+    /// Whether an accepted credential is sent unasked from then on.
+    public var isPreemptive: Bool { preemption != .no }
 
     /// Holds when no rule matches.
     public static let none = Decision()

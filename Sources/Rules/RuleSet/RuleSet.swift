@@ -29,6 +29,9 @@ public final class RuleSet: Sendable {
     public let speaksOfClientCertificates: Bool
     /// Whether any rule has requests signed, for which nobody asks.
     public let speaksOfSignatures: Bool
+    /// Whether any rule sends a credential before it is asked for: in a place of its own, or in `Authorization`.
+    public let speaksOfPlaces: Bool
+    public let speaksOfPreemption: Bool
     /// Whether any rule fills in forms.
     public let speaksOfForms: Bool
 
@@ -59,6 +62,8 @@ public final class RuleSet: Sendable {
         speaksOfSignatures = configuration.challenges.contains { challenge in
             challenge.names.contains { signing.contains($0) }
         }
+        speaksOfPlaces = configuration.challenges.contains { !$0.placements.isEmpty }
+        speaksOfPreemption = configuration.challenges.contains { $0.preemption == .always }
         canLearn = configuration.challenges.contains { $0.learns }
         speaksOfForms = configuration.challenges.contains { $0.answerTerms?.form != nil }
         canReplace = configuration.challenges.contains { $0.authorization == .replace }

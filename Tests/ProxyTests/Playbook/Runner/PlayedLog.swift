@@ -19,10 +19,14 @@ final class PlayedLog {
         let method: Substring
         let target: Substring
 
-        /// The log has no user information; in a tunnel that is looked into it adds the host.
+        /// The log has no user information, and a client's own credential not in full; in a tunnel that is looked into it adds the host.
         func isLogged(as method: String, _ target: String) -> Bool {
             guard self.method.hasSuffix(method) else { return false }
             if target.hasSuffix(self.target) { return true }
+            // Nor has it a credential of the client's own in a query.
+            if target.contains("=***"), let query = target.firstIndex(of: "?") {
+                return self.target.contains(target[...query])
+            }
             guard let at = self.target.firstIndex(of: "@") else { return false }
             return target.hasSuffix(self.target[at...].dropFirst())
         }

@@ -1,0 +1,77 @@
+import Bytes
+import Crypto
+import Model
+
+/// A credential as it stands in requests, in the places that the rule file names.
+public final class RequestPlacement: Sendable {
+    public struct Item: Sendable {
+        public let name: [UInt8]
+        /// Of a parameter, encoded.
+        public let value: Secret
+    }
+
+    /// Of the head.
+    public let fields: [Item]
+    /// Of the URL's query.
+    public let parameters: [Item]
+
+    /// Whether it takes the place of an answer to a challenge.
+    public let isInAuthorization: Bool
+
+    /// Bytes of a value: less than servers put up with in a field, and in a URL.
+    private static let fieldLimit = 16 * 1024
+    private static let parameterLimit = 4 * 1024
+
+    init(of credential: Credential) throws(AuthenticationError) {
+        var (fields, parameters) = ([Item](), [Item]())
+        for placement in credential.placements {
+            switch placement.place {
+            case .field(let name):
+                let value = try Self.value(placement.value, of: credential, limit: Self.fieldLimit, isEncoded: false)
+                fields.append(Item(name: Array(name.utf8), value: value))
+            case .parameter(let name):
+                let value = try Self.value(placement.value, of: credential, limit: Self.parameterLimit, isEncoded: true)
+                parameters.append(Item(name: Array(name.utf8), value: value))
+            }
+        }
+        self.fields = fields
+        isInAuthorization = fields.contains { $0.name.span.equalsIgnoringCase("authorization") }
+        self.parameters = parameters
+    }
+
+    private static func value(
+        _ parts: [CredentialPlacement.Part], of credential: Credential, limit: Int, isEncoded: Bool
+    ) throws(AuthenticationError) -> Secret {
+        let name = credential.version.name
+        var texts: [Secret] = []
+        for part in parts {
+            switch part {
+            case .text(let text): texts.append(Secret(text))
+            case .user: texts.append(Secret(credential.user ?? ""))
+            case .password: if let password = credential.password { texts.append(password) }
+            case .token:
+                guard let token = credential.token, token.count > 0 else { throw .empty(credential: name) }
+                texts.append(token)
+            }
+        }
+        let count = texts.reduce(0) { $0 + $1.count }
+        guard count <= limit else { throw .oversized(credential: name) }
+        var bytes: [UInt8] = []
+        // An array that grows leaves what it held where it stood.
+        bytes.reserveCapacity(isEncoded ? 3 * count : count)
+        var hasControl = false
+        for text in texts {
+            text.withBytes { text in
+                for offset in 0..<text.count {
+                    let byte = text[offset]
+                    if byte < .space || byte == .delete { hasControl = true }
+                    if isEncoded { PercentEncoding.append(byte, to: &bytes) } else { bytes.append(byte) }
+                }
+            }
+        }
+        let value = Secret(wiping: &bytes)
+        // One that could end its line is no value.
+        if hasControl { throw .controlCharacter(credential: name) }
+        return value
+    }
+}

@@ -1,0 +1,74 @@
+import Bytes
+import Crypto
+import Model
+
+/// Credentials that a rule sends with every request, whether anybody asks for them or not: in `Authorization`, by Basic or as
+/// a Bearer token, or in places of their own.
+enum UnaskedScheme {
+    static func authenticator(
+        in space: ProtectionSpace, with credential: Credential
+    ) throws(AuthenticationError) -> UnaskedAuthenticator {
+        if !credential.placements.isEmpty { return UnaskedAuthenticator(.places(try RequestPlacement(of: credential))) }
+        let method = space.authenticationMethod
+        let scheme: any AuthenticationScheme
+        switch method {
+        case .basic: scheme = BasicScheme()
+        case .bearer: scheme = BearerScheme()
+        default: throw .unsuitableCredential(credential: credential.version.name, method: method)
+        }
+        let (challenge, nowhere) = (HeaderChallenge(scheme: method.rawValue), [UInt8]())
+        let made = try scheme.authenticator(for: challenge, in: space, at: nowhere.span, with: credential)
+        guard case .request(let authenticator) = made.binding else { throw .unusableChallenge(method: method) }
+        return UnaskedAuthenticator(.field(authenticator, scheme: method.rawValue))
+    }
+}
+
+extension HeaderChallenge {
+    /// The challenge that a server need not make, since a rule answers it with every request. No field can say it: its name
+    /// is no token.
+    public static let unasked = HeaderChallenge(scheme: "no challenge")
+}
+
+/// Gives one answer to every request.
+final class UnaskedAuthenticator: RequestAuthenticator {
+    enum Manner: Sendable {
+        /// In the field of answers.
+        case field(any RequestAuthenticator, scheme: String)
+        case places(RequestPlacement)
+    }
+
+    private let manner: Manner
+
+    init(_ manner: Manner) { self.manner = manner }
+
+    /// Its rule says where it goes, and no response.
+    var extent: Extent { .nothing }
+    var bodyDigest: DigestAlgorithm? { nil }
+
+    var placement: RequestPlacement? {
+        if case .places(let placement) = manner { placement } else { nil }
+    }
+
+    func answers(_ challenge: HeaderChallenge) -> Bool { challenge == .unasked }
+
+    func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, into value: ByteBuffer
+    ) throws(AuthenticationError) -> AuthorizationTicket {
+        guard case .field(let authenticator, _) = manner else { return AuthorizationTicket() }
+        return try authenticator.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)
+    }
+
+    /// A challenge that the answer would be for makes it one that was sent too early. Where the server says no and asks for
+    /// nothing, that is its verdict.
+    func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
+        if challenges.contains(.unasked) { return .refused }
+        guard case .field(_, let scheme) = manner else { return .unrelated }
+        return challenges.contains { $0.scheme == scheme } ? .refused : .unrelated
+    }
+
+    func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance {
+        .unverified
+    }
+}

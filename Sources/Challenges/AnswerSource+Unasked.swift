@@ -1,0 +1,130 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+
+/// What a request itself says to credentials that rules send unasked.
+public struct UnaskedTerms {
+    /// Whether the client's own `Authorization` goes on, beside which no challenge is answered.
+    public var keepsAuthorization = false
+    /// Whether a parent proxy could read what is sent.
+    public var isReadOnTheWay = false
+    /// Whether the client itself says something in that place, which goes on.
+    public var keeps: ((CredentialPlacement) -> Bool)?
+
+    public init() {}
+}
+
+/// Credentials that rules send with every request, whether anybody asks for them or not.
+extension AnswerSource {
+    /// A parked version that one request may send again.
+    public final class Trial {
+        let prepared: PreparedAnswer
+        let rule: Rules.Decision
+        let term: ParkedCredentials.Term
+
+        init(_ prepared: PreparedAnswer, by rule: Rules.Decision, _ term: ParkedCredentials.Term) {
+            self.prepared = prepared
+            self.rule = rule
+            self.term = term
+        }
+
+        var entry: ParkedCredentials.Entry {
+            ParkedCredentials.Entry(space: prepared.answer.space, version: prepared.answer.credential.version)
+        }
+    }
+
+    /// The answer that a rule gives in a place of its own.
+    func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
+        policy.rules.speaksOfPlaces ? unasked([.default], at: target, with: token) : nil
+    }
+
+    /// The answer that a rule gives in the field of answers.
+    func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
+        policy.rules.speaksOfPreemption ? unasked([.bearer, .basic], at: target, with: token) : nil
+    }
+
+    /// The challenge that a server need not make: what it says no to is judged as an answer to this.
+    func unaskedOffer() -> Offer? {
+        let rules = policy.rules
+        guard rules.speaksOfPlaces || rules.speaksOfPreemption else { return nil }
+        let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.answer, let name = names.first,
+            let named = try? policy.credentials.credential(named: name), !isKept(named)
+        else { return nil }
+        return Offer(space: space, challenge: .unasked, strength: Strength.unknown)
+    }
+
+    private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Rules.Decision)? {
+        guard !challenger.isProxy, !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else {
+            return nil
+        }
+        for method in methods {
+            let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
+            let rule = delegate.rule(for: space, failures: 0)
+            if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
+        }
+        return nil
+    }
+
+    /// Whether the client's own word stands in its place.
+    private func isKept(_ credential: Credential) -> Bool {
+        guard let keeps = terms.keeps else { return false }
+        return credential.placements.contains(where: keeps)
+    }
+
+    /// - Returns: nil where there is none, or it is not sent to that target before its time.
+    private func unasked(
+        _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
+    ) -> Finding? {
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.answer, let name = names.first
+        else { return nil }
+        let named: Credential
+        do throws(CredentialError) { named = try policy.credentials.credential(named: name) } catch {
+            return .unusable("\(error)", credential: name)
+        }
+        if isKept(named) { return nil }
+        let fetched = token.flatMap { $0.version.name == name ? $0 : nil }
+        guard let credential = fetched ?? state.current(named, at: loop.epochMilliseconds) else {
+            return .awaitsToken(WantedToken(for: named, in: space))
+        }
+        let known = knownOrigin?.space(space)
+        let answer =
+            known?.answer(with: credential, kept: rule.persistence, isForAll: true)
+            ?? Answer(space: space, challenge: .unasked, credential: credential.with(rule.persistence))
+        var authenticator = known?.authenticator(for: credential.version)
+        do throws(AuthenticationError) {
+            if authenticator == nil {
+                authenticator = try policy.order.authenticator(for: answer, at: target.readable)
+            }
+        } catch { return .unusable("\(error)", credential: name) }
+        return authenticator.flatMap { authenticator in
+            let prepared = PreparedAnswer(authenticator: authenticator, answer: answer)
+            return finding(prepared, by: rule, at: target, isToken: named.grant != nil)
+        }
+    }
+
+    /// Whether the answer may be given, and whether others wait for what comes of it.
+    private func finding(
+        _ prepared: PreparedAnswer, by rule: Rules.Decision, at target: ByteBuffer, isToken: Bool
+    ) -> Finding? {
+        let (answer, now, spaces) = (prepared.answer, loop.epochMilliseconds, state.spaces)
+        let (version, space) = (answer.credential.version, answer.space)
+        switch spaces.parked.standing(of: version, in: space, at: now) {
+        case .parked: return nil
+        case .due(let term): return .trial(Trial(prepared, by: rule, term))
+        case .free: break
+        }
+        if spaces.parked.contains(version, at: [challenger.origin])
+            || spaces.endOfDoubt(about: version, in: space, at: target.readable, now: now) != nil
+        {
+            return nil
+        }
+        let isProven =
+            rule.persistence == .none || spaces.hasAccepted(version, in: space)
+            || isToken && knownOrigin?.space(space)?.knows(version.name) == true
+        return isProven ? .answer(prepared, by: rule.rule) : .unproven(prepared, by: rule.rule)
+    }
+}

@@ -1,0 +1,60 @@
+import Authentication
+import Bytes
+import Crypto
+import HTTP
+import Rules
+import Upstream
+
+/// A credential in the places of one request that its rule file names. What the client says there itself goes.
+struct PlacedCredential {
+    private let placement: RequestPlacement
+    /// The request target with the credential in its query; nil where it is not there.
+    let target: ByteBuffer?
+
+    /// Nil where none goes with the request.
+    init?(of exchange: Exchange) {
+        guard let challenges = exchange.challenges, exchange.policy.rules.speaksOfPlaces, exchange.way.relay == nil,
+            let placement = challenges.origin.placement
+        else { return nil }
+        self.placement = placement
+        let head = exchange.headBytes
+        for field in placement.fields { exchange.request.fields.withhold(named: field.name.span, in: head.readable) }
+        guard !placement.parameters.isEmpty else {
+            target = nil
+            return
+        }
+        let (own, written) = (exchange.target, ByteBuffer(capacity: 1024))
+        QueryParameters.append(own.readable, without: placement.parameters.map(\.name), to: written)
+        var delimiter: UInt8 = written.readable.firstIndex(of: .question) == nil ? .question : .ampersand
+        for parameter in placement.parameters {
+            written.append(delimiter)
+            written.append(parameter.name)
+            written.append(.equals)
+            parameter.value.withBytes { written.append($0) }
+            delimiter = .ampersand
+        }
+        target = written
+    }
+
+    /// Writes its fields.
+    func write(to writer: borrowing HeadWriter) {
+        for field in placement.fields { field.value.withBytes { writer.field(named: field.name.span, $0) } }
+    }
+}
+
+extension Exchange {
+    /// Takes a credential out of a response's head in `outbound` that went in the request's query.
+    func hidePlacedCredential() {
+        guard let challenges, policy.rules.speaksOfPlaces, let placement = challenges.origin.placement,
+            !placement.parameters.isEmpty
+        else { return }
+        let (out, kept) = (outbound, ByteBuffer(capacity: outbound.count))
+        let parameters = placement.parameters.map { parameter in
+            EchoedParameters.Parameter(
+                name: parameter.name, value: parameter.value.withBytes { PercentEncoding.decode($0) ?? [] })
+        }
+        EchoedParameters(parameters).append(out.readable, to: kept)
+        out.clear()
+        out.append(kept.readable)
+    }
+}

@@ -1,0 +1,32 @@
+/// A place of a credential in the requests that it goes with, other than the `Authorization` of RFC 7617 and RFC 6750.
+public struct CredentialPlacement: Sendable, Hashable, CustomStringConvertible {
+    public enum Place: Sendable, Hashable {
+        /// A field of the head.
+        case field(String)
+        /// A parameter of the URL's query.
+        case parameter(String)
+    }
+
+    public enum Part: Sendable, Hashable {
+        case text(String)
+        case user
+        case password
+        case token
+    }
+
+    public let place: Place
+    public let value: [Part]
+
+    public init(_ place: Place, value: [Part]) {
+        self.place = place
+        self.value = value
+    }
+
+    /// The place alone: what a rule file says around a secret may be one.
+    public var description: String {
+        switch place {
+        case .field(let name): "header \(name)"
+        case .parameter(let name): "query \(name)"
+        }
+    }
+}

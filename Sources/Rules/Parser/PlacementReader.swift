@@ -1,0 +1,104 @@
+import Bytes
+import Model
+
+/// `header` and `query`, in a `credential`: where it stands in requests, in the place of `Authorization`.
+struct PlacementReader: BlockReader {
+    let context: ReadingContext
+
+    private static let mostPlaces = 8
+    private static let longestName = 64
+    private static let longestValue = 256
+
+    /// Nil where one of them is wrong, which was reported.
+    func read(_ block: CredentialBlock, of kind: CredentialKind) -> [CredentialPlacement]? {
+        var placements: [CredentialPlacement] = []
+        let said = block.said([.header, .query])
+        for directive in said {
+            guard let name = directive.values.first, let place = place(directive.name, name),
+                let value = value(directive, of: kind)
+            else { continue }
+            if placements.contains(where: { Self.areSame($0.place, place) }) {
+                refuse(name, "\(name.shown) is said already")
+                continue
+            }
+            if placements.count == Self.mostPlaces { refuse(name, "no more than \(Self.mostPlaces) places") }
+            placements.append(CredentialPlacement(place, value: value))
+        }
+        return placements.count == said.count ? placements : nil
+    }
+
+    private static func areSame(_ one: CredentialPlacement.Place, _ other: CredentialPlacement.Place) -> Bool {
+        switch (one, other) {
+        case (.field(let one), .field(let other)): one.lowercased() == other.lowercased()
+        default: one == other
+        }
+    }
+
+    private func place(_ directive: CredentialDirective, _ name: Value) -> CredentialPlacement.Place? {
+        let bytes = Array(name.text.utf8)
+        let isName = !bytes.isEmpty && bytes.count <= Self.longestName
+        if directive == .query {
+            if isName, bytes.allSatisfy(\.isUnreserved) { return .parameter(name.text) }
+            refuse(name, "\(name.shown) is no name of a parameter: letters, digits and -._~, 64 at most")
+            return nil
+        }
+        guard isName, bytes.allSatisfy(\.isTokenByte) else {
+            refuse(name, "\(name.shown) is no name of a field such as X-Api-Key")
+            return nil
+        }
+        let lower = name.text.lowercased()
+        if Self.reserved.contains(lower) || lower.hasPrefix("proxy-") {
+            refuse(name, "\(name.shown) is a field of the connection, or one that this proxy writes itself")
+            return nil
+        }
+        return .field(name.text)
+    }
+
+    /// The parts of what stands there. Of a token alone that need not be said.
+    private func value(_ directive: Directive<CredentialDirective>, of kind: CredentialKind) -> [CredentialPlacement
+        .Part]?
+    {
+        let isToken = kind == .token
+        let words = isToken ? "'{token}'" : "'{user}' and '{password}'"
+        guard directive.values.count > 1 else {
+            if isToken { return [.token] }
+            log.report(at: directive.range, "'\(directive.name.rawValue)' needs a value with \(words) in it")
+            return nil
+        }
+        let value = directive.values[1]
+        if directive.values.count > 2 {
+            refuse(directive.values[2], "'\(directive.name.rawValue)' takes a name and a value; blanks stand in quotes")
+            return nil
+        }
+        guard value.text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }), value.text.utf8.count <= Self.longestValue
+        else {
+            refuse(value, "a value is written in ASCII, in \(Self.longestValue) characters at most")
+            return nil
+        }
+        let known: [(String, CredentialPlacement.Part)] =
+            isToken ? [("token", .token)] : [("user", .user), ("password", .password)]
+        let parts = TemplateReader.parts(of: value.text[...], known, text: CredentialPlacement.Part.text) { _ in
+            refuse(value, "of this credential \(words) can stand in a value, and no other word in braces")
+        }
+        guard let parts else { return nil }
+        let hasCredential = parts.contains { if case .text = $0 { false } else { true } }
+        if !hasCredential {
+            refuse(value, "nothing of the credential is in this value: \(words) \(isToken ? "stands" : "stand") for it")
+            return nil
+        }
+        return parts
+    }
+
+    /// The fields that frame a message, lead it or end at the next hop, and those of sessions.
+    private static let reserved: Set = [
+        "connection", "content-length", "cookie", "expect", "host", "keep-alive", "max-forwards", "te", "trailer",
+        "transfer-encoding", "upgrade", "via",
+    ]
+}
+
+extension UInt8 {
+    /// RFC 3986 section 2.3.
+    fileprivate var isUnreserved: Bool {
+        isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || "-._~".utf8.contains(self)
+    }
+}

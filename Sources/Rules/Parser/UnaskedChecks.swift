@@ -1,0 +1,86 @@
+import Model
+
+/// Whether a credential that goes out before anybody has asked for it goes to one place that is known: it would be shown to
+/// whoever is in that place otherwise.
+struct UnaskedChecks: BlockReader {
+    let context: ReadingContext
+
+    func check(
+        _ rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource
+    ) {
+        let placed = used.first { !$0.content.placements.isEmpty }
+        let said = source.said(.preempt)
+        if let placed, let said, rule.preemption != .always {
+            log.report(
+                at: said.arguments.first?.range ?? said.range,
+                "\(Token.shown(placed.name)) waits for no challenge: say 'preempt always', or leave it out")
+            return
+        }
+        let subject: String
+        let range: SourceRange
+        if rule.preemption == .always, let said {
+            subject = "'preempt always'"
+            range = said.range
+            guard rule.isUse else {
+                log.report(at: range, "'preempt always' goes with 'use', and this challenge says '\(rule.answerWords)'")
+                return
+            }
+        } else if let placed {
+            subject = "\(Token.shown(placed.name)), which is sent unasked,"
+            range = source.answer
+        } else {
+            return
+        }
+        if let sentence = fault(of: rule) { return log.report(at: range, "\(subject) \(sentence)") }
+        checkPredicates(of: rule, subject, source)
+        if placed == nil { checkMethods(of: rule, used, source, range) }
+    }
+
+    private func fault(of rule: Configuration.Challenge) -> String? {
+        if rule.isProxy == true { return "goes with origins: a parent proxy asks for its credential" }
+        if !rule.namesHosts { return "needs 'host': no other server is to see the credential" }
+        if rule.isSecure != true, !rule.staysOnThisMachine {
+            return "needs 'secure yes': over http anyone on the way can read the credential"
+        }
+        let schemes: [NetworkProtocol] = [.http, .https]
+        if !rule.protocols.isEmpty, !rule.protocols.contains(where: schemes.contains) {
+            return "goes with http and https: a login of another protocol is always asked for"
+        }
+        return nil
+    }
+
+    private func checkPredicates(of rule: Configuration.Challenge, _ subject: String, _ source: ChallengeSource) {
+        for predicate in [ChallengeDirective.realm, .failures, .issuer, .finding] {
+            guard let node = source.said(predicate) else { continue }
+            log.report(
+                at: node.name.range, "\(subject) waits for no challenge, and '\(predicate.rawValue)' speaks of one")
+        }
+    }
+
+    /// Only a method whose answer needs nothing of a challenge.
+    private func checkMethods(
+        of rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource,
+        _ range: SourceRange
+    ) {
+        guard let credential = used.first else { return }
+        if used.count > 1 {
+            log.report(at: range, "'preempt always' sends one credential, and this challenge names \(used.count)")
+            return
+        }
+        switch credential.content {
+        case .token, .oauth: break
+        case .password:
+            guard let methods = source.said(.method) else {
+                log.report(at: range, "a password goes unasked by Basic alone: say 'method basic' beside this")
+                return
+            }
+            for token in methods.arguments where token.text != AuthenticationMethod.basic.rawValue {
+                log.report(at: token.range, "\(token.shown) answers a challenge, and cannot be sent unasked")
+            }
+        case .identity, .kerberos, .signature, .placed:
+            let sentence =
+                "\(Token.shown(credential.name)) is \(credential.content.words), which 'preempt always' cannot send"
+            log.report(at: range, sentence)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Testing
+
+/// What a `401` says of a credential that goes with every request.
+struct UnaskedRefusalConversations {
+    private static let loopback = "egress { allow loopback; connect-ports any }"
+
+    /// A key in a field of its own, for a server on this machine.
+    private static let key = """
+        \(loopback)
+        credential k { token file FILES/key; header X-Api-Key "{token}" }
+        challenge "api" { host localhost; use k }
+        """
+    /// The key has opened a page.
+    private static let opened = """
+        file key abc
+        >> GET http://localhost/ HTTP/1.1
+        << connect localhost:80
+        << GET / HTTP/1.1
+           X-Api-Key: abc
+        >> HTTP/1.1 200 OK
+        << HTTP/1.1 200 OK
+        """
+
+    private static func refused(_ path: String, reporting: String = "") -> String {
+        """
+        >> GET http://localhost\(path) HTTP/1.1
+        << GET \(path) HTTP/1.1
+           X-Api-Key: abc
+        >> HTTP/1.1 401 Unauthorized
+        \(reporting)
+        << HTTP/1.1 401 Unauthorized
+           Proxy-Status: *credential was refused*
+        """
+    }
+
+    private static func heldBack(_ path: String) -> String {
+        """
+        >> GET http://localhost\(path) HTTP/1.1
+        << GET \(path) HTTP/1.1
+           X-Api-Key: -
+        >> HTTP/1.1 401 Unauthorized
+        << HTTP/1.1 401 Unauthorized
+           Proxy-Status: *refused before, and is tried again in*
+        """
+    }
+    @Test func `a key that a page of its own refuses is tried again after 30 seconds by one request`() async {
+        await play(
+            rules: Self.key,
+            """
+            \(Self.opened)
+            \(Self.refused("/", reporting: "report credential k was refused by localhost:80 and is not sent again for 30 seconds*"))
+            \(Self.heldBack("/other"))
+            after 30s
+            server << close
+            >> GET http://localhost/ HTTP/1.1
+            << connect localhost:80
+            server 2 << GET / HTTP/1.1
+                        X-Api-Key: abc
+            server 2 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `one page that is not for it says nothing of a key, however often it is asked for`() async {
+        await play(
+            rules: Self.key,
+            """
+            \(Self.opened)
+            \(String(repeating: Self.refused("/secret") + "\n", count: 3))
+            \(Self.heldBack("/secret"))
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            \(Self.refused("/secret"))
+            """)
+    }
+
+    @Test func `a key that was never accepted is not sent again to a page that has refused it`() async {
+        await play(
+            rules: Self.key,
+            """
+            file key abc
+            >> GET http://localhost/secret HTTP/1.1
+            << connect localhost:80
+            << GET /secret HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 401 Unauthorized
+            << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *credential was refused*
+            \(Self.heldBack("/secret"))
+            # It may be right for another.
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            \(Self.refused("/secret"))
+            """)
+    }
+
+    @Test func `a wrong key is sent three times at most in half an hour`() async {
+        await play(
+            rules: Self.key,
+            """
+            file key abc
+            >> GET http://localhost/1 HTTP/1.1
+            << connect localhost:80
+            << GET /1 HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 401 Unauthorized
+            << HTTP/1.1 401 Unauthorized
+               Proxy-Status: *credential was refused*
+            \(Self.refused("/2"))
+            \(Self.refused("/3", reporting: "report credential k was refused by localhost:80 and is not sent again for 1800 seconds*"))
+            \(Self.heldBack("/4"))
+            \(Self.heldBack("/1"))
+            """)
+    }
+
+    @Test func `a key that has changed is another attempt of the same request`() async {
+        await play(
+            rules: Self.key,
+            """
+            \(Self.opened)
+            file key def
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 401 Unauthorized
+            << GET / HTTP/1.1
+               X-Api-Key: def
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://localhost/x HTTP/1.1
+            << GET /x HTTP/1.1
+               X-Api-Key: def
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a 403 is about the page`() async {
+        await play(
+            rules: Self.key,
+            """
+            \(Self.opened)
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 403 Forbidden
+            << HTTP/1.1 403 Forbidden
+               Proxy-Status: -
+            >> GET http://localhost/ HTTP/1.1
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `of many requests one finds out about a key that is not known to be right`() async {
+        await play(
+            rules: Self.key,
+            """
+            file key abc
+            client >> GET http://localhost/ HTTP/1.1
+            << connect localhost:80
+            << GET / HTTP/1.1
+               X-Api-Key: abc
+            client 2 >> GET http://localhost/ HTTP/1.1
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            server << GET / HTTP/1.1
+                      X-Api-Key: abc
+            server >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a password that was sent always and is challenged goes out once more without, and then as asked`() async
+    {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential a { user u; password p }
+                challenge { host localhost; method basic; use a; preempt always }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+            << connect localhost:80
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            report credential a was refused by localhost:80 and is not sent again until its value changes
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *
+            # It is known to be wrong here.
+            >> GET http://localhost/y HTTP/1.1
+            << GET /y HTTP/1.1
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: *
+            """)
+    }
+}

@@ -242,4 +242,21 @@ struct ControlSocketTests {
             #expect(run.status == 1 && run.errorOutput.contains("no proxy runs that could be asked"), "\(run)")
         }
     }
+
+    @Test func `with '--watch' a rule file that has changed is read, as is one that it includes`() throws {
+        let origin = try origin(realm: "x")
+        let setting = AttacheProcess.Setting(
+            files: ["password": Self.password + "\n", "more.conf": "# nothing yet\n"], options: ["--watch"])
+        try AttacheProcess.running(Self.credential + "include more.conf", setting: setting) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            try proxy.replace("more.conf", with: "challenge { host 127.0.0.1; use ci }\n")
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+            try proxy.replace("more.conf", with: "chalenge { }\n")
+            #expect(proxy.awaitErrorOutput("the proxy keeps the running rules"))
+            #expect(try proxy.get(origin.url()).status == 200)
+            try proxy.replace("more.conf", with: "# nothing again\n")
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 401 })
+            #expect(try proxy.events().contains { $0["event"] == "rules.reloaded" && $0["by"] == "file" })
+        }
+    }
 }

@@ -10,6 +10,8 @@ import Upstream
 /// `attache run`: serves until it is told to stop.
 struct RunCommand {
     let configuration: String
+    /// Whether a rule file that has changed is read without being asked.
+    var watches = false
 
     /// The objects of the loops. These run until the process has ended, and nothing is taken apart under them.
     private static let served = Mutex<[any Sendable]>([])
@@ -60,15 +62,20 @@ struct RunCommand {
         if let opened { shared.audit.note(AuditEvent(.storeOpened, by: .proxy, details: "\(opened)")) }
         for address in server.addresses { Console.error("listening on \(address)") }
         if let adminAddress { Console.error("the admin listener is on \(adminAddress)") }
+        let reload = Reload(
+            configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
+        var watch = RuleFileWatch(configuration)
+        let read = { (cause: AuditEvent.Actor) in
+            watch = RuleFileWatch(configuration)
+            setup = reload.run(since: setup, identities, for: cause)
+            status.take(setup.rules.configuration)
+        }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
-            case .quiet: setup.refresh(into: shared, identities)
-            case .reload(let user):
-                let reload = Reload(
-                    configuration: configuration, server: server, shared: shared, store: store,
-                    requests: status.reloads)
-                setup = reload.run(since: setup, identities, signalledBy: user)
-                status.take(setup.rules.configuration)
+            case .quiet:
+                setup.refresh(into: shared, identities)
+                if watches, watch.hasChanged() { read(.file) }
+            case .reload(let user): read(.signal(user: user))
             case .reopen: reopenLog(of: setup)
             case .terminate:
                 control.remove()
@@ -122,7 +129,7 @@ struct RunCommand {
             case .reload(let user):
                 let reason = "the proxy is stopping"
                 Console.error("the rule file was not reloaded: \(reason)")
-                reloads.end(reloads.begin(signalledBy: user).number, .rejected(reason: reason))
+                reloads.end(reloads.begin(for: .signal(user: user)).number, .rejected(reason: reason))
             case .quiet: break
             }
             return !isToldAgain
@@ -144,19 +151,24 @@ extension RunCommand: Command {
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
+                name: "watch",
+                summary: ["read the rule file again when it, or a file that it includes, has changed"]),
+            CommandOption(
                 name: allowsCoreDumps,
                 summary: ["let a crash leave a core dump and a debugger look in: both show passwords"]),
         ],
         details: """
-            SIGHUP reads the rule file again; a file with errors changes nothing. SIGUSR1 opens the access
-            log's file anew, for whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are
-            finished first, for as long as 'timeouts { drain }' says; a second one stops at once. The access
-            log goes where 'log' says, everything else to standard error.
+            SIGHUP reads the rule file again, and so does a change of it with --watch, a second or two after
+            the last one; a file with errors changes nothing. SIGUSR1 opens the access log's file anew, for
+            whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are finished first, for as
+            long as 'timeouts { drain }' says; a second one stops at once. The access log goes where 'log'
+            says, everything else to standard error.
             """)
 
     static let allowsCoreDumps = "allow-core-dumps"
 
     init(_ arguments: Arguments) throws(CommandError) {
-        self.init(configuration: try RuleFilePath.choose(arguments.value(of: "config")))
+        self.init(
+            configuration: try RuleFilePath.choose(arguments.value(of: "config")), watches: arguments.has("watch"))
     }
 }

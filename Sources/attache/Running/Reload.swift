@@ -13,10 +13,10 @@ struct Reload {
     let store: RunningStore
     let requests: ReloadRequests
 
-    /// - Parameter user: who has sent the signal; nil: nobody knows who.
+    /// - Parameter cause: who has sent the signal, or written the file, if no command has asked.
     /// - Returns: the new rules at work, or, where they cannot be used, the old ones.
-    func run(since running: Setup, _ identities: OwnIdentities, signalledBy user: UInt32?) -> Setup {
-        let (number, actor) = requests.begin(signalledBy: user)
+    func run(since running: Setup, _ identities: OwnIdentities, for cause: AuditEvent.Actor) -> Setup {
+        let (number, actor) = requests.begin(for: cause)
         let (setup, outcome) = run(since: running, identities, askedBy: actor)
         requests.end(number, outcome)
         return setup

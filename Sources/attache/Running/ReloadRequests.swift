@@ -40,12 +40,12 @@ final class ReloadRequests: ReloadControl {
 
     /// A reload begins. Those who ask from now on mean a later one.
     ///
-    /// - Parameter user: who has sent the signal; nil: nobody knows who.
+    /// - Parameter cause: of the reload, if no command has asked for it.
     /// - Returns: the last one that it is for, and who has asked for it.
-    func begin(signalledBy user: UInt32?) -> (number: Int, actor: AuditEvent.Actor) {
+    func begin(for cause: AuditEvent.Actor) -> (number: Int, actor: AuditEvent.Actor) {
         state.withLock { state in
             defer { state.user = nil }
-            return (state.asked, state.user.map { .command(user: $0) } ?? .signal(user: user))
+            return (state.asked, state.user.map { .command(user: $0) } ?? cause)
         }
     }
 

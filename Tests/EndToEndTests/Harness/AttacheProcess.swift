@@ -20,6 +20,8 @@ final class AttacheProcess: Sendable {
         var hosts: String?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
         var files: [String: String] = ["password": Account.password + "\n"]
+        /// Of the command line.
+        var options: [String] = []
     }
 
     let port = FreePort.take()
@@ -34,7 +36,7 @@ final class AttacheProcess: Sendable {
         for (name, text) in setting.files { try Scratch.write(text, to: "\(folder)/\(name)", mode: 0o600) }
         let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
         try Scratch.write(text, to: folder + "/proxy.conf")
-        let arguments = ["run", "--config", folder + "/proxy.conf"]
+        let arguments = ["run", "--config", folder + "/proxy.conf"] + setting.options
         if let hosts = setting.hosts {
             try Scratch.write(hosts, to: folder + "/hosts")
             child = try Subprocess(

@@ -215,4 +215,47 @@ struct UnaskedRefusalConversations {
                Proxy-Status: *
             """)
     }
+
+    @Test func `a token that is fetched goes before any challenge, and is replaced once where it is refused`() async {
+        await play(
+            rules: """
+                \(Self.loopback)
+                credential crm { oauth2 http://127.0.0.1:9/token; client-id c; client-secret s }
+                challenge "api" { host localhost; use crm; preempt always }
+                """,
+            """
+            >> GET http://localhost/ HTTP/1.1
+            << connect 127.0.0.1:9
+            << POST /token HTTP/1.1
+               Authorization: Basic base64(c:s)
+
+               grant_type=client_credentials
+            >> HTTP/1.1 200 OK
+
+               {"access_token":"one","token_type":"Bearer","expires_in":3600}
+            server << close
+            << connect localhost:80
+            server 2 << GET / HTTP/1.1
+                        Authorization: Bearer one
+            server 2 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://localhost/ HTTP/1.1
+            server 2 << GET / HTTP/1.1
+                        Authorization: Bearer one
+            server 2 >> HTTP/1.1 401 Unauthorized
+            << connect 127.0.0.1:9
+            server 3 << POST /token HTTP/1.1
+                        Authorization: Basic base64(c:s)
+
+                        grant_type=client_credentials
+            server 3 >> HTTP/1.1 200 OK
+
+                        {"access_token":"two","token_type":"Bearer","expires_in":3600}
+            server 3 << close
+            server 2 << GET / HTTP/1.1
+                        Authorization: Bearer two
+            server 2 >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
 }

@@ -239,10 +239,10 @@ public struct Forwarding: ~Copyable {
     }
 
     private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
-        let peer = context.exchange.way.peer(of: context.destination.origin)
-        try context.requester.confirm(connectionOf: context.exchange, to: peer)
+        try context.requester.confirm(
+            connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
         context.claimOwnLogin()
-        if peer.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
+        if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }
         sending.begin(context)

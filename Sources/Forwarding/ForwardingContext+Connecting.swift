@@ -57,6 +57,8 @@ extension ForwardingContext {
             }
             return try await secure(stream, resuming: resuming)
         case .relayed(let parent):
+            // It may refuse a certificate with the request behind it.
+            if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
             return try await ParentConnector(requester: requester, exchange: exchange, parent: parent)
                 .connect(under: terms, resuming: resuming)
         case .tunnelled(let parent):

@@ -52,7 +52,7 @@ extension ForwardingContext {
         if origin.isSecure, let security = upstream.security {
             if security.hasIdentityNews { noteIdentity(on: security) }
             exchange.record.security = security.record
-        } else if exchange.way.relay != nil, let security = upstream.peerSecurity {
+        } else if upstream.hasSecureParent, let security = upstream.peerSecurity {
             noteIdentity(on: security)
         }
     }

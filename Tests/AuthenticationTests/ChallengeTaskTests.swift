@@ -69,6 +69,32 @@ import Testing
         #expect(task.failureCount == 1)
     }
 
+    @Test func `a server's request for a certificate is asked about on each connection, with its issuers`() {
+        let space = ProtectionSpace(
+            origin: Origin(host: "host", port: 443, protocol: .https), realm: nil,
+            authenticationMethod: .clientCertificate)
+        let challenge = HeaderChallenge(scheme: "client-certificate")
+        let offers = ["CN=a", "CN=b"].map {
+            Offer(space: space, challenge: challenge, strength: 0, distinguishedNames: [$0])
+        }
+        var task = ChallengeTask()
+        for offer in offers {
+            #expect(said(task.challenged(nil, offers: [offer], refusal: nil)) == "look up client-certificate")
+            guard case .ask(let asked) = task.foundDefault(nil) else { break }
+            #expect(asked.distinguishedNames == offer.distinguishedNames && asked.failureResponse == nil)
+            #expect(decided(&task, .useCredential(ci), attempts: 2) == "answer client-certificate with ci")
+        }
+        #expect(said(task.challenged(nil, offers: [offers[1]], refusal: .refused)) == "reread ci")
+        #expect(said(task.reread(.unchanged)) == "park ci")
+        #expect(said(task.parked()) == "ask client-certificate proposing ci after 1")
+        #expect(decided(&task, .useCredential(other), attempts: 2) == "answer client-certificate with other")
+        let action = task.heldBack(nil, offers: [offers[1]], for: 5000)
+        #expect(said(action) == "ask client-certificate proposing other after 2")
+        #expect(!task.isFinished)
+        _ = decided(&task, .rejectProtectionSpace)
+        #expect(task.isFinished)
+    }
+
     @Test func `a rule's attempts limit what may be refused`() {
         for attempts in 1...3 {
             var task = ChallengeTask()

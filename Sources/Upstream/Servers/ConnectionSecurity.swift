@@ -13,9 +13,11 @@ public final class ConnectionSecurity {
     public let isResumed: Bool
     /// The answers to its requests for a certificate; nil where one of our own is shown to whoever asks.
     let choice: IdentityChoice?
-    /// The certificate that it was shown where the session began.
-    private let earlier: ShownIdentity
+    /// The credential whose certificate it was shown where the session began.
+    private let earlier: Credential?
     private var last: SecurityRecord
+    /// The requests for certificates that `last` knows of.
+    private var requests: Int
 
     init(
         _ connection: TLSConnection, trusted trust: ServerTrust, by decision: SessionDecision,
@@ -24,7 +26,8 @@ public final class ConnectionSecurity {
         self.choice = choice
         chain = trust.chain
         grant = decision.grant
-        earlier = decision.identity
+        earlier = decision.identity.credential
+        requests = choice?.requests ?? 0
         isResumed = connection.isResumed
         version =
             switch connection.version {
@@ -33,11 +36,11 @@ public final class ConnectionSecurity {
             case .v12?: "1.2"
             case .v13?, nil: "1.3"
             }
-        last = SecurityRecord(version: version, grant, identity: nil)
+        last = SecurityRecord(version: version, grant, identity: earlier?.version.name)
     }
 
     /// The credential that the server takes us for.
-    var shownIdentity: Credential? { choice?.shown.credential ?? earlier.credential }
+    var shownIdentity: Credential? { choice?.shown.credential ?? earlier }
 
     /// Whether the server has asked for a certificate, and nothing was noted of it yet.
     public var hasIdentityNews: Bool { choice?.hasNews ?? false }
@@ -45,8 +48,10 @@ public final class ConnectionSecurity {
     /// The part of the records of exchanges that is about this connection. The origin may ask for a certificate at any
     /// time.
     public var record: SecurityRecord {
-        let name = shownIdentity?.version.name
-        if last.identity != name { last = SecurityRecord(version: version, grant, identity: name) }
+        if let choice, choice.requests != requests {
+            requests = choice.requests
+            last = SecurityRecord(version: version, grant, identity: shownIdentity?.version.name)
+        }
         return last
     }
 }

@@ -49,10 +49,13 @@ public final class UpstreamConnection {
         return connection.peer.isProxy ? connection.parentSecurity : connection.security
     }
     var peer: UpstreamServer? { connection?.peer }
+    /// Whether a parent is spoken to by TLS; of no meaning without a connection.
+    public private(set) var hasSecureParent = false
     /// Why a gateway gave no response; nil where it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
     public func attach(_ connection: consuming OriginConnection, isReused: Bool) {
+        hasSecureParent = connection.parentSecurity != nil
         self.connection = consume connection
         self.isReused = isReused
         login.forget()

@@ -25,6 +25,8 @@ final class IdentityChoice {
     private(set) var challenge: AuthenticationChallenge?
     /// The issuers that it accepts; empty: any.
     private(set) var issuers: [DistinguishedName] = []
+    /// How often it has asked.
+    private(set) var requests = 0
     /// Whether anything of the connection's requests for certificates is still to be noted.
     var hasNews = false
     /// Whether the handshake is done.
@@ -61,6 +63,7 @@ final class IdentityChoice {
         let offer = offer
         challenge = AuthenticationChallenge(of: space, acceptedBy: offer.distinguishedNames)
         hasNews = true
+        requests += 1
         isAboutRequest = isOpen
         guard mayShow, !progress.task.isFinished else {
             progress.end = progress.end ?? .declined(.nothingToAnswer)

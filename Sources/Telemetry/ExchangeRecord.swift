@@ -135,7 +135,7 @@ public final class ExchangeRecord {
     /// From now on the value of that parameter of the URL is not shown.
     public func hideParameter(_ name: Span<UInt8>) {
         guard !pathRange.isEmpty else { return }
-        let shown = ByteBuffer(capacity: pathRange.count + 8)
+        let (text, shown) = (text, ByteBuffer(capacity: pathRange.count + 8))
         QueryParameters.append(text.readable.extracting(pathRange), hiding: name, to: shown)
         text.truncate(to: pathRange.lowerBound)
         pathRange = keep(shown.readable)

@@ -17,11 +17,14 @@ protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendab
     static var block: String? { get }
     /// Words of the rule language that no version can do yet: a file that says one is told so.
     static var planned: [String] { get }
+    /// Other programs' words for directives of the block.
+    static var synonyms: [String: Self] { get }
     var grammar: DirectiveGrammar { get }
 }
 
 extension DirectiveName {
     static var planned: [String] { [] }
+    static var synonyms: [String: Self] { [:] }
 
     /// The words to suggest.
     static var vocabulary: [String] { allCases.map(\.rawValue) }

@@ -99,7 +99,8 @@ final class ReadingContext {
         }
         var sentence = "\(name.shown) is no directive\(place)"
         if isTopLevel { sentence += "; it stands at the top of the file" }
-        let suggestion = isTopLevel ? nil : Suggestion.nearest(to: name.text, among: Name.vocabulary)
+        let meant = Name.synonyms[name.text.lowercased()]?.rawValue
+        let suggestion = isTopLevel ? nil : meant ?? Suggestion.nearest(to: name.text, among: Name.vocabulary)
         let homes = isTopLevel || suggestion != nil || name.isSecret ? [] : homes(of: name.text)
         if let last = homes.last {
             let others = homes.dropLast().map { "'\($0)'" }.joined(separator: ", ")

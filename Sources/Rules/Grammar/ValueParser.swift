@@ -127,11 +127,32 @@ struct ValueParser {
 
     func hostPattern(_ value: Value, _ text: String) -> HostPattern? {
         do throws(HostPattern.Fault) {
-            return try HostPattern(text)
+            let pattern = try HostPattern(text)
+            warnOfStars(value, text)
+            return pattern
         } catch {
-            refuse(value, "\(value.shown) is no host pattern: \(error.sentence)", suggestion: error.suggestion)
+            let suggestion = error.suggestion.map { whole(value, with: $0, insteadOf: text) }
+            refuse(value, "\(value.shown) is no host pattern: \(error.sentence)", suggestion: suggestion)
             return nil
         }
+    }
+
+    /// A value that begins with a host, as `example.com:80` does, with another in its place.
+    private func whole(_ value: Value, with host: String, insteadOf text: String) -> String {
+        value.text.hasPrefix(text) ? host + value.text.dropFirst(text.count) : host
+    }
+
+    /// `**` is other programs' word for any number of labels.
+    private func warnOfStars(_ value: Value, _ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.firstIndex(ofWord: "**") != nil else { return }
+        var single: [UInt8] = []
+        for byte in bytes where byte != UInt8(ascii: "*") || single.last != byte { single.append(byte) }
+        let suggestion = whole(value, with: String(decoding: single, as: UTF8.self), insteadOf: text)
+        let mayShow = value.origin == .written && !value.isSecret
+        log.report(
+            .warning, at: value.range, "'**' stands for a part of one label, and for no dot",
+            suggestion: mayShow ? suggestion : nil)
     }
 
     /// Ports and ranges `LOW-HIGH`, or `any`.

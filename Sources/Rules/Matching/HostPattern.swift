@@ -210,6 +210,11 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         let bytes = text.utf8.map(\.asciiLowercased)
         let isLeading = bytes.starts(with: [star, dot])
         let rest = isLeading ? Array(bytes[2...]) : bytes
+        if rest.first == dot, !isLeading, (try? check(Array(rest.dropFirst()))) != nil {
+            throw Fault(
+                sentence: "the names below a domain begin with '*.', and the domain itself stands beside them",
+                suggestion: "*" + text)
+        }
         try check(rest)
         guard rest.contains(star) else { return isLeading ? .suffix([dot] + rest) : .exact(rest) }
         return .glob(rest, labels: rest.count { $0 == dot } + 1, leading: isLeading)

@@ -34,6 +34,9 @@ enum CredentialDirective: String, DirectiveName {
     case query
 
     static let block: String? = "credential"
+    static let synonyms: [String: Self] = [
+        "username": .user, "login": .user, "pass": .password, "pwd": .password, "cert": .certificate,
+    ]
 
     private static let value = "a value, 'env' and a name, or 'file' and a path"
 

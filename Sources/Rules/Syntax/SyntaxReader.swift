@@ -154,7 +154,9 @@ struct SyntaxReader<Reader: SourceReader> {
                 let bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
                 open(path, bytes, includedFrom: node.range)
             } catch {
-                log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
+                let isGlob = target.text.utf8.contains { "*?[".utf8.contains($0) }
+                let hint = isGlob ? "; 'include' reads one file, and no globs: say it for each file" : ""
+                log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)\(hint)")
             }
         }
     }

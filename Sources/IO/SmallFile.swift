@@ -15,6 +15,12 @@ public enum SmallFile {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether there is a file of that path, and no directory or device.
+    public static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Which of the permissions in `mask` the file gives: 0 where there is no such file.
     public static func permissions(of path: String, among mask: mode_t) -> mode_t {
         var status = stat()

@@ -21,6 +21,8 @@ struct PlayedReader: SourceReader {
     /// 21 November 2026.
     var today: Day? { Day(number: 20_778) }
 
+    func isFile(_ path: String) -> Bool { files[path] != nil }
+
     func environment(_ name: String) -> String? { variables[name] }
 }
 

@@ -10,6 +10,8 @@ final class ReadingContext {
     private(set) var strays: [SyntaxNode] = []
     /// Environment variables that are named where a secret may stand.
     private(set) var secretVariables: Set<String> = []
+    /// The values that are wanted only when they are used, with their directives.
+    private(set) var valuesForUse: [(word: String, value: Value)] = []
 
     init(
         reader: any SourceReader, sources: SourceMap, log: DiagnosticLog, top: any DirectiveName.Type,
@@ -142,7 +144,9 @@ final class ReadingContext {
             }
             index += 2
         }
-        return isSound && hasRightCount(node, values, grammar) ? values : nil
+        guard isSound, hasRightCount(node, values, grammar) else { return nil }
+        if grammar.references == .atUse { valuesForUse += values.map { (node.name.text, $0) } }
+        return values
     }
 
     private func hasRightCount(_ node: SyntaxNode, _ values: [Value], _ grammar: DirectiveGrammar) -> Bool {

@@ -3,6 +3,7 @@ struct RuleChecks: BlockReader {
     let context: ReadingContext
 
     func check(_ draft: inout RuleDraft) {
+        SecretChecks(context: context).check()
         checkUses(draft)
         AnswerChecks(context: context).check(&draft)
         RouteReader(context: context).resolveDetours(&draft)
@@ -11,6 +12,7 @@ struct RuleChecks: BlockReader {
         guard !log.hasErrors else { return }
         checkUnused(draft)
         checkOpenProxy(draft)
+        checkOpenAdmin(draft)
         RuleWarnings(context: context, draft: draft).warn()
     }
 
@@ -51,5 +53,14 @@ struct RuleChecks: BlockReader {
         {
             log.report(.warning, at: range, "anyone who reaches this address may use the proxy and its credentials")
         }
+    }
+
+    private func checkOpenAdmin(_ draft: RuleDraft) {
+        guard let admin = draft.configuration.admin, let range = draft.admin,
+            !AddressClass.loopback.prefixes.contains(where: { $0.contains(admin.address) })
+        else { return }
+        log.report(
+            .warning, at: range,
+            "anyone who reaches this address sees the metrics: say 127.0.0.1, or let the network keep others away")
     }
 }

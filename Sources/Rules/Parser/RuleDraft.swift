@@ -3,6 +3,7 @@ struct RuleDraft {
     var configuration = Configuration()
     /// One for each listener that is written.
     var listeners: [SourceRange] = []
+    var admin: SourceRange?
     var credentials: [String: SourceRange] = [:]
     /// The words of `use`.
     var uses: [(name: String, range: SourceRange)] = []

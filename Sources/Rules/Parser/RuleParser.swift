@@ -79,7 +79,9 @@ struct RuleParser {
         let settings = SettingsReader(context: context)
         switch directive.name {
         case .listen: ListenerReader(context: context).read(directive, into: &draft)
-        case .admin: draft.configuration.admin = directive.values.first.flatMap(context.parse.endpoint)
+        case .admin:
+            draft.configuration.admin = directive.values.first.flatMap(context.parse.endpoint)
+            draft.admin = directive.values.first?.range
         case .threads: settings.threads(directive).map { draft.configuration.threads = $0 }
         case .state: draft.configuration.state = directive.values.first.map(context.parse.path)
         case .log: settings.accessLog(directive, into: &draft.configuration.log)

@@ -16,6 +16,7 @@ struct RuleWarnings: BlockReader {
         for (index, rule) in configuration.challenges.enumerated() {
             let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
+            warnOfPublicSuffix(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
             if index < Self.compared { warnOfUnseen(rule, source) }
             if rule.learns, rule.persistence == .permanent { warnOfSharedLesson(rule, source) }
@@ -56,6 +57,18 @@ struct RuleWarnings: BlockReader {
         log.report(
             .warning, at: source.answer,
             "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
+    }
+
+    private func warnOfPublicSuffix(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+        guard rule.isUse, rule.isProxy != true else { return }
+        for host in rule.hosts {
+            guard let suffix = host.publicSuffix else { continue }
+            let hosts = source.node.block?.nodes.filter { $0.name.isWord(ChallengeDirective.host.rawValue) } ?? []
+            let token = hosts.lazy.flatMap(\.arguments).first { $0.text.lowercased() == host.description }
+            log.report(
+                .warning, at: token?.range ?? source.answer,
+                "anyone can register a name below \(suffix), and is given this credential: say which domain is meant")
+        }
     }
 
     /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.

@@ -9,12 +9,17 @@ public protocol SourceReader {
     /// The value of an environment variable, or nil when it is not set.
     func environment(_ name: String) -> String?
 
+    /// Whether the path is that of a file, and of no directory.
+    func isFile(_ path: String) -> Bool
+
     /// The day on which the file is read. Nil: nothing is said of days that are past or near.
     var today: Day? { get }
 }
 
 extension SourceReader {
     public var today: Day? { nil }
+
+    public func isFile(_: String) -> Bool { false }
 }
 
 /// Why a file named by the rule file, or the rule file itself, could not be read.

@@ -59,6 +59,8 @@ struct FileSource: SourceReader {
 
     var today: Day? { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
 
+    func isFile(_ path: String) -> Bool { SmallFile.isRegular(path) }
+
     func environment(_ name: String) -> String? {
         Environment.value(of: name)
     }

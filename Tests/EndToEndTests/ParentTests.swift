@@ -5,11 +5,11 @@ import Testing
 struct ParentTests {
     /// Runs a proxy that goes through this squid and answers it with the account.
     private func answering(
-        _ squid: SquidServer, password: String = Account.password, rules: String = "",
+        _ squid: SquidServer, user: String = Account.user, password: String = Account.password, rules: String = "",
         _ body: (AttacheProcess) throws -> Void
     ) throws {
         let text = """
-            credential corp { user \(Account.user); password file @/password }
+            credential corp { user \(user); password file @/password }
             parent corp { http \(squid.address) }
             challenge "parent" { proxy yes; port \(squid.port); use corp }
             route 127.0.0.1 { via corp }
@@ -139,7 +139,8 @@ struct ParentTests {
         for demand in [SquidServer.Demand.basic, .digest] {
             let (apache, squid) = (try ApacheServer.shared(), try SquidServer.shared(demand))
             let mark = ApacheServer.mark()
-            try answering(squid, password: Account.wrongPassword) { proxy throws in
+            // Squid has one verdict for a user at a time: another connection's right password could pass for this one.
+            try answering(squid, user: Account.loneUser, password: Account.wrongPassword) { proxy throws in
                 let run = try Parallel.fetch(40, apache.url("/open/?\(mark)"), through: proxy)
                 #expect(run == Array(repeating: 502, count: 40))
                 let sent = squid.entries(marked: mark, atLeast: 41).filter { $0.authorization != nil }

@@ -1,6 +1,8 @@
 /// What the servers accept. The password is unlike anything else that is printed, so that a leak is found by searching.
 enum Account {
     static let user = "user"
+    /// With the same password; of one test at a time, for servers that keep one state for each user over all connections.
+    static let loneUser = "lone"
     static let password = "Winter-Qu33n/7"
     static let unicodeUser = "usér"
     static let unicodePassword = "pässwörd:Æ7q"

@@ -53,9 +53,13 @@ struct SquidServer: Sendable {
         // Its shared memory is everybody's on this machine.
         let service = "attache" + UUID().uuidString.filter(\.isHexDigit).prefix(16).lowercased()
         let crypt = try OpenSSLCommand.run("passwd", "-5", Account.password)
-        try Scratch.write("\(Account.user):\(crypt)", to: folder + "/users")
-        let hash = try Hash.hex("md5", "\(Account.user):\(Self.realm):\(Account.password)")
-        try Scratch.write("\(Account.user):\(Self.realm):\(hash)\n", to: folder + "/digests")
+        let users = [Account.user, Account.loneUser]
+        let words = crypt.split(separator: "\n").joined()
+        try Scratch.write(users.map { "\($0):\(words)\n" }.joined(), to: folder + "/users")
+        let digests = try users.map { user in
+            "\(user):\(Self.realm):\(try Hash.hex("md5", "\(user):\(Self.realm):\(Account.password)"))\n"
+        }
+        try Scratch.write(digests.joined(), to: folder + "/digests")
         try Scratch.write(try Self.configuration(demand, port, folder), to: folder + "/squid.conf")
         let names = Set(["localhost", ApacheServer.secureHost, TLSFront.host])
         try Scratch.write(names.map { "127.0.0.1 \($0)\n" }.joined(), to: folder + "/hosts")

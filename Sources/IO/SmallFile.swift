@@ -27,6 +27,20 @@ public enum SmallFile {
         return stat(path, &status) == 0 ? status.st_mode & mask : 0
     }
 
+    /// The permissions of a file that every user can read; nil for another, and where a directory above keeps some out.
+    public static func exposedMode(of path: String) -> mode_t? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        let mode = permissions(of: path, among: 0o7777)
+        guard mode & S_IROTH != 0 else { return nil }
+        var above = String(cString: resolved)
+        while let slash = above.lastIndex(of: "/"), slash > above.startIndex {
+            above = String(above[..<slash])
+            if permissions(of: above, among: S_IXOTH) == 0 { return nil }
+        }
+        return mode
+    }
+
     /// The content that is piped or redirected into the program.
     public static func readStandardInput(limit: Int) throws(FileError) -> [UInt8] {
         try readAll(of: STDIN_FILENO, limit: limit)

@@ -254,7 +254,7 @@ struct ClientCertificateTests {
         let text = AttacheProcess.ruleFile(
             "credential device { \(content) }\n" + Self.use, .init(), port: FreePort.take(), adminPort: FreePort.take(),
             folder: folder)
-        try Scratch.write(text, to: folder + "/proxy.conf")
+        try Scratch.write(text, to: folder + "/proxy.conf", mode: 0o600)
         let run = try AttacheBinary.run("run", "--config", folder + "/proxy.conf")
         #expect([1, 2].contains(run.status), "\(run)")
         #expect(run.errorOutput.hasPrefix("attache: credential device: "), "\(run)")

@@ -5,6 +5,7 @@ import Rules
 /// A golden file: a rule file, then sections that begin with a dashed line.
 ///
 ///     ---- file PATH              another file that can be included or read
+///     ---- exposed MODE PATH      a file that everyone can read, with its permissions
 ///     ---- env NAME=VALUE         a variable
 ///     ---- explain METHOD URL     a request to explain; lines `scheme "realm"` below are its challenges, a line
 ///                                 `finding WORD` or `issuer TEXT` is what its handshake brings
@@ -42,6 +43,7 @@ struct GoldenFile {
         let words = section.split(separator: " ", maxSplits: 2).map(String.init)
         switch words.first {
         case "file": reader.files[words[1]] = Array(content.utf8)
+        case "exposed": reader.modes[words[2]] = UInt32(words[1], radix: 8)
         case "env":
             let pair = section.dropFirst(4).split(separator: "=", maxSplits: 1).map(String.init)
             reader.variables[pair[0]] = pair[1]

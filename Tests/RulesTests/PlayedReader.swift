@@ -6,6 +6,8 @@ import Testing
 struct PlayedReader: SourceReader {
     var files: [String: [UInt8]] = [:]
     var variables: [String: String] = [:]
+    /// Of files that everyone can read.
+    var modes: [String: UInt32] = [:]
 
     init(_ files: [String: String] = [:], variables: [String: String] = [:]) {
         self.files = files.mapValues { Array($0.utf8) }
@@ -22,6 +24,8 @@ struct PlayedReader: SourceReader {
     var today: Day? { Day(number: 20_778) }
 
     func isFile(_ path: String) -> Bool { files[path] != nil }
+
+    func exposedMode(of path: String) -> UInt32? { modes[path] }
 
     func environment(_ name: String) -> String? { variables[name] }
 }

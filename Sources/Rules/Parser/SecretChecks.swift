@@ -3,12 +3,44 @@ struct SecretChecks: BlockReader {
     let context: ReadingContext
 
     func check() {
+        warnOfPaths()
+        warnOfExposure()
+    }
+
+    private func warnOfPaths() {
         for (word, value) in context.valuesForUse where value.origin == .written && looksLikePath(value, of: word) {
             let home = value.text.hasPrefix("~") ? ", and a whole path: '~' is not expanded" : ""
             log.report(
                 .warning, at: value.range,
                 "this looks like a path, and the path itself is taken for the \(word): say 'file' before it\(home)")
         }
+    }
+
+    /// A group may read a secret: a service's own, or that of a container's volume.
+    private func warnOfExposure() {
+        var seen: Set<String> = []
+        for (word, value) in context.valuesForUse where Self.isSecret(word) {
+            let path: String
+            switch value.origin {
+            case .environment: continue
+            case .file(let file): path = file
+            case .written:
+                guard value.isSecret, value.text != Self.published,
+                    let file = context.sources.file(value.range.file)
+                else { continue }
+                path = file.path
+            }
+            guard seen.insert(path).inserted, let mode = context.reader.exposedMode(of: path) else { continue }
+            let file = value.origin == .written ? "the rule file with this secret" : "this file"
+            let digits = "0" + String(mode & 0o7777, radix: 8)
+            log.report(
+                .warning, at: value.range,
+                "every user of this machine can read \(file) (mode \(digits)); run: chmod 600 \(Token.shown(path))")
+        }
+    }
+
+    private static func isSecret(_ word: String) -> Bool {
+        word == "store" || typed.contains(word) || generated.contains(word)
     }
 
     private func looksLikePath(_ value: Value, of word: String) -> Bool {
@@ -23,6 +55,8 @@ struct SecretChecks: BlockReader {
         return context.reader.isFile(context.sources.file(value.range.file)?.resolve(text) ?? text)
     }
 
+    /// The password of the practice origin, which opens nothing else.
+    private static let published = "practice makes perfect"
     private static let longestPath = 1024
     private static let typed: Set = ["password", "passphrase"]
     private static let generated: Set = [

@@ -12,6 +12,9 @@ public protocol SourceReader {
     /// Whether the path is that of a file, and of no directory.
     func isFile(_ path: String) -> Bool
 
+    /// The permissions of a file that every user of the machine can read; nil where some cannot.
+    func exposedMode(of path: String) -> UInt32?
+
     /// The day on which the file is read. Nil: nothing is said of days that are past or near.
     var today: Day? { get }
 }
@@ -20,6 +23,8 @@ extension SourceReader {
     public var today: Day? { nil }
 
     public func isFile(_: String) -> Bool { false }
+
+    public func exposedMode(of _: String) -> UInt32? { nil }
 }
 
 /// Why a file named by the rule file, or the rule file itself, could not be read.

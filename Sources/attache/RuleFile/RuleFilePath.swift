@@ -61,6 +61,8 @@ struct FileSource: SourceReader {
 
     func isFile(_ path: String) -> Bool { SmallFile.isRegular(path) }
 
+    func exposedMode(of path: String) -> UInt32? { SmallFile.exposedMode(of: path) }
+
     func environment(_ name: String) -> String? {
         Environment.value(of: name)
     }

@@ -152,6 +152,7 @@ let package = Package(
         .systemLibrary(name: "CGSSAPI", providers: [.apt(["libkrb5-dev"])]),
         .systemLibrary(name: "CPacparser", providers: [.apt(["libpacparser-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CIDN2"),
 
         // Layer 1: buffers, cursors, encodings.
         .target(
@@ -171,7 +172,7 @@ let package = Package(
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
-        .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares"], swiftSettings: house),
+        .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares", "CIDN2"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),
         .target(name: "PAC", dependencies: ["Bytes", "CPacparser", "IO"], swiftSettings: house),
         .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO", "Model"], swiftSettings: house),
@@ -238,8 +239,8 @@ let package = Package(
         .executableTarget(
             name: "attache",
             dependencies: [
-                "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "Forwarding", "HTTP", "IO",
-                "Model",
+                "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "Forwarding", "HTTP",
+                "IO", "Model",
                 "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
             swiftSettings: safe),

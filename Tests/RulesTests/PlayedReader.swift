@@ -27,6 +27,8 @@ struct PlayedReader: SourceReader {
 
     func exposedMode(of path: String) -> UInt32? { modes[path] }
 
+    func asciiForm(ofHost name: String) -> String? { name == "bücher.example" ? "xn--bcher-kva.example" : nil }
+
     func environment(_ name: String) -> String? { variables[name] }
 }
 

@@ -24,7 +24,7 @@ final class ReadingContext {
         self.blocks = blocks
     }
 
-    var parse: ValueParser { ValueParser(log: log, sources: sources) }
+    var parse: ValueParser { ValueParser(log: log, sources: sources, reader: reader) }
 
     /// The strays found since the last call.
     func takeStrays() -> [SyntaxNode] {

@@ -5,6 +5,7 @@ import Model
 struct ValueParser {
     let log: DiagnosticLog
     let sources: SourceMap
+    let reader: any SourceReader
 
     /// Reports a value. What came from the environment or another file is not quoted, not even as a suggestion.
     func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
@@ -131,10 +132,19 @@ struct ValueParser {
             warnOfStars(value, text)
             return pattern
         } catch {
-            let suggestion = error.suggestion.map { whole(value, with: $0, insteadOf: text) }
+            let suggestion = (error.suggestion ?? asciiForm(text)).map { whole(value, with: $0, insteadOf: text) }
             refuse(value, "\(value.shown) is no host pattern: \(error.sentence)", suggestion: suggestion)
             return nil
         }
+    }
+
+    private func asciiForm(_ text: String) -> String? {
+        let start = text.hasPrefix("*.") ? 2 : 0
+        guard text.utf8.count <= 1024, text.utf8.contains(where: { $0 >= 0x80 }),
+            let name = reader.asciiForm(ofHost: String(text.dropFirst(start)))
+        else { return nil }
+        let ascii = String(text.prefix(start)) + name
+        return (try? HostPattern(ascii)) == nil ? nil : ascii
     }
 
     /// A value that begins with a host, as `example.com:80` does, with another in its place.

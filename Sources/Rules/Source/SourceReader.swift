@@ -15,6 +15,9 @@ public protocol SourceReader {
     /// The permissions of a file that every user of the machine can read; nil where some cannot.
     func exposedMode(of path: String) -> UInt32?
 
+    /// A host name beyond ASCII in its xn-- form (RFC 5891); nil where it has none, or nobody knows.
+    func asciiForm(ofHost name: String) -> String?
+
     /// The day on which the file is read. Nil: nothing is said of days that are past or near.
     var today: Day? { get }
 }
@@ -23,6 +26,8 @@ extension SourceReader {
     public var today: Day? { nil }
 
     public func isFile(_: String) -> Bool { false }
+
+    public func asciiForm(ofHost _: String) -> String? { nil }
 
     public func exposedMode(of _: String) -> UInt32? { nil }
 }

@@ -1,3 +1,4 @@
+import DNS
 import Glibc
 import IO
 import Model
@@ -62,6 +63,8 @@ struct FileSource: SourceReader {
     func isFile(_ path: String) -> Bool { SmallFile.isRegular(path) }
 
     func exposedMode(of path: String) -> UInt32? { SmallFile.exposedMode(of: path) }
+
+    func asciiForm(ofHost name: String) -> String? { InternationalName.asciiForm(of: name) }
 
     func environment(_ name: String) -> String? {
         Environment.value(of: name)

@@ -2,6 +2,8 @@
 public struct RuleFile: Sendable {
     /// Nil when there is an error.
     public let configuration: Configuration?
+    /// The directory that `state` names, whatever else is wrong: a running proxy is found by it.
+    public let state: String?
     /// In the order of the files and places.
     public let diagnostics: [Diagnostic]
     /// The files that were read, for a diagnostic's lines.
@@ -15,6 +17,7 @@ public struct RuleFile: Sendable {
         var parser = RuleParser(reader: reader, sources: syntax.sources, log: log)
         let configuration = parser.parse(nodes)
         self.configuration = log.hasErrors ? nil : configuration
+        state = configuration.state
         diagnostics = log.diagnostics
         sources = syntax.sources
     }

@@ -215,6 +215,12 @@ struct ControlSocketTests {
             try Scratch.write(old + "chalenge { }\n", to: path)
             let wrong = try attache("reload", of: proxy)
             #expect(wrong.status == 2 && wrong.errorOutput.contains("did you mean 'challenge'"), "\(wrong)")
+            // An operator asks when something is wrong.
+            for command in ["status", "challenges"] {
+                let asked = try attache(command, of: proxy)
+                #expect(asked.succeeded && !asked.output.isEmpty, "\(asked)")
+                #expect(asked.errorOutput.contains("goes on with rules that it read before"), "\(asked)")
+            }
             try Scratch.write(old + "credential c { certificate missing.pem; key missing.key }\n", to: path)
             let rejected = try attache("reload", of: proxy)
             #expect(rejected.status == 1, "\(rejected)")

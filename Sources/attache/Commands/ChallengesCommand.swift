@@ -41,7 +41,7 @@ struct ChallengesCommand: Command {
         }
         target = "/challenges\(query)"
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(try RuleFile.read(path).valid())
+        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
     }
 
     func run() throws(CommandError) -> Int32 {

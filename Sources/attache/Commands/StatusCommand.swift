@@ -27,7 +27,7 @@ struct StatusCommand: Command {
         if !arguments.has("json") { query.add("format", "text") }
         target = "/status\(query)"
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        proxy = try RunningProxy(try RuleFile.read(path).valid())
+        proxy = try RunningProxy(of: try RuleFile.read(path), at: path)
     }
 
     func run() throws(CommandError) -> Int32 {

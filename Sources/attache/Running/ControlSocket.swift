@@ -13,8 +13,11 @@ enum ControlPlace {
     /// There is none, for that reason.
     case none(String)
 
-    init(_ configuration: Configuration) {
-        guard let directory = StatePath.find(configuration.state) else {
+    init(_ configuration: Configuration) { self.init(state: configuration.state) }
+
+    /// - Parameter state: the directory that the rule file names.
+    init(state: String?) {
+        guard let directory = StatePath.find(state) else {
             self = .none(StatePath.unknown(for: "the control socket"))
             return
         }
@@ -98,8 +101,19 @@ struct RunningProxy {
     private static let answerLimit = 64 << 20
 
     /// - Throws: why there is no socket to ask.
-    init(_ configuration: Configuration) throws(CommandError) {
-        switch ControlPlace(configuration) {
+    init(_ configuration: Configuration) throws(CommandError) { try self.init(state: configuration.state) }
+
+    /// That of a rule file, which may have been changed since and have errors now.
+    init(of file: RuleFile, at path: String) throws(CommandError) {
+        if file.configuration == nil {
+            Console.error(
+                "\(path) has errors ('attache check' shows them): the proxy goes on with rules that it read before")
+        }
+        try self.init(state: file.state)
+    }
+
+    private init(state: String?) throws(CommandError) {
+        switch ControlPlace(state: state) {
         case .path(let path): self.path = path
         case .none(let reason): throw .failed(reason)
         }

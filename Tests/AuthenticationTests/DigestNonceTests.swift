@@ -62,6 +62,23 @@ import Testing
         #expect(own.refused(by: same, ticket: second.ticket) == .refused)
     }
 
+    @Test func `of servers that take turns behind one name each nonce goes on counting`() throws {
+        var present = authenticator
+        let counts = try ["two", "one", "two", "one", "three", "one"].map { nonce in
+            let challenge = challenges("Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\"")[0]
+            // Proven, it takes the place of the one before.
+            present = try #require(present.authenticator(for: challenge) as? any RequestAuthenticator)
+            let answer = try present.answer()
+            #expect(present.accepted(info: nil, ticket: answer.ticket) == .unverified)
+            #expect(parameters(answer.value)["nonce"] == "\"\(nonce)\"")
+            return parameters(answer.value)["nc"] ?? ""
+        }
+        #expect(counts == ["00000001", "00000001", "00000002", "00000002", "00000001", "00000003"])
+        let late = challenges(#"Digest realm="r", nonce="two", qop="auth""#)
+        let ticket = try present.answer().ticket
+        #expect(present.refused(by: late, ticket: ticket) == .renewed, "another server does not know its nonce")
+    }
+
     @Test func `a nonce that comes back goes on counting`() throws {
         for nonce in ["two", "one"] {
             let ticket = try authenticator.answer().ticket

@@ -37,6 +37,30 @@ public struct DigestScheme: AuthenticationScheme {
     }
 }
 
+/// The sessions of the nonces that one server has named, by which their counts go on when it names one again: it may have
+/// given it to several requests, or be one of several servers behind a name.
+private final class DigestSessions: Sendable {
+    private let sessions = Mutex<[DigestSession]>([])
+
+    /// More than requests are challenged at once.
+    private static let limit = 64
+
+    /// - Returns: the session, or the one that somebody else has just added for its nonce.
+    @discardableResult
+    func add(_ session: DigestSession) -> DigestSession {
+        sessions.withLock { sessions in
+            if let known = sessions.last(where: { $0.challenge.nonce == session.challenge.nonce }) { return known }
+            if sessions.count >= Self.limit { sessions.removeFirst() }
+            sessions.append(session)
+            return session
+        }
+    }
+
+    func session(of challenge: DigestChallenge) -> DigestSession? {
+        sessions.withLock { $0.last { $0.challenge.nonce == challenge.nonce } }
+    }
+}
+
 /// Answers Digest challenges of one realm and algorithm with one credential.
 ///
 /// Each nonce is a session with its own count; an answer's ticket says which session it was made in. A refusal is
@@ -57,12 +81,10 @@ private final class DigestAuthenticator: RequestAuthenticator {
         /// old nonce must not see its counts again.
         var former: [DigestSession] = []
         var generations: UInt32 = 1
-        /// Those that answer nonces which were named since, the newest last.
-        var others: [(nonce: [UInt8], authenticator: DigestAuthenticator)] = []
     }
 
-    /// More than requests are challenged at once.
-    private static let otherLimit = 64
+    /// The sessions of all nonces, which those share that take each other's place.
+    private let nonces: DigestSessions
 
     init(
         _ challenge: DigestChallenge, user: String, password: Secret, extent: Extent, key: Secret? = nil,
@@ -76,11 +98,23 @@ private final class DigestAuthenticator: RequestAuthenticator {
         makeClientNonce = clientNonce
         guard let nonce = try? clientNonce() else { throw .noRandomness }
         let key = key ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
-        state = Mutex(
-            State(
-                current: DigestSession(
-                    challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
-                    clientNonce: nonce)))
+        let session = DigestSession(
+            challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+        state = Mutex(State(current: session))
+        nonces = DigestSessions()
+        nonces.add(session)
+    }
+
+    /// Answers as another one does, with that session.
+    private init(_ session: DigestSession, as other: DigestAuthenticator) {
+        user = other.user
+        password = other.password
+        extent = other.extent
+        realm = other.realm
+        algorithm = other.algorithm
+        makeClientNonce = other.makeClientNonce
+        nonces = other.nonces
+        state = Mutex(State(current: session, generations: session.generation))
     }
 
     var bodyDigest: DigestAlgorithm? {
@@ -100,14 +134,16 @@ private final class DigestAuthenticator: RequestAuthenticator {
                 adopt(challenge, key: nil, in: &state)
             }
             if state.current.challenge.nonce == challenge.nonce { return self }
-            if let known = state.others.last(where: { $0.nonce == challenge.nonce }) { return known.authenticator }
-            let key = challenge.isSession ? nil : state.current.key
-            let other = try? DigestAuthenticator(
-                challenge, user: user, password: password, extent: extent, key: key, clientNonce: makeClientNonce)
-            guard let other else { return nil }
-            if state.others.count >= Self.otherLimit { state.others.removeFirst() }
-            state.others.append((challenge.nonce, other))
-            return other
+            if let known = nonces.session(of: challenge) { return DigestAuthenticator(known, as: self) }
+            guard let nonce = try? makeClientNonce() else { return nil }
+            let key =
+                challenge.isSession
+                ? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce)
+                : state.current.key
+            let session = DigestSession(
+                challenge, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
+                clientNonce: nonce)
+            return DigestAuthenticator(nonces.add(session), as: self)
         }
     }
 
@@ -205,6 +241,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
                 key: key
                     ?? DigestSession.makeKey(challenge, user: user, password: password, clientNonce: nonce),
                 user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+            nonces.add(state.current)
         }
         state.former.append(previous)
         if state.former.count > 4 { state.former.removeFirst() }

@@ -81,7 +81,9 @@ import Testing
             #expect(Wait.until { clients.statuses[200] ?? 0 > 200 })
             directory.set(away: true)
             #expect(Wait.until { clients.statuses[401] ?? 0 > 200 })
-            sleep(5)
+            // Parked by now, it is tried again while the directory is still away.
+            let early = directory.deniedWhileAway
+            #expect(Wait.until { directory.deniedWhileAway > early })
             let denied = directory.deniedWhileAway
             directory.set(away: false)
             // Nobody does anything about it.
@@ -89,8 +91,14 @@ import Testing
                 try Wait.until {
                     try proxies.allSatisfy { try $0.get(origin.url()).status == 200 }
                 })
-            let before = clients.statuses
-            #expect(Wait.until { clients.statuses[200] ?? 0 > (before[200] ?? 0) + 640 })
+            // Ten of each client: none is left that began before.
+            func awaitAnswers() -> [Int: Int] {
+                let before = clients.statuses[200] ?? 0
+                #expect(Wait.until { clients.statuses[200] ?? 0 > before + 640 })
+                return clients.statuses
+            }
+            let before = awaitAnswers()
+            _ = awaitAnswers()
             let statuses = clients.stop()
             #expect(Set(statuses.keys) == [200, 401], "\(statuses)")
             #expect(statuses[401] == before[401], "a client was refused after the directory was back")
@@ -145,7 +153,7 @@ import Testing
             // Whoever rotates gives the new password to its users, and then takes the old one away.
             directory.change(to: [Account.password, Account.unicodePassword])
             try proxy.replace("password", with: Account.unicodePassword + "\n")
-            sleep(2)
+            #expect(Wait.until { directory.accepted[Account.unicodePassword] ?? 0 > 640 })
             directory.change(to: [Account.unicodePassword])
             let before = clients.statuses[200] ?? 0
             #expect(Wait.until { clients.statuses[200] ?? 0 > before + 640 })

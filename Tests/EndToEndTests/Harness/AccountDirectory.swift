@@ -9,7 +9,7 @@ final class AccountDirectory: Sendable {
         var isAway = false
         var wrong: [String: Int] = [:]
         var deniedWhileAway = 0
-        var accepted = 0
+        var accepted: [String: Int] = [:]
     }
 
     static let lockLimit = 5
@@ -26,7 +26,8 @@ final class AccountDirectory: Sendable {
     var isLocked: Bool { wrong.values.reduce(0, +) >= Self.lockLimit }
     /// Answers that came while nobody could look at them.
     var deniedWhileAway: Int { state.withLock { $0.deniedWhileAway } }
-    var accepted: Int { state.withLock { $0.accepted } }
+    /// By password.
+    var accepted: [String: Int] { state.withLock { $0.accepted } }
 
     fileprivate func admits(_ authorization: String?) -> Bool {
         guard let authorization, authorization.hasPrefix("Basic "),
@@ -43,7 +44,7 @@ final class AccountDirectory: Sendable {
                 state.wrong[password, default: 0] += 1
                 return false
             }
-            state.accepted += 1
+            state.accepted[password, default: 0] += 1
             return true
         }
     }

@@ -15,7 +15,7 @@ struct UnansweredNote {
     /// - Parameters:
     ///   - loop: nil where the challenges were not ours to answer.
     ///   - note: why they were not answered, where that is known.
-    /// - Returns: why, where a rule or a credential has to do with the server.
+    /// - Returns: why.
     @discardableResult
     func take(
         of challenger: Challenger, _ loop: ChallengeLoop?, _ note: String?, _ outcome: JournalEntry.Outcome
@@ -30,8 +30,10 @@ struct UnansweredNote {
             !challenger.isProxy && loop == nil && exchange.request.fields.present.contains(.authorization)
         guard let finding = response.note(at: requester.loop.epochMilliseconds) else { return note }
         record(finding)
-        guard finding.entry.isConcerned else { return note }
-        if finding.isNews { requester.shared.report(finding.report(on: challenger)) }
+        // A client that logs in by itself where no rule means the server needs nobody's help.
+        if finding.isNews, finding.entry.isConcerned || !response.keepsAuthorization {
+            requester.shared.report(finding.report(on: challenger))
+        }
         return note ?? finding.entry.reason
     }
 
@@ -53,8 +55,20 @@ extension ForwardingContext {
     /// Takes note of the origin's challenge that the client is about to get.
     /// - Returns: the word on it in `Proxy-Status`.
     func noted(_ note: String?) -> String? {
-        guard exchange.upstream.head.status == .unauthorized else { return note }
-        return unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .passed) ?? note
+        switch exchange.upstream.head.status {
+        case .unauthorized:
+            return unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .passed) ?? note
+        case .proxyAuthenticationRequired:
+            let note = note ?? Self.foreignChallenge
+            exchange.record.details = exchange.record.details ?? note
+            return note
+        default: return note
+        }
+    }
+
+    /// A parent's challenge never reaches the client (RFC 9110 section 11.7.1: it is the next proxy's affair).
+    private static var foreignChallenge: String {
+        "the origin answers 407 as if it were a proxy, which this proxy answers for parents only"
     }
 
     /// Takes note of a challenge that the client gets a refusal for.

@@ -42,7 +42,7 @@ struct ChallengeConversations {
             """)
     }
 
-    @Test func `a challenge that no rule names passes untouched`() async {
+    @Test func `a challenge that no rule names passes with the reason`() async {
         await play(
             """
             >> GET http://h/ HTTP/1.1
@@ -56,6 +56,7 @@ struct ChallengeConversations {
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
                WWW-Authenticate: Digest realm="x", nonce="n"
+               Proxy-Status: attache; details="no rule is for h:80"
 
                who are you
             """)
@@ -338,7 +339,7 @@ struct ChallengeConversations {
             """)
     }
 
-    @Test func `a 407 of an origin reaches the client without its challenge`() async {
+    @Test func `a 407 of an origin reaches the client without its challenge, and with the reason`() async {
         await play(
             rules: """
                 credential a { user u; password p }
@@ -352,6 +353,7 @@ struct ChallengeConversations {
                Proxy-Authenticate: Basic realm="x"
             << HTTP/1.1 407 Proxy Authentication Required
                Proxy-Authenticate: -
+               Proxy-Status: attache; details="the origin answers 407 as if it were a proxy, which this proxy answers for parents only"
             """)
     }
 

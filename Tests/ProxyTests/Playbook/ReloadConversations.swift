@@ -72,6 +72,7 @@ struct ReloadConversations {
                         WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="no rule is for h:80"
             """)
     }
 

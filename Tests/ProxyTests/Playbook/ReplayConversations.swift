@@ -207,6 +207,7 @@ struct ReplayConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="no rule is for h:80"
             """)
     }
 

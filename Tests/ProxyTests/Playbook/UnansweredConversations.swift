@@ -27,7 +27,7 @@ struct UnansweredConversations {
             """)
     }
 
-    @Test func `a host that no rule means is told to nobody but the log`() async {
+    @Test func `a host that no rule means is told as such, with the line to paste`() async {
         await play(
             rules: """
                 \(Self.credential)
@@ -41,10 +41,29 @@ struct UnansweredConversations {
                WWW-Authenticate: Basic realm="x"
             << HTTP/1.1 401 Unauthorized
                WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="no rule is for elsewhere.test:80"
+            report a challenge of elsewhere.test:80 (basic realm "x") is not answered: no rule is for elsewhere.test:80; to have it answered: credential origin { user NAME; password file /path/to/password } challenge "elsewhere.test" { host elsewhere.test; port 80; realm "x"; use origin }*
             log GET http://elsewhere.test/ 401
                 challenge: basic
                 realm: x
                 details: no rule is for elsewhere.test:80
+            """)
+    }
+
+    @Test func `a client that logs in by itself gets the reason, and the operator hears nothing`() async {
+        await play(
+            """
+            >> GET http://elsewhere.test/ HTTP/1.1
+               Authorization: Basic base64(v:q)
+            << connect elsewhere.test:80
+            << GET / HTTP/1.1
+               Authorization: Basic base64(v:q)
+            >> HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+            << HTTP/1.1 401 Unauthorized
+               WWW-Authenticate: Basic realm="x"
+               Proxy-Status: attache; details="no rule is for elsewhere.test:80"
+            report nothing
             """)
     }
 

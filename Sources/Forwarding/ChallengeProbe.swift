@@ -11,7 +11,7 @@ import Telemetry
 import Upstream
 
 /// Asks a server as a client's request would, by the same route, under the same egress rules and with the same trust in its
-/// certificate, but without any credential: for the challenge that such a request meets.
+/// certificate: without any credential, for the challenge that such a request meets, or with one that is tried.
 public struct ChallengeProbe: Sendable {
     /// A response, as far as it challenges.
     public struct Response: Sendable {
@@ -20,6 +20,8 @@ public struct ChallengeProbe: Sendable {
         public let isOfParent: Bool
         /// The values of the fields that challenge.
         public let lines: [String]
+        /// How many times a credential was sent.
+        public let attempts: Int
     }
 
     /// Why there is no response: a sentence.
@@ -46,6 +48,7 @@ public struct ChallengeProbe: Sendable {
     }
 
     private let policy: Policy
+    private let purpose: Forwarding.Purpose
 
     /// A person waits for it.
     private static let patience = Duration.seconds(30)
@@ -53,12 +56,18 @@ public struct ChallengeProbe: Sendable {
     /// - Parameters:
     ///   - trust: refreshed, with the system's anchors read.
     ///   - automaticParents: as `Policy`.
-    public init(_ configuration: Configuration, trust: TrustSources, automaticParents: [String: PACFile]) {
-        var configuration = configuration.withoutCredentials
+    ///   - credentials: the rules' credentials, refreshed; nil: none is sent.
+    public init(
+        _ configuration: Configuration, trust: TrustSources, automaticParents: [String: PACFile],
+        trying credentials: ConfiguredCredentials? = nil
+    ) {
+        var configuration = credentials == nil ? configuration.withoutCredentials : configuration
         configuration.timeouts.response = min(configuration.timeouts.response, Self.patience)
         policy = Policy(
-            rules: RuleSet(configuration), credentials: ConfiguredCredentials([], environment: [:]), trust: trust,
+            rules: RuleSet(configuration),
+            credentials: credentials ?? ConfiguredCredentials([], environment: [:]), trust: trust,
             automaticParents: automaticParents)
+        purpose = credentials == nil ? .own : .trial
     }
 
     public func ask(_ request: Request, on loop: EventLoop) async -> Result<Response, Failure> {
@@ -83,15 +92,15 @@ public struct ChallengeProbe: Sendable {
             throw Failure(sentence: "the rules of this proxy do not let it connect to \(request.host)")
         }
         do throws(ExchangeFailure) {
-            try await exchange.ask(destination, upgrade: destination.upgrade, for: requester)
+            try await exchange.ask(destination, upgrade: destination.upgrade, for: requester, purpose: purpose)
         } catch {
             // A parent's challenge, which nobody has answered, is a refusal for the client.
             if exchange.way.relay != nil, exchange.upstream.head.status == .proxyAuthenticationRequired {
-                return Self.response(exchange.upstream, isOfParent: true)
+                return Self.response(exchange, isOfParent: true)
             }
             throw Self.failure(error, on: exchange.way)
         }
-        return Self.response(exchange.upstream, isOfParent: false)
+        return Self.response(exchange, isOfParent: false)
     }
 
     private static func failure(_ error: ExchangeFailure, on way: Way) -> Failure {
@@ -105,10 +114,11 @@ public struct ChallengeProbe: Sendable {
         return Failure(sentence: error.sentence(by: way))
     }
 
-    private static func response(_ upstream: UpstreamConnection, isOfParent: Bool) -> Response {
+    private static func response(_ exchange: Exchange, isOfParent: Bool) -> Response {
         Response(
-            status: Int(upstream.head.status.rawValue), isOfParent: isOfParent,
-            lines: upstream.values(of: isOfParent ? .proxyAuthenticate : .wwwAuthenticate))
+            status: Int(exchange.upstream.head.status.rawValue), isOfParent: isOfParent,
+            lines: exchange.upstream.values(of: isOfParent ? .proxyAuthenticate : .wwwAuthenticate),
+            attempts: exchange.record.attempts)
     }
 
     private func upstreams(on loop: EventLoop) throws(Failure) -> Upstreams {

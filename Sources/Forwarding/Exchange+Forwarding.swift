@@ -6,7 +6,7 @@ extension Exchange {
     /// From now on the client's request is taken there, and the response back.
     public func forward(to destination: Destination) {
         self.destination = destination
-        forwarding.begin(upgrade: destination.upgrade, isRelayed: true)
+        forwarding.begin(upgrade: destination.upgrade, for: .client)
     }
 
     /// Goes on as far as that is possible without waiting.
@@ -23,12 +23,15 @@ extension Exchange {
     }
 
     /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
-    /// - Parameter upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    /// - Parameters:
+    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    ///   - purpose: not a client's.
     public func ask(
-        _ destination: Destination, upgrade: UpgradedOrigin?, for requester: Requester
+        _ destination: Destination, upgrade: UpgradedOrigin?, for requester: Requester,
+        purpose: Forwarding.Purpose = .own
     ) async throws(ExchangeFailure) {
         self.destination = destination
-        forwarding.begin(upgrade: upgrade, isRelayed: false)
+        forwarding.begin(upgrade: upgrade, for: purpose)
         while true {
             switch try advance(for: requester) {
             case .awaitsEvent: await requester.wakeup.wait()

@@ -71,8 +71,9 @@ public struct Forwarding: ~Copyable {
     private var relay = ResponseRelay()
     /// Whether the request names its origin as the clients of an upgrade route do.
     private var isUpgraded = false
-    /// Whether the response is relayed to the client; else it is read by the one who asked.
-    private var isRelayed = true
+    private var purpose = Purpose.client
+    /// Whether the response is relayed to the client.
+    private var isRelayed: Bool { purpose == .client }
     private var stage = Stage.over
     private var verdict: ResponseVerdict?
     private var disposal: BodyDisposal?
@@ -88,11 +89,10 @@ public struct Forwarding: ~Copyable {
     /// From now on it is about the request whose head is there.
     /// - Parameters:
     ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
-    ///   - isRelayed: false for a request of our own, whose response stays with the caller.
-    public mutating func begin(upgrade: UpgradedOrigin?, isRelayed: Bool) {
+    public mutating func begin(upgrade: UpgradedOrigin?, for purpose: Purpose) {
         sending.begin(upgrade: upgrade)
         isUpgraded = upgrade != nil
-        self.isRelayed = isRelayed
+        self.purpose = purpose
         mayReuse = true
         stage = .planned
     }
@@ -207,7 +207,7 @@ public struct Forwarding: ~Copyable {
         try context.requester.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var (waitsForOrigin, waitsForParent) = (false, false)
-        if isRelayed {
+        if purpose != .own {
             do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
                 context.exchange.learnableAnswer = answer

@@ -4,8 +4,12 @@ import Glibc
 public enum DurableFile {
     /// Makes the file, or takes the place of the one that is there.
     ///
-    /// - Parameter mode: its permissions, whatever the process's mask.
-    public static func write(_ bytes: Span<UInt8>, to path: String, mode: mode_t) throws(IOError) {
+    /// - Parameters:
+    ///   - mode: its permissions, whatever the process's mask.
+    ///   - replacing: whether it may take the place of another. If not, one that is there is an error.
+    public static func write(
+        _ bytes: Span<UInt8>, to path: String, mode: mode_t, replacing: Bool = true
+    ) throws(IOError) {
         let folder = folder(of: path)
         let temporary = "\(path).\(getpid()).new"
         unlink(temporary)
@@ -14,11 +18,13 @@ public enum DurableFile {
         let isWritten = fchmod(descriptor, mode) == 0 && writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
         let reason = errno
         close(descriptor)
-        guard isWritten, rename(temporary, path) == 0 else {
+        // A link is never made in the place of another file.
+        guard isWritten, replacing ? rename(temporary, path) == 0 : link(temporary, path) == 0 else {
             let failure = isWritten ? errno : reason
             unlink(temporary)
             throw .system(errno: failure, operation: "cannot write \(path)")
         }
+        if !replacing { unlink(temporary) }
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if directory >= 0 {
             fsync(directory)

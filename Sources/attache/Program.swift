@@ -6,7 +6,8 @@ import PAC
 enum Program {
     private static var commands: [any Command.Type] {
         [
-            RunCommand.self, StatusCommand.self, ReloadCommand.self, CheckCommand.self, ExplainCommand.self,
+            InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self,
+            CheckCommand.self, ExplainCommand.self,
             TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self, CredentialCommand.self,
             StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, VersionCommand.self,
         ]
@@ -32,7 +33,7 @@ enum Program {
             return ExitStatus.success
         }
         switch name {
-        case "--help":
+        case "--help", "-h":
             Console.print(help)
             return ExitStatus.success
         case "--version": return VersionCommand().run()

@@ -1,19 +1,26 @@
 import COpenSSL
 
-/// A PKCS#12 file with one certificate that Java takes for a trusted one.
+/// A PKCS#12 file with certificates that Java takes for trusted ones.
 public enum JavaTrustStore {
-    /// Java wants an attribute of its own on the certificate, which says for what it is trusted: here, for everything.
+    /// Java wants an attribute of its own on each certificate, which says for what it is trusted: here, for everything.
     /// Encrypted with AES, which Java reads since 8u301. Nil when OpenSSL cannot make it.
-    public static func encode(_ certificate: Certificate, alias: String = "attache", password: String) -> [UInt8]? {
+    /// - Parameter others: behind the first, which is called `attache`.
+    public static func encode(
+        _ certificate: Certificate, others: [Certificate] = [], password: String
+    ) -> [UInt8]? {
         ERR_clear_error()
         defer { ERR_clear_error() }
         var bags: OpaquePointer?
-        guard let bag = PKCS12_add_cert(&bags, certificate.handle) else { return nil }
         defer {
             while let bag = OPENSSL_sk_pop(bags) { PKCS12_SAFEBAG_free(OpaquePointer(bag)) }
             OPENSSL_sk_free(bags)
         }
-        guard PKCS12_add_friendlyname_utf8(bag, alias, -1) == 1, addTrustedUsage(to: bag) else { return nil }
+        for (number, trusted) in ([certificate] + others).enumerated() {
+            let alias = number == 0 ? "attache" : "system \(number)"
+            guard let bag = PKCS12_add_cert(&bags, trusted.handle),
+                PKCS12_add_friendlyname_utf8(bag, alias, -1) == 1, addTrustedUsage(to: bag)
+            else { return nil }
+        }
         var safes: OpaquePointer?
         guard PKCS12_add_safe(&safes, bags, NID_aes_256_cbc, PKCS12_DEFAULT_ITER, password) == 1 else { return nil }
         defer {

@@ -72,6 +72,11 @@ extension TrustAnchors {
     public static func system(
         environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
     ) throws(TrustAnchorsError) -> TrustAnchors {
+        try TrustAnchors([], AnchorIndex(try systemContents(environment: environment)))
+    }
+
+    /// The same, in DER.
+    public static func systemContents(environment: (String) -> String?) throws(TrustAnchorsError) -> [[UInt8]] {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let folders = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
         var found: [[UInt8]] = []
@@ -96,7 +101,7 @@ extension TrustAnchors {
             found += (try? certificates(inFolder: String(cString: folder))) ?? []
         }
         if found.isEmpty, let absent { throw absent }
-        return try TrustAnchors([], AnchorIndex(found))
+        return found
     }
 
     /// Every certificate of a PEM file, in DER.

@@ -6,7 +6,7 @@ struct Arguments: Sendable {
     private let syntax: CommandSyntax
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
-    /// `--help` stands among them; what else they say has then not been looked at.
+    /// `--help` or `-h` stands among them; what else they say has then not been looked at.
     private(set) var wantsHelp = false
 
     init(_ words: [String], for syntax: CommandSyntax) throws(CommandError) {
@@ -21,7 +21,7 @@ struct Arguments: Sendable {
                 operands.append(word)
                 continue
             }
-            if word == "--help" {
+            if word == "--help" || word == "-h" {
                 wantsHelp = true
                 return
             }

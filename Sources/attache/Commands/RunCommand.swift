@@ -60,8 +60,10 @@ struct RunCommand {
         shared.audit.note(
             AuditEvent(.rulesLoaded, by: .command(user: LocalPeer.ownUser), details: configuration))
         if let opened { shared.audit.note(AuditEvent(.storeOpened, by: .proxy, details: "\(opened)")) }
-        for address in server.addresses { Console.error("listening on \(address)") }
-        if let adminAddress { Console.error("the admin listener is on \(adminAddress)") }
+        let report = StartReport(
+            configuration: setup.rules.configuration, path: configuration, listeners: server.addresses,
+            admin: adminAddress, store: store.place)
+        for line in report.lines { Console.error(line) }
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
         var watch = RuleFileWatch(configuration)

@@ -1,0 +1,122 @@
+import Bytes
+import IO
+import Rules
+
+/// The variables that lead tools through the proxy.
+struct ToolVariables {
+    typealias Variable = (name: String, value: String)
+
+    /// The URL of the proxy.
+    let proxy: String
+    private let host: String
+    private let port: UInt16
+    /// The hosts that tools ask directly.
+    private let direct: [String]
+    /// Nil where nothing has to be trusted.
+    private let files: ToolFiles?
+
+    /// - Throws: where no listener has a port that is known.
+    init(_ configuration: Configuration, files: ToolFiles?) throws(CommandError) {
+        let known = configuration.listeners.filter { $0.endpoint.port != 0 }
+        guard let listener = known.first(where: { $0.tls == nil }) ?? known.first else {
+            throw .configuration("the rule file leaves the port to the system: say one, as in: listen 127.0.0.1:3128")
+        }
+        let endpoint = listener.endpoint.reachable
+        proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
+        host = endpoint.address.description
+        port = endpoint.port
+        direct = ["localhost", "127.0.0.1", "::1"].filter { !Self.isServed($0, by: configuration) }
+        self.files = files
+    }
+
+    /// Whether tools reach that host of this machine through the proxy: `egress` names one of its addresses.
+    private static func isServed(_ host: String, by configuration: Configuration) -> Bool {
+        let addresses = IPAddress(host).map { [$0] } ?? [IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)]
+        return configuration.egress.entries.contains { entry in
+            entry.verdict == .allow
+                && entry.prefixes.contains { prefix in addresses.contains { prefix.contains($0) } }
+        }
+    }
+
+    /// A file in the place of the system's anchors: OpenSSL, Go and Ruby; curl; requests; pip; git; the AWS tools.
+    private static let replacing = [
+        "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE",
+    ]
+    /// A file beside the tool's own.
+    private static let adding = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"]
+
+    var all: [Variable] {
+        let exceptions = direct.joined(separator: ",")
+        // Some tools read the one, some the other, and curl takes HTTP_PROXY for a field of a request to a CGI script.
+        var all: [Variable] = [
+            ("http_proxy", proxy), ("https_proxy", proxy), ("no_proxy", exceptions), ("HTTP_PROXY", proxy),
+            ("HTTPS_PROXY", proxy), ("NO_PROXY", exceptions),
+        ]
+        if let files {
+            all += Self.replacing.map { ($0, files.bundle) } + Self.adding.map { ($0, files.certificate) }
+        }
+        all.append(("JAVA_TOOL_OPTIONS", java))
+        return all
+    }
+
+    /// Java looks at no other variable.
+    private var java: String {
+        var words = ["http", "https"].flatMap { ["-D\($0).proxyHost=\(host)", "-D\($0).proxyPort=\(port)"] }
+        words.append("-Dhttp.nonProxyHosts=\(direct.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: "|"))")
+        if let files {
+            let path = files.javaStore
+            let blanks = path.contains(" ") ? "\"" : ""
+            words.append("-Djavax.net.ssl.trustStore=\(blanks)\(path)\(blanks)")
+            words.append("-Djavax.net.ssl.trustStorePassword=\(ToolFiles.javaPassword)")
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+/// The languages that variables are set in.
+enum VariableSyntax: String, CaseIterable {
+    case sh
+    case fish
+    case powershell
+    /// A file for `docker run --env-file`.
+    case docker
+    /// Lines of a unit.
+    case systemd
+
+    /// - Parameter files: the files that the variables name.
+    func text(_ variables: [ToolVariables.Variable], files: ToolFiles?) -> String {
+        (head(files) + variables.map { line($0.name, $0.value) }).joined(separator: "\n")
+    }
+
+    private func line(_ name: String, _ value: String) -> String {
+        switch self {
+        case .sh: "export \(name)=\(ShellWord.always(value))"
+        case .fish:
+            "set -gx \(name) '\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+        case .powershell: "$env:\(name) = '\(value.replacing("'", with: "''"))'"
+        case .docker: "\(name)=\(value)"
+        case .systemd:
+            "Environment=\"\(name)="
+                + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%") + "\""
+        }
+    }
+
+    private func head(_ files: ToolFiles?) -> [String] {
+        switch self {
+        case .sh, .fish, .powershell: return []
+        case .systemd: return ["[Service]"]
+        case .docker:
+            var lines = [
+                "# For docker run --env-file. The container has to share the proxy's network, as by --network host or",
+                "# --network container:NAME: in another, 127.0.0.1 is the container itself.",
+            ]
+            if let files {
+                let mounts = [files.certificate, files.bundle, files.javaStore].map { path in
+                    "-v \(ShellWord.quoted("\(path):\(path):ro"))"
+                }
+                lines.append("# The files go along: \(mounts.joined(separator: " "))")
+            }
+            return lines
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+/// Somebody who knows `HTTP_PROXY` and no more: what the program prints leads to the first 200.
+struct FirstMinutesTests {
+    /// A home of one's own, with a password in a file.
+    private struct Person {
+        let folder = Scratch.folder("first minutes")
+        let port = FreePort.take()
+        var environment: [String: String]
+
+        init(_ password: String = Account.password, environment: [String: String] = [:]) throws {
+            self.environment = environment.merging(["HOME": folder]) { $1 }
+            try Scratch.write(password + "\n", to: folder + "/typed", mode: 0o600)
+        }
+
+        /// `attache init`, with what a person would type at the prompts.
+        func begin(_ url: String, _ options: String...) throws -> Finished {
+            try Finished.run(
+                AttacheBinary.path,
+                ["init", url, "--user", Account.user, "--listen", "127.0.0.1:\(port)"] + options,
+                environment: environment, directory: folder, input: folder + "/typed", seconds: 60)
+        }
+
+        /// Runs the proxy by the command that was printed while `body` runs.
+        func running(_ command: String, _ body: () throws -> Void) throws {
+            let proxy = try Subprocess(
+                "sh", ["-c", "exec \(command)"], environment: environment, directory: folder)
+            try Socket.awaitListener(on: port, of: proxy)
+            try body()
+            proxy.signal(SIGTERM)
+            #expect(proxy.wait(seconds: 60) == 0, "\(proxy.errorOutput)")
+            #expect(!(proxy.output + proxy.errorOutput).contains(Account.password))
+            FreePort.release(port)
+        }
+
+        func shell(_ lines: String) throws -> Finished {
+            try Finished.run("sh", ["-c", lines], environment: environment, directory: folder)
+        }
+
+        var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? [] }
+    }
+
+    /// The commands that a text shows.
+    private static func commands(in text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("    ") }.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    @Test func `a Digest-protected server is reached over http by three commands`() throws {
+        let sentry = DigestGuard(.init(countsStrictly: true))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let person = try Person()
+        let begun = try person.begin(origin.url("/job?x=1"))
+        #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
+        #expect(begun.output.contains("asks for Digest, realm \"guarded realm\"\n"), "\(begun)")
+        #expect(begun.output.contains("the server accepts '\(Account.user)', and answers 200\n"), "\(begun)")
+        let commands = Self.commands(in: begun.output)
+        try #require(commands.count == 3, "\(begun)")
+        try person.running(commands[0]) {
+            let fetched = try person.shell("\(commands[1]) -q")
+            #expect(fetched.output.contains("200 OK") && fetched.output.hasSuffix("ok"), "\(fetched)")
+            let all = try person.shell("\(commands[2]) && curl -q -sS \(origin.url())")
+            #expect(all.output == "ok", "\(all)")
+        }
+        #expect(sentry.refused.isEmpty)
+        for name in ["127.0.0.1.password", "proxy.conf"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(person.folder)/\(name)")
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        #expect(!Scratch.read(person.folder + "/proxy.conf").contains(Account.password))
+    }
+
+    @Test func `the same server is reached over https by five commands, the first of which is refused`() throws {
+        let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+        let port = FreePort.take()
+        let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
+        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(terms))
+        let front = try NginxServer([.init(port: port, name: "front", identity: identity, origin: origin.port)])
+        var person = try Person()
+        person.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
+        person.environment["SSL_CERT_DIR"] = Scratch.folder("no-anchors")
+        let url = "https://127.0.0.1:\(port)/"
+
+        let refused = try person.begin(url)
+        #expect(refused.status == 1 && refused.errorOutput.contains("say --intercept"), "\(refused)")
+        let begun = try person.begin(url, "--intercept")
+        #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
+        #expect(begun.output.contains(/the authority: .*\/ca.pem, SHA-256 [0-9A-F:]{95}/), "\(begun)")
+        let commands = Self.commands(in: begun.output)
+        try #require(commands.count == 3, "\(begun)")
+        try person.running(commands[0]) {
+            let fetched = try person.shell("\(commands[1]); \(commands[2])")
+            #expect(fetched.output.contains("200 OK") && fetched.output.hasSuffix("ok"), "\(fetched)")
+            // Servers that the proxy does not stand before are trusted as before.
+            let bundle = try person.shell("\(commands[1]); grep -c BEGIN \"$SSL_CERT_FILE\"")
+            #expect(bundle.output == "2\n", "\(bundle)")
+        }
+        withExtendedLifetime(front) {}
+    }
+
+    @Test func `with --upgrade tools ask by http, and the proxy goes on by https`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let port = FreePort.take()
+        let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
+        let identity = try ServerIdentity(Hierarchy.shared().elsewhereIssuing.issue(terms))
+        let front = try NginxServer([.init(port: port, name: "front", identity: identity, origin: origin.port)])
+        let person = try Person()
+        let url = "https://127.0.0.1:\(port)/a"
+        let strange = try person.begin(url, "--upgrade")
+        #expect(strange.errorOutput.contains("is not trusted: "), "\(strange)")
+        #expect(strange.errorOutput.contains("--anchor FILE names roots"), "\(strange)")
+        let root = try Hierarchy.shared().elsewhere.certificate
+        let begun = try person.begin(url, "--upgrade", "--anchor", root)
+        #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
+        let commands = Self.commands(in: begun.output)
+        try #require(commands.count == 3 && commands[1].hasSuffix(" http://127.0.0.1:\(port)/a"), "\(begun)")
+        try person.running(commands[0]) {
+            let fetched = try person.shell("\(commands[1]) -q")
+            #expect(fetched.output.contains("200 OK"), "\(fetched)")
+        }
+        withExtendedLifetime(front) {}
+    }
+
+    @Test func `a wrong password is sent once, and leaves nothing`() throws {
+        let sentry = DigestGuard(.init(countsStrictly: true))
+        let origin = try RecordingOrigin.guarded(by: sentry)
+        let person = try Person(Account.wrongPassword)
+        let begun = try person.begin(origin.url())
+        #expect(begun.status == 1, "\(begun)")
+        #expect(
+            begun.errorOutput
+                == "attache: the server refuses '\(Account.user)' with that password; it was tried once, and nothing was "
+                + "written\n")
+        #expect(sentry.refused.count == 1 && origin.messages.count { $0["Authorization"] != nil } == 1)
+        #expect(person.files == ["typed"])
+    }
+
+    @Test func `a password is not shown to those who listen where another way is offered`() throws {
+        let sentry = DigestGuard(.init(countsStrictly: true))
+        let origin = try RecordingOrigin.answering { request, connection in
+            switch try sentry.judge(request) {
+            case .challenged(let digest):
+                try connection.reply(
+                    "401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\"", "WWW-Authenticate: \(digest)"])
+            case .accepted: try connection.reply(body: "ok")
+            }
+        }
+        let person = try Person()
+        let begun = try person.begin(origin.url())
+        #expect(begun.succeeded && begun.output.contains("asks for Digest, realm"), "\(begun)")
+        #expect(Scratch.read(person.folder + "/proxy.conf").contains("    method digest\n"))
+    }
+
+    @Test func `files that are there stay, unless --force says otherwise`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let person = try Person()
+        try Scratch.write("# mine\n", to: person.folder + "/proxy.conf")
+        let refused = try person.begin(origin.url())
+        #expect(refused.status == 1 && refused.errorOutput.contains("proxy.conf is there already"), "\(refused)")
+        #expect(origin.messages.isEmpty && Scratch.read(person.folder + "/proxy.conf") == "# mine\n")
+        let forced = try person.begin(origin.url(), "--force")
+        #expect(forced.succeeded && forced.errorOutput.contains("over http the password goes in clear"), "\(forced)")
+        #expect(Scratch.read(person.folder + "/proxy.conf").contains("method basic"))
+        try Scratch.write("", to: person.folder + "/elsewhere")
+        unlink(person.folder + "/proxy.conf")
+        let secret = try person.begin(origin.url())
+        #expect(secret.errorOutput.contains("127.0.0.1.password is there already"), "\(secret)")
+    }
+
+    @Test(arguments: [
+        ("200 OK", "", "the server answers 200 and asks for no login"),
+        ("401 Unauthorized", "", "the server answers 401 and does not say how to log in"),
+        ("401 Unauthorized", "Hawk id=\"x\"", "a login that nobody here can answer: Hawk id=\"x\""),
+    ])
+    func `a server that asks for nothing that can be typed is told in one sentence`(
+        status: String, challenge: String, sentence: String
+    ) throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.reply(status, challenge.isEmpty ? [] : ["WWW-Authenticate: \(challenge)"])
+        }
+        let person = try Person()
+        let begun = try person.begin(origin.url())
+        #expect(begun.status == 1 && begun.errorOutput.split(separator: "\n").count == 1, "\(begun)")
+        #expect(begun.errorOutput.contains(sentence), "\(begun)")
+        #expect(person.files == ["typed"])
+    }
+}

@@ -4,6 +4,7 @@ import Challenges
 import HTTP
 import IO
 import Telemetry
+import Transport
 import Upstream
 
 /// The working set of one request and its response: buffers, heads and the record. It decides nothing.
@@ -66,7 +67,7 @@ public final class Exchange {
         outbound = loop.buffers.take()
         request = RequestHead(limits: policy.limits.request)
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
-        record = ExchangeRecord(keepsRequestLine: policy.keepsRequestLines)
+        record = ExchangeRecord(keeping: policy.recordedParts)
     }
 
     /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
@@ -75,6 +76,16 @@ public final class Exchange {
     func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?) -> HeadWriter {
         let head = headBytes
         return request.write(head.readable, as: rewrite, to: target, via: .ours, into: outbound)
+    }
+
+    /// Takes note of the response's head, which stands in `outbound` as the client gets it, where a log will ask for it.
+    func recordResponse() {
+        guard record.parts.contains(.response) else { return }
+        record.headBytesOut = outbound.count
+        record.server = upstream.stream?.peerAddress?.address
+        upstream.withHeadBytes { bytes in
+            if let type = upstream.head.fields.first(.contentType) { record.setType(bytes.extracting(type.value)) }
+        }
     }
 
     /// One whose buffers a long head has enlarged is not.

@@ -247,6 +247,7 @@ public struct ResponseRelay: ~Copyable {
             writer.end()
         }
         context.exchange.hidePlacedCredential()
+        context.exchange.recordResponse()
         upstream.consumeHead()
     }
 

@@ -2,65 +2,130 @@ import Bytes
 
 /// How values from outside are written, so that none can end its line, its string or its field.
 extension ByteBuffer {
-    /// The content of a JSON string (RFC 8259 section 7). Control characters, also those of C1 that a terminal may
-    /// obey, are escaped; each byte that is not part of UTF-8 becomes U+FFFD.
+    /// The content of a JSON string (RFC 8259 section 7). Control characters are escaped, also those of C1 that a terminal may
+    /// obey, and the invisible ones that turn the direction of a text or end its line; each byte that is not part of UTF-8
+    /// becomes U+FFFD.
     func append(json bytes: Span<UInt8>) {
         var start = 0
         var offset = 0
         while true {
             offset = Self.plainEnd(bytes, from: offset)
             guard offset < bytes.count else { break }
-            let byte = bytes[offset]
-            let length = byte < 0x80 ? 0 : Self.sequenceLength(bytes, at: offset)
-            if length > 0 {
-                offset += length
+            let scalar = bytes.scalar(at: offset)
+            if let scalar, scalar.value >= 0x80, !scalar.isInvisible {
+                offset += scalar.utf8Length
                 continue
             }
             append(bytes.extracting(start..<offset))
-            if byte == .quote || byte == .backslash {
-                append(.backslash)
-                append(byte)
-            } else if byte < 0x80 {
-                append("\\u")
-                append(hexadecimal: Int(byte), digits: 4)
-            } else if byte == 0xC2, offset + 1 < bytes.count, (0x80..<0xA0).contains(bytes[offset + 1]) {
-                append("\\u")
-                append(hexadecimal: Int(bytes[offset + 1]), digits: 4)
-                offset += 1
-            } else {
-                append("\\ufffd")
-            }
-            offset += 1
+            append(jsonEscape: scalar)
+            offset += scalar?.utf8Length ?? 1
             start = offset
         }
         append(bytes.extracting(start..<bytes.count))
     }
 
-    /// A value of the common log: what is not printable ASCII, and quotes and backslashes, as `\xHH`; `unquoted`
-    /// values cannot hold a blank either.
-    func append(common bytes: Span<UInt8>, unquoted: Bool = false) {
+    /// The same of a text that may be as long as a head, such as a realm: cut where it is too long for a line.
+    func append(json text: String) {
+        let scalars = text.unicodeScalars
+        // No text has more scalars than bytes.
+        guard text.utf8.count > Self.longestText,
+            let end = scalars.index(scalars.startIndex, offsetBy: Self.longestText, limitedBy: scalars.endIndex),
+            end != scalars.endIndex
+        else { return append(json: text.utf8Span.span) }
+        append(json: String(text[..<end]).utf8Span.span)
+        append("…")
+    }
+
+    private func append(jsonEscape scalar: Unicode.Scalar?) {
+        guard let scalar else { return append("\\ufffd") }
+        if scalar == "\"" || scalar == "\\" {
+            append(.backslash)
+            return append(UInt8(truncatingIfNeeded: scalar.value))
+        }
+        // Two escapes stand for one that is beyond sixteen bits.
+        for unit in String(Character(scalar)).utf16 {
+            append("\\u")
+            append(hexadecimal: Int(unit), digits: 4)
+        }
+    }
+
+    /// Scalars of one text in a line.
+    private static let longestText = 1024
+
+    /// A value of Apache's logs, as its `ap_escape_logitem` writes it: quotes and backslashes behind a backslash, the control
+    /// characters that C has letters for by these, all else that is not printable ASCII as `\xHH`. `unquoted` values cannot
+    /// hold a blank either.
+    func append(apache bytes: Span<UInt8>, unquoted: Bool = false) {
         var start = 0
         while start < bytes.count {
             var end = Self.plainEnd(bytes, from: start)
             if unquoted, let blank = bytes.firstIndex(of: .space, in: start..<end) { end = blank }
             append(bytes.extracting(start..<end))
-            if end < bytes.count {
-                append("\\x")
-                append(hexadecimal: Int(bytes[end]), digits: 2)
-            }
+            if end < bytes.count { append(apacheEscape: bytes[end]) }
             start = end + 1
         }
+    }
+
+    private func append(apacheEscape byte: UInt8) {
+        switch byte {
+        case .quote, .backslash:
+            append(.backslash)
+            append(byte)
+        case 0x08: append("\\b")
+        case .lineFeed: append("\\n")
+        case 0x0D: append("\\r")
+        case 0x09: append("\\t")
+        case 0x0B: append("\\v")
+        default:
+            append("\\x")
+            append(hexadecimal: Int(byte), digits: 2)
+        }
+    }
+
+    /// A part of a URL in squid's log: what is not printable ASCII, and a blank, as `%HH`.
+    func append(percent bytes: Span<UInt8>) {
+        for offset in 0..<bytes.count {
+            let byte = bytes[offset]
+            if byte > .space && byte < .delete {
+                append(byte)
+            } else {
+                append(UInt8(ascii: "%"))
+                append(digit: byte >> 4)
+                append(digit: byte & 0xF)
+            }
+        }
+    }
+
+    /// A user in squid's log: brackets and `%` as well, in lower case.
+    func append(percentUser bytes: Span<UInt8>) {
+        for offset in 0..<bytes.count {
+            let byte = bytes[offset]
+            switch byte {
+            case 0x25, 0x5B, 0x5D, 0...0x20, 0x7F...:
+                append(UInt8(ascii: "%"))
+                append(hexadecimal: Int(byte), digits: 2)
+            default: append(byte)
+            }
+        }
+    }
+
+    /// A hexadecimal digit in upper case.
+    private func append(digit: UInt8) {
+        append(digit < 10 ? 0x30 + digit : 0x41 - 10 + digit)
+    }
+
+    /// The port of a target, where it is not the usual one.
+    func append(portOf record: ExchangeRecord) {
+        guard record.port != record.usualPort else { return }
+        append(.colon)
+        append(decimal: record.port)
     }
 
     /// RFC 3339, with milliseconds.
     func append(time epochMilliseconds: Int) {
         let time = CivilTime(epochSeconds: epochMilliseconds / 1000)
         append(date: time)
-        append(twoDigits: time.hour)
-        append(.colon)
-        append(twoDigits: time.minute)
-        append(.colon)
-        append(twoDigits: time.second)
+        append(clock: time)
         append(UInt8(ascii: "."))
         append(threeDigits: epochMilliseconds % 1000)
         append(UInt8(ascii: "Z"))
@@ -76,13 +141,21 @@ extension ByteBuffer {
         append(UInt8(ascii: "T"))
     }
 
+    func append(clock time: CivilTime) {
+        append(twoDigits: time.hour)
+        append(.colon)
+        append(twoDigits: time.minute)
+        append(.colon)
+        append(twoDigits: time.second)
+    }
+
     func append(twoDigits number: Int) {
         append(0x30 + UInt8(truncatingIfNeeded: number / 10))
         append(0x30 + UInt8(truncatingIfNeeded: number % 10))
     }
 
     func append(threeDigits number: Int) {
-        append(0x30 + UInt8(truncatingIfNeeded: number / 100))
+        append(0x30 + UInt8(truncatingIfNeeded: number / 100 % 10))
         append(twoDigits: number % 100)
     }
 
@@ -118,29 +191,45 @@ extension ByteBuffer {
         }
         return end
     }
+}
 
-    /// The length of the UTF-8 sequence that starts at `offset` and is neither ASCII nor a C1 control; 0 if there is
-    /// none (Unicode 16 table 3-7).
-    private static func sequenceLength(_ bytes: Span<UInt8>, at offset: Int) -> Int {
-        let left = bytes.count - offset
-        guard left >= 2 else { return 0 }
-        let lead = bytes[offset]
-        let second = bytes[offset + 1]
+extension Span<UInt8> {
+    /// The scalar whose UTF-8 starts at `offset`; nil where none does (Unicode 16 table 3-7).
+    func scalar(at offset: Int) -> Unicode.Scalar? {
+        let lead = self[offset]
+        if lead < 0x80 { return Unicode.Scalar(lead) }
+        guard offset + 1 < count else { return nil }
         let allowed: ClosedRange<UInt8>
         let length: Int
         switch lead {
-        case 0xC2: (allowed, length) = (0xA0...0xBF, 2)
-        case 0xC3...0xDF: (allowed, length) = (0x80...0xBF, 2)
+        case 0xC2...0xDF: (allowed, length) = (0x80...0xBF, 2)
         case 0xE0: (allowed, length) = (0xA0...0xBF, 3)
         case 0xED: (allowed, length) = (0x80...0x9F, 3)
         case 0xE1...0xEF: (allowed, length) = (0x80...0xBF, 3)
         case 0xF0: (allowed, length) = (0x90...0xBF, 4)
         case 0xF1...0xF3: (allowed, length) = (0x80...0xBF, 4)
         case 0xF4: (allowed, length) = (0x80...0x8F, 4)
-        default: return 0
+        default: return nil
         }
-        guard left >= length, allowed.contains(second) else { return 0 }
-        for place in offset + 2..<offset + max(length, 2) where bytes[place] & 0xC0 != 0x80 { return 0 }
-        return length
+        guard count - offset >= length, allowed.contains(self[offset + 1]) else { return nil }
+        var value = UInt32(lead & (0x7F >> UInt8(length)))
+        for place in offset + 1..<offset + length {
+            guard self[place] & 0xC0 == 0x80 else { return nil }
+            value = value << 6 | UInt32(self[place] & 0x3F)
+        }
+        return Unicode.Scalar(value)
+    }
+}
+
+extension Unicode.Scalar {
+    var utf8Length: Int { UTF8.width(self) }
+
+    /// Whether it shows nothing itself, and may change what is shown around it: a control, a mark of direction, the end of a
+    /// line or of a paragraph.
+    var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }

@@ -41,8 +41,20 @@ public final class ExchangeRecord {
         case path
     }
 
-    /// Whether a log will ask for the request line; without one its bytes are not copied.
-    public var keepsRequestLine: Bool
+    /// The parts of an exchange that a log may ask for. The bytes of others are not copied.
+    public struct Parts: OptionSet, Sendable {
+        public let rawValue: UInt8
+
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        public static var requestLine: Parts { Parts(rawValue: 1) }
+        /// The client's `Referer` and `User-Agent`.
+        public static var agent: Parts { Parts(rawValue: 2) }
+        /// The size of the response's head, its type, and the address of the server that it came from.
+        public static var response: Parts { Parts(rawValue: 4) }
+    }
+
+    public let parts: Parts
 
     /// The name under which the client authenticated to the proxy.
     public var user: String?
@@ -54,6 +66,11 @@ public final class ExchangeRecord {
     public var bytesIn = 0
     /// Body or tunnel bytes that went to the client.
     public var bytesOut = 0
+
+    /// Bytes of the response's head that went to the client.
+    public var headBytesOut = 0
+    /// The server that the request went to last: an origin, or a parent.
+    public var server: IPAddress?
 
     /// The pattern of the `route` that matched.
     public var route: String?
@@ -98,6 +115,11 @@ public final class ExchangeRecord {
     private(set) var methodRange = 0..<0
     private(set) var hostRange = 0..<0
     private(set) var pathRange = 0..<0
+    /// Nil: the client did not send it.
+    private(set) var refererRange: Range<Int>?
+    private(set) var agentRange: Range<Int>?
+    /// Of the response.
+    private(set) var typeRange = 0..<0
     /// The client's address, and behind it what the request line brought.
     private(set) var text = ByteBuffer(capacity: 192)
     private var client: IPAddress?
@@ -105,8 +127,8 @@ public final class ExchangeRecord {
     /// Above this a long URL's memory is given back when the exchange ends.
     private static let keptCapacity = 1024
 
-    public init(keepsRequestLine: Bool) {
-        self.keepsRequestLine = keepsRequestLine
+    public init(keeping parts: Parts) {
+        self.parts = parts
     }
 
     /// Names the client; its text is made once for each new address, as `unmapped`.
@@ -125,20 +147,51 @@ public final class ExchangeRecord {
     ) {
         targetForm = form
         self.port = port
-        guard keepsRequestLine else { return }
+        guard parts.contains(.requestLine) else { return }
         forgetRequestLine()
         methodRange = keep(method)
         hostRange = keep(host.extracting(Redaction.withoutUserInformation(host)))
         pathRange = keep(path)
     }
 
+    /// Copies a line of the client's `Referer`, if a log wants it; behind `setTarget`. User information in it is left out.
+    public func addReferer(_ value: Span<UInt8>) {
+        guard parts.contains(.agent) else { return }
+        let authority = Redaction.authority(ofURL: value)
+        let user = Redaction.withoutUserInformation(value.extracting(authority)).lowerBound
+        guard user > 0 else {
+            refererRange = keep(value, behind: refererRange)
+            return
+        }
+        let shown = ByteBuffer(capacity: value.count)
+        shown.append(value.extracting(first: authority.lowerBound))
+        shown.append(value.extracting(authority.lowerBound + user..<value.count))
+        refererRange = keep(shown.readable, behind: refererRange)
+    }
+
+    /// The same of its `User-Agent`; behind the `Referer`.
+    public func addAgent(_ value: Span<UInt8>) {
+        guard parts.contains(.agent) else { return }
+        agentRange = keep(value, behind: agentRange)
+    }
+
+    /// Copies the response's `Content-Type`, if a log wants it.
+    public func setType(_ value: Span<UInt8>) {
+        guard parts.contains(.response) else { return }
+        typeRange = keep(value)
+    }
+
     /// From now on the value of that parameter of the URL is not shown.
     public func hideParameter(_ name: Span<UInt8>) {
-        guard !pathRange.isEmpty else { return }
-        let (text, shown) = (text, ByteBuffer(capacity: pathRange.count + 8))
-        QueryParameters.append(text.readable.extracting(pathRange), hiding: name, to: shown)
-        text.truncate(to: pathRange.lowerBound)
-        pathRange = keep(shown.readable)
+        pathRange = hide(name, in: pathRange)
+        refererRange = refererRange.map { hide(name, in: $0) }
+    }
+
+    private func hide(_ name: Span<UInt8>, in url: Range<Int>) -> Range<Int> {
+        guard !url.isEmpty else { return url }
+        let (text, shown) = (text, ByteBuffer(capacity: url.count + 8))
+        QueryParameters.append(text.readable.extracting(url), hiding: name, to: shown)
+        return keep(shown.readable)
     }
 
     /// Forgets the exchange, keeps the client and the memory.
@@ -156,6 +209,8 @@ public final class ExchangeRecord {
         status = 0
         bytesIn = 0
         bytesOut = 0
+        headBytesOut = 0
+        server = nil
         route.forget()
         parent.forget()
         parentScheme = nil
@@ -189,11 +244,44 @@ public final class ExchangeRecord {
         return start..<text.count
     }
 
+    /// The values of several lines of a field, as one (RFC 9110 section 5.3).
+    private func keep(_ bytes: Span<UInt8>, behind value: Range<Int>?) -> Range<Int> {
+        guard let value, value.upperBound == text.count else { return keep(bytes) }
+        text.append(", ")
+        return value.lowerBound..<keep(bytes).upperBound
+    }
+
     private func forgetRequestLine() {
         text.truncate(to: clientRange.upperBound)
         methodRange = 0..<0
         hostRange = 0..<0
         pathRange = 0..<0
+        refererRange = nil
+        agentRange = nil
+        typeRange = 0..<0
+    }
+}
+
+extension ExchangeRecord {
+    /// What the target begins with, where it has a scheme.
+    var targetScheme: StaticString {
+        switch targetForm {
+        case .http: "http://"
+        case .https: "https://"
+        case .ftp: "ftp://"
+        case .authority, .path: ""
+        }
+    }
+
+    /// The port that is not written.
+    var usualPort: Int {
+        switch targetForm {
+        case .http: 80
+        case .https: 443
+        case .ftp: 21
+        case .authority: 0
+        case .path: port
+        }
     }
 }
 
@@ -264,5 +352,18 @@ public enum Redaction {
         var start = 0
         while let at = authority.firstIndex(of: UInt8(ascii: "@"), from: start) { start = at + 1 }
         return start..<authority.count
+    }
+
+    /// The place of the authority in a URL; empty where it has none.
+    static func authority(ofURL url: Span<UInt8>) -> Range<Int> {
+        guard let colon = url.firstIndex(of: .colon, from: 0), colon + 2 < url.count, url[colon + 1] == .slash,
+            url[colon + 2] == .slash
+        else { return 0..<0 }
+        let start = colon + 3
+        var end = start
+        while end < url.count, url[end] != .slash, url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") {
+            end += 1
+        }
+        return start..<end
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 struct ChallengeTroubleTests {
     private let challenger = Challenger(PlayedRequest.origin, title: "the origin")
-    private let record = ExchangeRecord(keepsRequestLine: false)
+    private let record = ExchangeRecord(keeping: [])
     private static let noTicket = AuthenticationError.noTicket(
         credential: "a", service: "HTTP/h", .unavailable("no KDC answers"))
 

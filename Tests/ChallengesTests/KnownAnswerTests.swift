@@ -64,7 +64,7 @@ struct KnownAnswerTests {
             let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
                 let target = ByteBuffer(capacity: 8)
                 target.append("/a" as StaticString)
-                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false))
+                var known = KnownAnswer(source, to: target, noting: .init(keeping: []))
                 let value = ByteBuffer(capacity: 256)
                 _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: value)
                 let wrong = "rspauth=\"00\", qop=auth, nc=00000002, cnonce=\"c\""
@@ -84,7 +84,7 @@ struct KnownAnswerTests {
             let request = try PlayedRequest(Self.rules, state: state, on: loop) { source in
                 let target = ByteBuffer(capacity: 8)
                 target.append("/a" as StaticString)
-                var known = KnownAnswer(source, to: target, noting: .init(keepsRequestLine: false))
+                var known = KnownAnswer(source, to: target, noting: .init(keeping: []))
                 _ = known?.authorize(method: "GET".utf8Span.span, target: target.readable, into: .init(capacity: 64))
                 return known
             }

@@ -5,7 +5,7 @@ import Testing
 
 struct MetricsTests {
     static func exchange(_ change: (ExchangeRecord) -> Void) -> ExchangeRecord {
-        let record = ExchangeRecord(keepsRequestLine: false)
+        let record = ExchangeRecord(keeping: [])
         change(record)
         return record
     }

@@ -167,7 +167,7 @@ extension ClientSession {
         let request = exchange.request
         exchange.record.minorVersion = request.version == .http11 ? 1 : 0
         if let user = user { exchange.record.user = user }
-        guard exchange.record.keepsRequestLine else { return }
+        guard exchange.record.parts.contains(.requestLine) else { return }
         if let tunnel = requester.tunnel { return record(exchange, in: tunnel) }
         let head = exchange.headBytes
         let authority = request.authority
@@ -185,6 +185,22 @@ extension ClientSession {
             host: head.readable.extracting(isPath ? 0..<0 : authority.map(\.bracketedHost) ?? 0..<0),
             port: Int(port(of: authority, in: exchange)),
             path: head.readable.extracting(isPath ? request.target.text : request.target.path))
+        recordAgent(of: exchange)
+    }
+
+    private func recordAgent(of exchange: Exchange) {
+        guard exchange.record.parts.contains(.agent) else { return }
+        let (head, fields) = (exchange.headBytes, exchange.request.fields)
+        var index = fields.firstIndex(of: .referer)
+        while let line = index {
+            exchange.record.addReferer(head.readable.extracting(fields[line].value))
+            index = fields.index(of: .referer, after: line)
+        }
+        index = fields.firstIndex(of: .userAgent)
+        while let line = index {
+            exchange.record.addAgent(head.readable.extracting(fields[line].value))
+            index = fields.index(of: .userAgent, after: line)
+        }
     }
 
     private func record(_ exchange: Exchange, in tunnel: InterceptedTunnel) {
@@ -193,5 +209,6 @@ extension ClientSession {
         exchange.record.setTarget(
             method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
+        recordAgent(of: exchange)
     }
 }

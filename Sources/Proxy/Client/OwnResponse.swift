@@ -38,6 +38,8 @@ struct OwnResponse {
         let hasBody = exchange.request.method != .head
         refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
         if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
+        exchange.record.headBytesOut = buffer.count - exchange.record.bytesOut
+        exchange.record.setType("text/plain".utf8Span.span)
         return keeps
     }
 
@@ -53,6 +55,7 @@ struct OwnResponse {
         writer.field("Content-Length", decimal: 0)
         if let option = connection(keeps) { writer.field("Connection", option) }
         writer.end()
+        exchange.record.headBytesOut = buffer.count
         guard await write(buffer) else { throw .clientLost }
         return keeps ? await readRest() : false
     }

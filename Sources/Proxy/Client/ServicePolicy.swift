@@ -28,6 +28,22 @@ public final class ServicePolicy: Sendable {
         self.interception = interception
         self.log = log
         self.events = events
-        logFormat = configuration.log.format == .common ? .common : .json
+        logFormat = configuration.log.format.ofExchanges ?? .json
     }
+}
+
+extension Configuration.Log.Format {
+    /// How exchanges are written; nil where they are not.
+    public var ofExchanges: AccessLogFormat? {
+        switch self {
+        case .json: .json
+        case .common: .common
+        case .combined: .combined
+        case .squid: .squid
+        case .events, .off: nil
+        }
+    }
+
+    /// Whether its lines have room for anything else than exchanges.
+    public var hasEvents: Bool { self == .json || self == .events }
 }

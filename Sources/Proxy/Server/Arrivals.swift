@@ -130,7 +130,7 @@ final class Arrivals {
     /// The client of a refused one has said something.
     func answer(_ arrival: Arrival, _ reason: Reason) -> ByteBuffer {
         let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
-        let record = ExchangeRecord(keepsRequestLine: false)
+        let record = ExchangeRecord(keeping: [])
         record.setClient(arrival.address)
         record.status = Int(refusal.status.rawValue)
         record.error = refusal.error

@@ -57,6 +57,7 @@ struct TunnelOpening {
         tunnel.stream.wakeup = requester.wakeup
         exchange.record.upstream = .opened
         exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
+        if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.stream.peerAddress?.address }
         return tunnel
     }
 
@@ -95,6 +96,7 @@ struct TunnelOpening {
         }
         buffer.append("\r\n" as StaticString)
         exchange.record.status = Int(Status.ok.rawValue)
+        exchange.record.headBytesOut = buffer.count
         try await requester.write(buffer)
     }
 

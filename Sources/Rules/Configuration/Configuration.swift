@@ -46,6 +46,8 @@ extension Configuration {
         public enum Format: String, Sendable, CaseIterable {
             case json
             case common
+            case combined
+            case squid
             /// The changes of what may answer, and no exchange.
             case events
             case off

@@ -13,19 +13,13 @@ struct ValueParser {
         log.report(at: value.range, sentence, suggestion: mayShow ? suggestion : nil)
     }
 
-    func keyword<Word: RawRepresentable<String> & CaseIterable>(
-        _ value: Value, _: Word.Type, later: [String] = []
-    ) -> Word? {
+    func keyword<Word: RawRepresentable<String> & CaseIterable>(_ value: Value, _: Word.Type) -> Word? {
         if let word = Word(rawValue: value.text) { return word }
         let words = Word.allCases.map(\.rawValue)
-        if later.contains(value.text) {
-            refuse(value, "\(value.shown) is not supported yet")
-        } else {
-            let suggestion = Suggestion.nearest(to: value.text, among: words)
-            let isLong = suggestion != nil && words.count > 9
-            let choices = isLong ? "the \(words.count) words that may stand here" : words.joined(separator: ", ")
-            refuse(value, "\(value.shown) is none of \(choices)", suggestion: suggestion)
-        }
+        let suggestion = Suggestion.nearest(to: value.text, among: words)
+        let isLong = suggestion != nil && words.count > 9
+        let choices = isLong ? "the \(words.count) words that may stand here" : words.joined(separator: ", ")
+        refuse(value, "\(value.shown) is none of \(choices)", suggestion: suggestion)
         return nil
     }
 

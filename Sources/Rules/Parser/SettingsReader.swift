@@ -47,7 +47,7 @@ struct SettingsReader: BlockReader {
     func accessLog(_ directive: Directive<FileDirective>, into settings: inout Configuration.Log) {
         typealias Format = Configuration.Log.Format
         guard let first = directive.values.first,
-            let format = parse.keyword(first, Format.self, later: ["combined", "squid"])
+            let format = parse.keyword(first, Format.self)
         else { return }
         settings.format = format
         guard directive.values.count > 1 else { return }

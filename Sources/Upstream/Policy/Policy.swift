@@ -41,19 +41,19 @@ public final class Policy: Sendable {
     public let automaticParents: [String: PACFile]
     public let timeouts: Timeouts
     public let limits: Limits
-    /// Whether an access log will ask for the request lines.
-    public let keepsRequestLines: Bool
+    /// What an access log will ask for.
+    public let recordedParts: ExchangeRecord.Parts
     /// The part that decides about challenges.
     public let challenges: ChallengePolicy
 
     /// - Parameters:
     ///   - automaticParents: the PAC files of parents, by the parent's name.
-    ///   - keepsRequestLines: whether an access log will ask for them.
+    ///   - recordedParts: what an access log will ask for.
     public init(
         rules: RuleSet, credentials: ConfiguredCredentials, trust: TrustSources,
-        automaticParents: [String: PACFile] = [:], keepsRequestLines: Bool = false
+        automaticParents: [String: PACFile] = [:], recordedParts: ExchangeRecord.Parts = []
     ) {
-        self.keepsRequestLines = keepsRequestLines
+        self.recordedParts = recordedParts
         self.automaticParents = automaticParents
         let configuration = rules.configuration
         self.rules = rules

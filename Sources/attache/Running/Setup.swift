@@ -7,6 +7,7 @@ import PAC
 import Proxy
 import Rules
 import Synchronization
+import Telemetry
 import Upstream
 
 /// A rule file that was loaded, made into what runs.
@@ -88,15 +89,13 @@ struct Setup {
     /// Opens the log, and puts together what the proxy decides by.
     func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
         let log = try openLog()
-        // Its lines have no room for anything else.
-        let isCommon = rules.configuration.log.format == .common
-        let hasExchanges = rules.configuration.log.format != .events
+        let format = rules.configuration.log.format
         let exchanges = Policy(
             rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
-            keepsRequestLines: log != nil && hasExchanges)
+            recordedParts: format.ofExchanges?.parts ?? [])
         return ServicePolicy(
-            exchanges, clients: clients, log: hasExchanges ? log : nil,
-            events: isCommon ? AccessLogs.standardError : log,
+            exchanges, clients: clients, log: format.ofExchanges == nil ? nil : log,
+            events: log.map { format.hasEvents ? $0 : AccessLogs.standardError },
             interception: try identities.interception(for: rules.configuration))
     }
 

@@ -88,7 +88,7 @@ struct SilentEndpoint: TokenFetching {
 /// One request to `http://h/a`, and the server that it goes to.
 final class PlayedRequest {
     let server = PlayedServer()
-    let record = ExchangeRecord(keepsRequestLine: false)
+    let record = ExchangeRecord(keeping: [])
     let state: ChallengeState
     let context: ChallengeContext
     let loop: ChallengeLoop

@@ -123,6 +123,8 @@ struct ApacheConfiguration {
             LogLevel warn
             LogFormat "%{c}L\\t%m\\t%U%q\\t%>s\\t%u\\t%I\\t%{Authorization}i\\t%{Via}i\\t%{User-Agent}i" attache
             CustomLog access.log attache
+            LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"%{Referer}i\\" \\"%{User-Agent}i\\"" combined
+            CustomLog combined.log combined
             Mutex file:\(folder)/run
             ScriptSock \(folder)/run/cgid.sock
             StartServers 1

@@ -149,6 +149,7 @@ struct SquidServer: Sendable {
             cache_log \(folder)/cache.log
             logformat attache %>p %rm %ru %>Hs %un %{Proxy-Authorization}>h
             access_log stdio:\(folder)/access.log logformat=attache
+            access_log stdio:\(folder)/native.log logformat=squid
             strip_query_terms off
             buffered_logs off
             coredump_dir \(folder)

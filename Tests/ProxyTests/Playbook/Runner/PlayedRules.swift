@@ -2,6 +2,7 @@ import Authentication
 import Credentials
 import Model
 import Rules
+import Telemetry
 import TestPolicies
 import Testing
 
@@ -42,7 +43,7 @@ enum PlayedRules {
         let troubles = credentials.refresh().errors.map { "\($0)" } + accounts.refresh()
         for trouble in troubles + trust.refresh().map({ "\($0)" }) { throw Script.Flaw(sentence: trouble) }
         return ServicePolicy(
-            Policy(rules: rules, credentials: credentials, trust: trust, keepsRequestLines: true),
+            Policy(rules: rules, credentials: credentials, trust: trust, recordedParts: .requestLine),
             clients: accounts, log: log)
     }
 }

@@ -1,0 +1,91 @@
+import Bytes
+import HTTP
+
+extension AccessLogEncoder {
+    func appendJSON(_ record: ExchangeRecord, at epochMilliseconds: Int, to line: ByteBuffer) {
+        let text = record.text
+        let time = timeText(ofSecond: epochMilliseconds / 1000)
+        line.append(#"{"time":""#)
+        line.append(time.readable)
+        line.append(UInt8(ascii: "."))
+        line.append(threeDigits: epochMilliseconds % 1000)
+        line.append(#"Z","client":""#)
+        line.append(text.readable.extracting(record.clientRange))
+        line.append(.quote)
+        line.append(key: #","user":""#, string: record.user)
+        if !record.methodRange.isEmpty {
+            line.append(#","method":""#)
+            line.append(json: text.readable.extracting(record.methodRange))
+            line.append(#"","target":""#)
+            line.append(record.targetScheme)
+            line.append(json: text.readable.extracting(record.hostRange))
+            line.append(portOf: record)
+            line.append(json: text.readable.extracting(record.pathRange))
+            line.append(.quote)
+        }
+        if record.status > 0 { line.append(key: #","status":"#, number: record.status) }
+        line.append(key: #","bytes_in":"#, number: record.bytesIn)
+        line.append(key: #","bytes_out":"#, number: record.bytesOut)
+        line.append(key: #","ms":"#, number: record.milliseconds)
+        if let connect = record.connectMilliseconds { line.append(key: #","connect_ms":"#, number: connect) }
+        if let wait = record.waitMilliseconds { line.append(key: #","wait_ms":"#, number: wait) }
+        switch record.upstream {
+        case .none: break
+        case .opened: line.append(#","upstream":"opened""#)
+        case .reused: line.append(#","upstream":"reused""#)
+        }
+        line.append(key: #","tunnel":""#, token: record.tunnel?.token)
+        if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
+        line.append(key: #","route":""#, string: record.route)
+        if let parent = record.parent {
+            line.append(key: #","parent":""#, string: parent)
+            line.append(key: #","parent_scheme":""#, token: record.parentScheme?.token)
+            line.append(key: #","parent_credential":""#, string: record.parentCredential)
+        }
+        appendDecision(record, to: line)
+        line.append(UInt8(ascii: "}"))
+    }
+
+    private func appendDecision(_ record: ExchangeRecord, to line: ByteBuffer) {
+        line.append(key: #","rule":""#, string: record.rule)
+        if record.ruleLine > 0 { line.append(key: #","rule_line":"#, number: record.ruleLine) }
+        line.append(key: #","scheme":""#, token: record.scheme?.token)
+        line.append(key: #","credential":""#, string: record.credential)
+        if record.attempts > 0 { line.append(key: #","attempts":"#, number: record.attempts) }
+        if let challenge = record.challenge {
+            line.append(key: #","challenge":""#, string: challenge.schemes)
+            line.append(key: #","realm":""#, string: challenge.realm)
+        }
+        line.append(key: #","error":""#, string: record.error?.rawValue)
+        line.append(key: #","details":""#, string: record.details)
+    }
+
+    private func append(_ security: SecurityRecord, isResumed: Bool, to line: ByteBuffer) {
+        line.append(key: #","tls":""#, token: security.version)
+        if isResumed { line.append(#","tls_resumed":true"#) }
+        line.append(key: #","trust_findings":""#, string: security.trustFindings)
+        line.append(key: #","trust_rule":""#, string: security.trustRule)
+        line.append(key: #","identity":""#, string: security.identity)
+    }
+}
+
+extension ByteBuffer {
+    fileprivate func append(key: StaticString, number: Int) {
+        append(key)
+        append(decimal: number)
+    }
+
+    fileprivate func append(key: StaticString, string: String?) {
+        guard let string else { return }
+        append(key)
+        append(json: string)
+        append(.quote)
+    }
+
+    fileprivate func append(key: StaticString, token: StaticString?) {
+        guard let token else { return }
+        append(key)
+        append(token)
+        append(.quote)
+    }
+}

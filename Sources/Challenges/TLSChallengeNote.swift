@@ -22,6 +22,8 @@ public struct TLSChallengeNote {
     }
 
     private var space: ProtectionSpace { challenge.protectionSpace }
+    /// Whether it is the proxy that refuses: a request fails then that a server would have served.
+    private var isOurVerdict: Bool { space.authenticationMethod == .serverTrust }
 
     /// Writes it into the journal.
     /// - Returns: the line for the operator, where it is unanswered and news.
@@ -44,14 +46,14 @@ public struct TLSChallengeNote {
         entry.reason = reason.map { JournalText.printable($0, longest: 512) }
         entry.suggestion = suggestion
         entry.isConcerned = isConcerned
-        guard delegate.state.journal.put([entry]), isConcerned else { return nil }
+        guard delegate.state.journal.put([entry]), isConcerned || isOurVerdict else { return nil }
         return report(entry)
     }
 
     private func report(_ entry: JournalEntry) -> String {
         let place = space.host.contains(":") ? "[\(space.host)]:\(space.port)" : "\(space.host):\(space.port)"
         let subject =
-            space.authenticationMethod == .serverTrust
+            isOurVerdict
             ? "the certificate of \(place) is not trusted"
             : "a request of \(place) for a client certificate is not answered"
         return "\(subject): \(entry.reason ?? "")"

@@ -3,7 +3,7 @@ import Challenges
 import Model
 import TLS
 
-/// A server's certificate in the journal of challenges. One in which nothing was found is nobody's affair.
+/// A server's certificate in the journal of challenges, and before the operator once where it is refused. One in which nothing was found is nobody's affair.
 extension RuleDelegate {
     /// - Parameters:
     ///   - reason: the sentence that the client gets.
@@ -23,7 +23,7 @@ extension RuleDelegate {
                     pin: evaluation.leaf.publicKeyPin, today: .today
                 ).text
         }
-        _ = note.put(.cancelled, at: now)
+        if let line = note.put(.cancelled, at: now) { state.report(line) }
     }
 
     public func note(_ grant: TrustGrant, of origin: Origin, at now: Int) {

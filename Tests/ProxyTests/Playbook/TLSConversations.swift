@@ -44,9 +44,21 @@ struct TLSConversations {
                Proxy-Status: *error=tls_certificate_error*
 
                *incomplete-chain*
+            # The operator is told once for each space.
+            report the certificate of h:443 is not trusted: *incomplete-chain*
             log GET https://h/ 502
                 error: tls_certificate_error
                 trust_findings: incomplete-chain
+            >> GET https://h/ HTTP/1.1
+            << connect h:443
+            and server 2 >> tls h
+            server 2 << close
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *error=tls_certificate_error*
+
+               *incomplete-chain*
+            log GET https://h/ 502
+                error: tls_certificate_error
             """)
     }
 
@@ -71,6 +83,7 @@ struct TLSConversations {
                Proxy-Status: *
 
                *wrong-name*
+            report the certificate of i:443 is not trusted: *wrong-name*
             log GET https://i/ 502
                 error: tls_certificate_error
             """)

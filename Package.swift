@@ -31,7 +31,9 @@ let tests: [Target] = [
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),
-    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "TelemetryTests", dependencies: ["TestSupport", "Telemetry", "HTTP", "IO", "Bytes"], exclude: ["Golden"],
+        swiftSettings: house),
     .testTarget(
         name: "AuthenticationTests", dependencies: ["Authentication", "Bytes", "Crypto", "Model"], swiftSettings: house),
     .testTarget(
@@ -91,7 +93,7 @@ let tests: [Target] = [
         dependencies: [
             "TestSupport", "Admin", "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "HTTP", "IO",
             "Model",
-            "Transport",
+            "Telemetry", "Transport",
         ],
         swiftSettings: house),
     .testTarget(
@@ -171,7 +173,7 @@ let package = Package(
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Model"], swiftSettings: safe),
-        .target(name: "Telemetry", dependencies: ["Bytes", "HTTP"], swiftSettings: safe),
+        .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO"], swiftSettings: safe),
         .target(name: "DNS", dependencies: ["Bytes", "IO", "CCares", "CIDN2"], swiftSettings: house),
         .target(name: "TLS", dependencies: ["Bytes", "COpenSSL", "Crypto", "Model"], swiftSettings: house),
         .target(name: "PAC", dependencies: ["Bytes", "CPacparser", "IO"], swiftSettings: house),
@@ -232,7 +234,9 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Admin",
-            dependencies: ["Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model", "Transport"],
+            dependencies: [
+                "Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model", "Telemetry", "Transport",
+            ],
             swiftSettings: safe),
 
         // Layer 10: the command line.

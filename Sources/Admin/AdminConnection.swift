@@ -157,6 +157,8 @@ struct AdminRequest {
     var host: String?
     /// The values of all `Authorization` lines.
     var authorization: [[UInt8]]
+    /// The values of all `Accept` lines.
+    var accept: [String] = []
     /// Whether the proxy has passed it on.
     var isForwarded = false
 
@@ -191,6 +193,9 @@ extension AdminRequest {
         authorization = []
         for field in head.fields where field.known == .authorization {
             authorization.append(bytes.extracting(field.value).array)
+        }
+        for field in head.fields where bytes.extracting(field.name).equalsIgnoringCase("accept") {
+            accept.append(bytes.extracting(field.value).text)
         }
     }
 }

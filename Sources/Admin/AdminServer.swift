@@ -1,5 +1,6 @@
 import HTTP
 import IO
+import Telemetry
 
 /// The administrator's listener: health, readiness, metrics and the practice origin, over plain HTTP/1.1.
 ///
@@ -104,12 +105,11 @@ public struct AdminSources: Sendable {
     /// The name in `Via` of requests that came through the proxy; nil where there is none.
     public let via: Via?
     public let readiness: @Sendable () -> Readiness
-    /// Prometheus' text format 0.0.4.
-    public let metrics: @Sendable () -> String
+    public let metrics: @Sendable (MetricsFormat) -> String
 
     public init(
         version: String, via: Via? = nil, readiness: @escaping @Sendable () -> Readiness,
-        metrics: @escaping @Sendable () -> String
+        metrics: @escaping @Sendable (MetricsFormat) -> String
     ) {
         self.version = version
         self.via = via

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Telemetry
 
 /// Answers the requests of the administrator's listener. Knows no sockets.
 final class AdminSite: AdminResponder {
@@ -35,7 +36,7 @@ final class AdminSite: AdminResponder {
         case .index: return index
         case .health: return .text(.ok, "ok")
         case .readiness: return readiness
-        case .metrics: return metrics
+        case .metrics: return metrics(MetricsFormat(accepting: request.accept))
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
                 ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
@@ -67,9 +68,10 @@ final class AdminSite: AdminResponder {
         }
     }
 
-    private var metrics: AdminResponse {
+    private func metrics(_ format: MetricsFormat) -> AdminResponse {
         AdminResponse(
-            status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: sources.metrics())
+            status: .ok, contentType: format.contentType, fields: [.init(name: "Vary", value: "Accept")],
+            body: sources.metrics(format))
     }
 
     private var index: AdminResponse {
@@ -80,7 +82,7 @@ final class AdminSite: AdminResponder {
 
                 /healthz                  200 while the process lives
                 /readyz                   200 while the proxy takes work, else 503 and why
-                /metrics                  counters, in Prometheus' text format
+                /metrics                  counters and times, in Prometheus' text format or as OpenMetrics
                 /practice/basic           asks for Basic credentials
                 /practice/digest          asks for Digest credentials (MD5)
                 /practice/digest-sha256   asks for Digest credentials (SHA-256)

@@ -1,5 +1,6 @@
 import Authentication
 import Model
+import Telemetry
 
 /// A protection space that challenged, and how its last challenge was met. Names of credentials, never their values.
 public struct JournalEntry: Sendable {
@@ -47,6 +48,8 @@ public struct JournalEntry: Sendable {
     public var failures = 0
     /// Why it was not answered, as one sentence.
     public var reason: String?
+    /// The same in the large; only where nobody answered.
+    public var cause = UnansweredCause.failed
     /// Lines for the rule file that would have it answered.
     public var suggestion: String?
     /// Whether a rule or a stored credential has anything to do with the server.

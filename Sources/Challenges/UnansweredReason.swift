@@ -3,10 +3,13 @@ import Bytes
 import HTTP
 import Model
 import Rules
+import Telemetry
 
 /// Why the challenges of a response were not answered, as one sentence, and what would have them answered.
 struct UnansweredReason {
     let sentence: String
+    /// As the metrics tell it.
+    let cause: UnansweredCause
     /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
     let isConcerned: Bool
     /// The credentials that a rule nearly gave.
@@ -16,8 +19,9 @@ struct UnansweredReason {
     /// Whether other lines in the rule file would change anything.
     private var isOfRules = true
 
-    private init(_ sentence: String, isConcerned: Bool = true) {
+    private init(_ sentence: String, _ cause: UnansweredCause, isConcerned: Bool = true) {
         self.sentence = sentence
+        self.cause = cause
         self.isConcerned = isConcerned
     }
 
@@ -43,8 +47,9 @@ struct UnansweredReason {
 
     /// The reason where there was a credential.
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
+        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.decision.answer) }.first
         if let note = response.note {
-            var reason = UnansweredReason(note)
+            var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false
             return reason
         }
@@ -55,7 +60,7 @@ struct UnansweredReason {
                 }
                 var reason = UnansweredReason(
                     "the request has an Authorization of its own, which is kept: rule \(rule.title) answers in its place "
-                        + "with 'authorization replace'")
+                        + "with 'authorization replace'", .ownAuthorization)
                 reason.credentials = credentials
                 reason.replacesAuthorization = true
                 reason.precedes = rule
@@ -64,22 +69,25 @@ struct UnansweredReason {
         }
         let title = response.challenger.title
         if response.failures > 0, let credential = response.credential {
-            var reason = UnansweredReason("credential \(credential) was refused by \(title)")
+            var reason = UnansweredReason("credential \(credential) was refused by \(title)", .refused)
             reason.isOfRules = false
             return reason
         }
-        let parked = response.delegate.state.spaces.parked
-        for asked in asked {
-            guard let proposed = response.proposed(for: asked.space),
-                parked.contains(proposed.version, for: asked.space)
-            else { continue }
+        if let parked {
             var reason = UnansweredReason(
-                "credential \(proposed.version.name) was refused by \(title) before, and is parked until its value changes"
-            )
+                "credential \(parked.name) was refused by \(title) before, and is parked until its value changes",
+                .parked)
             reason.isOfRules = false
             return reason
         }
         return nil
+    }
+
+    /// A parked credential counts as refused without being sent.
+    private static func cause(of response: UnansweredResponse, _ asked: [Asked], isParked: Bool) -> UnansweredCause {
+        if response.failures > 0 { return isParked && response.credential == nil ? .parked : .refused }
+        if isParked { return .parked }
+        return asked.contains { $0.decision.answer == .cancel } ? .cancelled : .failed
     }
 
     private static func ofRules(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason {
@@ -89,22 +97,33 @@ struct UnansweredReason {
         if let decided, let rule = decided.decision.rule {
             var reason: UnansweredReason
             if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
-                reason = UnansweredReason(miss.sentence)
+                reason = UnansweredReason(miss.sentence, .mismatch)
                 reason.credentials = miss.credentials
             } else {
                 let behind = rules.answerBehind(rule, decided.query)
-                reason = UnansweredReason(Self.sentence(on: decided.decision, by: rule, before: behind?.rule))
+                reason = UnansweredReason(
+                    Self.sentence(on: decided.decision, by: rule, before: behind?.rule), Self.cause(decided.decision))
                 if case .use(let credentials)? = behind?.answer { reason.credentials = credentials }
             }
             reason.precedes = rule
             return reason
         }
         if let miss {
-            var reason = UnansweredReason(miss.sentence)
+            var reason = UnansweredReason(miss.sentence, .mismatch)
             reason.credentials = miss.credentials
             return reason
         }
-        return UnansweredReason("no rule is for \(response.challenger.place)", isConcerned: isConcerned(response))
+        return UnansweredReason(
+            "no rule is for \(response.challenger.place)", .noRule, isConcerned: isConcerned(response))
+    }
+
+    private static func cause(_ decision: Rules.Decision) -> UnansweredCause {
+        switch decision.answer {
+        case .use, .trust: .exposing
+        case .performDefault: .noCredential
+        case .reject: .rejected
+        case .cancel: .cancelled
+        }
     }
 
     private static func sentence(
@@ -131,7 +150,7 @@ struct UnansweredReason {
     private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
         for decision in offers.map({ Asked($0, response).decision }) {
             guard let rule = decision.rule, [.reject, .cancel].contains(decision.answer) else { continue }
-            var reason = UnansweredReason(sentence(on: decision, by: rule, before: nil))
+            var reason = UnansweredReason(sentence(on: decision, by: rule, before: nil), cause(decision))
             reason.isOfRules = false
             return reason
         }
@@ -148,10 +167,10 @@ struct UnansweredReason {
             schemes.isEmpty
             ? UnansweredReason(
                 "\(title) answers \(status) and names no challenge"
-                    + (response.lines.isEmpty ? "" : " that can be read"), isConcerned: isOurs)
+                    + (response.lines.isEmpty ? "" : " that can be read"), .unsupported, isConcerned: isOurs)
             : UnansweredReason(
                 "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy cannot answer",
-                isConcerned: isOurs)
+                .unsupported, isConcerned: isOurs)
         reason.isOfRules = false
         return reason
     }

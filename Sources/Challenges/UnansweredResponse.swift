@@ -1,4 +1,5 @@
 import Authentication
+import Credentials
 import Model
 import Rules
 import Telemetry
@@ -127,10 +128,20 @@ public struct UnansweredResponse {
             entry.credential = credential ?? proposed(for: offer.space)?.version.name
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)
+            entry.cause = reason.cause
             entry.suggestion = reason.suggestion(for: offer.space)?.joined(separator: "\n")
             entry.isConcerned = reason.isConcerned
             return entry
         }
+    }
+
+    /// The version that would have answered there by the rules, or been proposed to them, if it is parked.
+    func parked(in space: ProtectionSpace, by answer: Configuration.Challenge.Answer) -> CredentialVersion? {
+        var credentials = [proposed(for: space)]
+        if case .use(let names) = answer {
+            credentials += names.map { try? delegate.policy.credentials.credential(named: $0) }
+        }
+        return credentials.lazy.compactMap { $0?.version }.first { state.spaces.parked.contains($0, for: space) }
     }
 
     /// The credential that the storage has for it.

@@ -58,6 +58,8 @@ public final class Exchange {
     public let record: ExchangeRecord
     /// When the first byte of the request was seen, on the loop's clock.
     public var startedAt: UInt64 = 0
+    /// When the first challenge was there that is answered, likewise; nil: there was none.
+    var challengedAt: UInt64?
     /// Until when it may wait for other requests before anything is at stake.
     public let waiting = WaitingTime()
 
@@ -137,6 +139,7 @@ public final class Exchange {
         destination.forget()
         forwarding.reset()
         way = .direct
+        challengedAt = nil
         waiting.reset()
         endChallenges()
         learnableAnswer.forget()

@@ -316,6 +316,7 @@ public struct Forwarding: ~Copyable {
             }
             if let upload, !upload.endAtOnce() { return wait(for: .uploadEnd(nil)) }
             upload = nil
+            context.noteChallenge()
             context.takeCookiesOfChallenge()
             disposeOfResponse(context)
         }
@@ -329,6 +330,7 @@ public struct Forwarding: ~Copyable {
         }
         upload = upload ?? beginUpload(context)
         upload?.settle()
+        context.notePassage()
         relay.begin(note: context.noted(note), upload: upload)
         stage = .relaying
         return nil

@@ -42,8 +42,9 @@ struct UnansweredNote {
         record.challenge = ChallengeRecord(
             schemes: finding.schemes.map(\.name).joined(separator: " "), realm: finding.entry.key.space.realm)
         record.details = record.details ?? finding.entry.reason
-        if finding.schemes.isEmpty { requester.metrics.addUnanswered(nil) }
-        for scheme in finding.schemes { requester.metrics.addUnanswered(scheme.known) }
+        let (metrics, cause) = (requester.metrics, finding.entry.cause)
+        if finding.schemes.isEmpty { metrics.addUnanswered(nil, because: cause) }
+        for scheme in finding.schemes { metrics.addUnanswered(scheme.known, because: cause) }
     }
 }
 

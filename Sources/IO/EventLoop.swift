@@ -27,6 +27,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     public let pipes = PipePool()
     /// Called when a new socket leaves few descriptors: whoever keeps some for later closes them.
     public var onScarcity: (() -> Void)?
+    /// From an event, or a batch of them, to the next wait for events: how long another event may have waited.
+    public let lag = DurationHistogram()
     var wheel: TimerWheel
     /// Written once, before the thread exists.
     private(set) var hasStarted = false
@@ -42,6 +44,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private var closedInBatch: [Channel] = []
     /// Channels that have had their share of this turn.
     private var postponed: [Channel] = []
+    /// When the events were there that are being served.
+    private var turnBegan: UInt64
     /// Counts how often the loop has asked for events.
     private(set) var turn: UInt64 = 1
     private let events: UnsafeMutablePointer<epoll_event>
@@ -57,6 +61,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.share = share
         self.clock = clock
         now = clock?.uptime ?? Self.systemTime()
+        turnBegan = now
         wheel = TimerWheel(now: now)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -133,9 +138,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func run() {
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
+        turnBegan = Self.systemTime()
         while true {
             runDue()
             let mayWait = jobs.isEmpty && postponed.isEmpty
+            lag.add(Int(clamping: Self.systemTime() &- turnBegan))
             serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0)
         }
     }
@@ -156,6 +163,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func serveEvents(within limit: Int32) -> Int {
         let ready = Int(linux_wait(epoll, events, Self.batch, limit))
         now = clock?.uptime ?? Self.systemTime()
+        turnBegan = now
         turn &+= 1
         for place in 0..<max(0, ready) { dispatch(events[place]) }
         if !postponed.isEmpty { resumePostponed() }

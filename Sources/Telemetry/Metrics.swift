@@ -1,4 +1,5 @@
 import HTTP
+import IO
 import Synchronization
 
 /// The counters of one event loop, which alone writes them; any thread may read.
@@ -6,11 +7,14 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<44, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<37, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
-    private let durations = InlineArray<18, Atomic<Int>> { _ in Atomic(0) }
-    private let durationSum = Atomic(0)
-    private let trustExceptions = Mutex<[String: Int]>([:])
+    private let unanswered = InlineArray<77, Atomic<Int>> { _ in Atomic(0) }
+    private let idle = Atomic(0)
+    private let requests = DurationHistogram()
+    private let phases = InlineArray<6, DurationHistogram> { _ in DurationHistogram() }
+    let answers = BoundedCounts<AnswerLabels>(limit: 100)
+    let trustExceptions = BoundedCounts<String>(limit: 100)
 
     public init() {}
 
@@ -22,7 +26,7 @@ public final class Metrics: Sendable {
         Self.add(1, to: errors[Self.place(of: error)])
     }
 
-    /// Counts an exchange that has ended: its status, bytes, answer, upstream connection, error and duration.
+    /// Counts an exchange that has ended: its status, bytes, answers, upstream connection, error and durations.
     public func add(_ record: ExchangeRecord) {
         switch record.status {
         case 100..<200: add(to: .responses1xx)
@@ -34,34 +38,37 @@ public final class Metrics: Sendable {
         }
         if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
         if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
-        if let scheme = record.scheme { add(scheme) }
-        if let scheme = record.parentScheme { add(scheme) }
+        if let scheme = record.scheme { add(scheme, rule: record.rule, credential: record.credential) }
+        if let scheme = record.parentScheme { add(scheme, rule: nil, credential: record.parentCredential) }
         switch record.upstream {
         case .opened: add(to: .upstreamOpened)
         case .reused: add(to: .upstreamReused)
         case .none: break
         }
         if let error = record.error { add(error) }
-        Self.add(1, to: durations[DurationBuckets.index(of: record.milliseconds)])
-        Self.add(max(record.milliseconds, 0), to: durationSum)
+        requests.add(record.milliseconds)
+        if let milliseconds = record.waitMilliseconds { phases[Phase.firstByte.rawValue].add(milliseconds) }
+    }
+
+    /// A phase of a request has ended, by the loop's clock.
+    public func note(_ phase: Phase, from start: UInt64, to end: UInt64) {
+        phases[phase.rawValue].add(Int(clamping: end &- start))
     }
 
     /// Counts a challenge that nobody answered.
     ///
     /// - Parameter scheme: nil for one that cannot be answered.
-    public func addUnanswered(_ scheme: AnsweredScheme?) {
-        switch scheme {
-        case .basic: add(to: .unansweredBasic)
-        case .digest: add(to: .unansweredDigest)
-        case .ntlm: add(to: .unansweredNTLM)
-        case .negotiate: add(to: .unansweredNegotiate)
-        case .bearer: add(to: .unansweredBearer)
-        case .form: add(to: .unansweredForm)
-        case .signature, .placed, nil: add(to: .unansweredOther)
-        }
+    public func addUnanswered(_ scheme: AnsweredScheme?, because cause: UnansweredCause) {
+        Self.add(1, to: unanswered[Self.place(of: scheme, cause)])
     }
 
-    private func add(_ scheme: AnsweredScheme) {
+    /// Counts a certificate that a server was shown.
+    public func addIdentityAnswer(rule: String?, credential: String) {
+        add(to: .answeredClientCertificate)
+        answers.add(AnswerLabels(rule: rule, credential: credential, scheme: nil))
+    }
+
+    private func add(_ scheme: AnsweredScheme, rule: String?, credential: String?) {
         switch scheme {
         case .basic: add(to: .answeredBasic)
         case .digest: add(to: .answeredDigest)
@@ -72,32 +79,125 @@ public final class Metrics: Sendable {
         case .signature: add(to: .signed)
         case .placed: add(to: .placed)
         }
+        answers.add(AnswerLabels(rule: rule, credential: credential, scheme: scheme))
     }
 
     /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.
-    public func addTrustException(by rule: String) {
-        trustExceptions.withLock { $0[rule, default: 0] &+= 1 }
-    }
+    public func addTrustException(by rule: String) { trustExceptions.add(rule) }
 
-    /// Connections made under an exception, by rule.
-    var trustExceptionCounts: [String: Int] { trustExceptions.withLock { $0 } }
+    /// Connections to servers that are kept for a later request.
+    public var idleConnections: Int {
+        get { idle.load(ordering: .relaxed) }
+        set { idle.store(newValue, ordering: .relaxed) }
+    }
 
     public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
 
     func value(of error: ProxyError) -> Int { errors[Self.place(of: error)].load(ordering: .relaxed) }
 
-    /// The exchanges in one bucket of `DurationBuckets`.
-    func durationCount(in bucket: Int) -> Int { durations[bucket].load(ordering: .relaxed) }
+    func unansweredCount(of scheme: AnsweredScheme?, because cause: UnansweredCause) -> Int {
+        unanswered[Self.place(of: scheme, cause)].load(ordering: .relaxed)
+    }
 
-    /// The milliseconds of all exchanges.
-    var durationMilliseconds: Int { durationSum.load(ordering: .relaxed) }
+    /// Of whole exchanges.
+    var requestDurations: Durations { requests.durations }
+
+    func durations(of phase: Phase) -> Durations { phases[phase.rawValue].durations }
 
     /// Errors are rare enough to be looked for.
     private static func place(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
 
+    private static func place(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
+        let place = scheme.flatMap(AnsweredScheme.challenged.firstIndex) ?? AnsweredScheme.challenged.count
+        return place * UnansweredCause.allCases.count + cause.rawValue
+    }
+
     private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
         number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
+}
+
+/// The parts of a request's time that are measured.
+public enum Phase: Int, CaseIterable, Sendable {
+    /// A client's wait for room, before its first request.
+    case queue
+    case nameLookup
+    case connect
+    case handshake
+    /// From the first challenge of a request to the response behind the last answer.
+    case challenge
+    /// From the request sent to the first byte of the response.
+    case firstByte
+
+    var token: String {
+        switch self {
+        case .queue: "queue"
+        case .nameLookup: "dns"
+        case .connect: "connect"
+        case .handshake: "tls"
+        case .challenge: "challenge"
+        case .firstByte: "first-byte"
+        }
+    }
+}
+
+/// Why a challenge was not answered, in the large.
+public enum UnansweredCause: Int, CaseIterable, Sendable {
+    /// No rule is for the server.
+    case noRule
+    /// A rule is for the server, and some other predicate of it does not match.
+    case mismatch
+    /// The rules say `default`, and there is no credential.
+    case noCredential
+    case rejected
+    case cancelled
+    /// The request came with an `Authorization` of the client's own.
+    case ownAuthorization
+    case refused
+    case parked
+    /// The response would show the credential to the client.
+    case exposing
+    /// An answer was begun, and did not come about.
+    case failed
+    /// The challenge is none that could be answered.
+    case unsupported
+
+    var token: String {
+        switch self {
+        case .noRule: "no-rule"
+        case .mismatch: "mismatch"
+        case .noCredential: "no-credential"
+        case .rejected: "rejected"
+        case .cancelled: "cancelled"
+        case .ownAuthorization: "own-authorization"
+        case .refused: "refused"
+        case .parked: "parked"
+        case .exposing: "exposing"
+        case .failed: "failed"
+        case .unsupported: "unsupported"
+        }
+    }
+}
+
+/// By which answers are counted, beside their scheme.
+struct AnswerLabels: Hashable, Sendable {
+    /// Nil: none, or that of a parent.
+    let rule: String?
+    let credential: String?
+    /// Nil: a client certificate.
+    let scheme: AnsweredScheme?
+
+    /// A client may bring as many names as it likes in its URLs.
+    init(rule: String?, credential: String?, scheme: AnsweredScheme?) {
+        self.rule = rule
+        self.credential = credential?.hasPrefix("url:") == true ? "url" : credential
+        self.scheme = scheme
+    }
+}
+
+extension AnsweredScheme {
+    /// Those that servers ask for.
+    static let challenged: [AnsweredScheme] = [.basic, .digest, .ntlm, .negotiate, .bearer, .form]
 }
 
 /// Events that are counted, beside errors and durations.
@@ -122,14 +222,6 @@ public enum Counter: Int, CaseIterable, Sendable {
     case credentialsRefused
     /// A challenge was not answered because its credential is parked.
     case credentialsParked
-    /// A challenge that the client got, or a refusal for it, by its scheme.
-    case unansweredBasic
-    case unansweredDigest
-    case unansweredNTLM
-    case unansweredNegotiate
-    case unansweredBearer
-    case unansweredForm
-    case unansweredOther
     case upstreamOpened
     case upstreamReused
     /// TLS handshakes with origins that came to a good end, by whether a session was taken up again.
@@ -157,28 +249,4 @@ public enum Counter: Int, CaseIterable, Sendable {
     case requestsMisdirected
     /// Lines of the access log that found no room.
     case logLinesDropped
-}
-
-/// The histogram's buckets: powers of two from 1 ms to 65.536 s, and one for all above.
-///
-/// Powers of two make the bucket a count of leading zeros, not a search.
-enum DurationBuckets {
-    static let count = 18
-
-    /// The bucket whose bound is the smallest not below `milliseconds`.
-    static func index(of milliseconds: Int) -> Int {
-        guard milliseconds > 1 else { return 0 }
-        return min(Int.bitWidth - (milliseconds - 1).leadingZeroBitCount, count - 1)
-    }
-
-    /// The upper bound in seconds as Prometheus writes it.
-    static func bound(of index: Int) -> String {
-        guard index < count - 1 else { return "+Inf" }
-        return seconds(1 << index)
-    }
-
-    static func seconds(_ milliseconds: Int) -> String {
-        let fraction = String(milliseconds % 1000)
-        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
-    }
 }

@@ -46,6 +46,18 @@ import Testing
     @Test func `the metrics say which format they are in`() throws {
         let response = try site().response(to: request("/metrics"), at: loopback, now: 1)
         #expect(response.contentType.hasPrefix("text/plain; version=0.0.4"))
+        #expect(response.value("Vary") == "Accept")
+    }
+
+    @Test func `a reader that asks for OpenMetrics has it`() throws {
+        let bytes = Array(
+            "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain;q=0.5\r\naccept: application/openmetrics-text\r\n\r\n"
+                .utf8)
+        let head = RequestHead(limits: .request)
+        _ = try head.parse(bytes.span)
+        let response = try site().response(to: AdminRequest(head, bytes.span, via: nil), at: loopback, now: 1)
+        #expect(response.contentType == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+        #expect(response.body == "attache_requests_total 7\n# EOF\n")
     }
 
     @Test func `a proxy that is not ready says why, and is still healthy`() throws {

@@ -1,6 +1,7 @@
 import Bytes
 import HTTP
 import IO
+import Telemetry
 
 @testable import Admin
 
@@ -8,7 +9,9 @@ let loopback = SocketAddress(IPAddress(v4: 0x7F00_0001), port: 3127)
 
 /// Sources that say what a test wants them to.
 func sources(_ readiness: AdminSources.Readiness = .ready) -> AdminSources {
-    AdminSources(version: "1.2.3", readiness: { readiness }, metrics: { "attache_requests_total 7\n" })
+    AdminSources(
+        version: "1.2.3", readiness: { readiness },
+        metrics: { "attache_requests_total 7\n\($0 == .openMetrics ? "# EOF\n" : "")" })
 }
 
 func site(_ readiness: AdminSources.Readiness = .ready, nonceLifetime: Int = 60_000) throws -> AdminSite {

@@ -1,6 +1,8 @@
 import Bytes
 import HTTP
+import IO
 import Telemetry
+import TestSupport
 import Testing
 
 struct MetricsTests {
@@ -10,37 +12,50 @@ struct MetricsTests {
         return record
     }
 
-    private static let replayDisk = ReplayDiskUse(bytes: 1, refused: 1)
-
-    static func values(_ loops: [Metrics]) -> [Substring: Substring] {
-        var values: [Substring: Substring] = [:]
-        for line in PrometheusText.render(loops, replayDisk: replayDisk, reportLinesDropped: 1).split(separator: "\n")
-        where !line.hasPrefix("#") {
-            let parts = line.split(separator: " ")
-            values[parts[0]] = parts[1]
-        }
-        return values
+    static func page(_ loops: [Metrics]) -> ExpositionText {
+        ExpositionText(MetricsPage.render(loops, RunningFigures(), as: .prometheus), isOpenMetrics: false)
     }
 
-    @Test func `challenges that nobody answered are counted by scheme, unknown ones together`() {
+    static func expect(_ loops: [Metrics], _ values: [String: Double]) {
+        let page = page(loops)
+        #expect(page.faults.isEmpty, "\(page.faults)")
+        for (series, value) in values { #expect(page.value(of: "attache_\(series)") == value, "\(series)") }
+    }
+
+    @Test func `challenges that nobody answered are counted by scheme and reason, unknown ones together`() {
         let metrics = Metrics()
-        for scheme in [AnsweredScheme.basic, .basic, .form, nil] { metrics.addUnanswered(scheme) }
-        let values = Self.values([metrics])
-        for (scheme, count) in ["basic": "2", "html-form": "1", "other": "1", "digest": "0"] {
-            #expect(values["attache_challenges_unanswered_total{scheme=\"\(scheme)\"}"] ?? "" == count)
-        }
+        for scheme in [AnsweredScheme.basic, .basic, .form, nil] { metrics.addUnanswered(scheme, because: .noRule) }
+        metrics.addUnanswered(.basic, because: .parked)
+        metrics.addUnanswered(.placed, because: .parked)
+        Self.expect(
+            [metrics],
+            [
+                "challenges_unanswered_total{scheme=\"basic\",reason=\"no-rule\"}": 2,
+                "challenges_unanswered_total{scheme=\"basic\",reason=\"parked\"}": 1,
+                "challenges_unanswered_total{scheme=\"html-form\",reason=\"no-rule\"}": 1,
+                "challenges_unanswered_total{scheme=\"other\",reason=\"no-rule\"}": 1,
+                "challenges_unanswered_total{scheme=\"other\",reason=\"parked\"}": 1,
+                "challenges_unanswered_total{scheme=\"digest\",reason=\"no-rule\"}": 0,
+            ])
     }
 
-    @Test func `every counter and every error has a place of its own`() {
+    @Test func `every counter, error and reason has a place of its own`() {
         let metrics = Metrics()
         for counter in Counter.allCases { metrics.add(to: counter) }
         for error in ProxyError.allCases { metrics.add(error) }
-        let values = Self.values([metrics])
-        for (name, value) in values where !name.contains("duration") && !name.hasSuffix("_open") {
-            #expect(value == "1", "\(name)")
+        let schemes: [AnsweredScheme?] = [.basic, .digest, .ntlm, .negotiate, .bearer, .form, nil]
+        for scheme in schemes {
+            for cause in UnansweredCause.allCases { metrics.addUnanswered(scheme, because: cause) }
         }
-        #expect(values["attache_tunnels_open"] == "0")
-        #expect(values.keys.filter { $0.hasPrefix("attache_errors_total") }.count == ProxyError.allCases.count)
+        let page = Self.page([metrics])
+        let others = ["attache_replay_disk_refused_total", "attache_report_lines_dropped_total"]
+        for family in page.families where family.type == "counter" && !others.contains(family.name) {
+            for (series, value) in family.samples { #expect(value == 1, "\(series)") }
+        }
+        #expect(page.value(of: "attache_tunnels_open") == 0)
+        let counts = Dictionary(uniqueKeysWithValues: page.families.map { ($0.name, $0.samples.count) })
+        #expect(counts["attache_errors_total"] == ProxyError.allCases.count)
+        #expect(counts["attache_challenges_unanswered_total"] == schemes.count * UnansweredCause.allCases.count)
     }
 
     @Test func `loops are summed`() {
@@ -51,11 +66,22 @@ struct MetricsTests {
         loops[2].add(2, to: .tunnelsClosed)
         loops[0].add(.dnsError)
         loops[1].add(.dnsError)
-        let values = Self.values(loops)
-        #expect(values["attache_received_bytes_total"] == "12")
-        #expect(values["attache_tunnels_total"] == "3")
-        #expect(values["attache_tunnels_open"] == "1")
-        #expect(values["attache_errors_total{type=\"dns_error\"}"] == "2")
+        loops[0].idleConnections = 3
+        loops[1].idleConnections = 1
+        loops[1].idleConnections = 2
+        for (index, milliseconds) in [3, 5, 90_000].enumerated() {
+            loops[index].note(.nameLookup, from: 1000, to: 1000 + UInt64(milliseconds))
+        }
+        Self.expect(
+            loops,
+            [
+                "received_bytes_total": 12, "tunnels_total": 3, "tunnels_open": 1,
+                "errors_total{type=\"dns_error\"}": 2,
+                "upstream_connections_idle": 5, "phase_duration_seconds_sum{phase=\"dns\"}": 90.008,
+                "phase_duration_seconds_count{phase=\"dns\"}": 3, "phase_duration_seconds_count{phase=\"tls\"}": 0,
+                "phase_duration_seconds_bucket{phase=\"dns\",le=\"0.004\"}": 1,
+                "phase_duration_seconds_bucket{phase=\"dns\",le=\"65.536\"}": 2,
+            ])
     }
 
     @Test func `exceptions are counted by the rule that made them, over all loops`() {
@@ -63,9 +89,11 @@ struct MetricsTests {
         loops[0].addTrustException(by: "lab")
         loops[1].addTrustException(by: "lab")
         loops[1].addTrustException(by: "a\"b\\c\nd")
-        let text = PrometheusText.render(loops, replayDisk: Self.replayDisk)
-        #expect(text.contains("\nattache_trust_exceptions_total{rule=\"lab\"} 2\n"))
-        #expect(text.contains("\nattache_trust_exceptions_total{rule=\"a\\\"b\\\\c\\nd\"} 1\n"))
+        Self.expect(
+            loops,
+            [
+                "trust_exceptions_total{rule=\"lab\"}": 2, "trust_exceptions_total{rule=\"a\\\"b\\\\c\\nd\"}": 1,
+            ])
     }
 
     @Test func `an exchange is counted as what it was`() {
@@ -75,29 +103,53 @@ struct MetricsTests {
         }
         metrics.add(
             Self.exchange {
-                $0.status = 200
-                $0.bytesIn = 10
-                $0.bytesOut = 20
-                $0.scheme = .digest
-                $0.upstream = .reused
+                ($0.status, $0.bytesIn, $0.bytesOut) = (200, 10, 20)
+                ($0.scheme, $0.rule, $0.credential) = (.digest, "ci", "builder")
+                ($0.upstream, $0.waitMilliseconds) = (.reused, 3)
             })
         metrics.add(
             Self.exchange {
-                $0.status = 504
-                $0.scheme = .basic
+                ($0.status, $0.error) = (504, .httpResponseTimeout)
+                ($0.parentScheme, $0.parentCredential) = (.basic, "corp")
                 $0.upstream = .opened
-                $0.error = .httpResponseTimeout
             })
-        let values = Self.values([metrics])
-        let codes = ["none": "1", "1xx": "1", "2xx": "3", "3xx": "1", "4xx": "2", "5xx": "2"]
-        for (code, count) in codes { #expect(values["attache_requests_total{code=\"\(code)\"}"] ?? "" == count) }
-        #expect(values["attache_received_bytes_total"] == "10")
-        #expect(values["attache_sent_bytes_total"] == "20")
-        #expect(values["attache_challenges_answered_total{scheme=\"digest\"}"] == "1")
-        #expect(values["attache_challenges_answered_total{scheme=\"basic\"}"] == "1")
-        #expect(values["attache_upstream_connections_opened_total"] == "1")
-        #expect(values["attache_upstream_connections_reused_total"] == "1")
-        #expect(values["attache_errors_total{type=\"http_response_timeout\"}"] == "1")
+        metrics.addIdentityAnswer(rule: nil, credential: "device")
+        Self.expect(
+            [metrics],
+            [
+                "requests_total{code=\"none\"}": 1, "requests_total{code=\"1xx\"}": 1,
+                "requests_total{code=\"2xx\"}": 3,
+                "requests_total{code=\"3xx\"}": 1, "requests_total{code=\"4xx\"}": 2, "requests_total{code=\"5xx\"}": 2,
+                "received_bytes_total": 10, "sent_bytes_total": 20,
+                "challenges_answered_total{scheme=\"digest\"}": 1, "challenges_answered_total{scheme=\"basic\"}": 1,
+                "challenges_answered_total{scheme=\"client-certificate\"}": 1,
+                "answers_total{rule=\"ci\",credential=\"builder\",scheme=\"digest\"}": 1,
+                "answers_total{rule=\"\",credential=\"corp\",scheme=\"basic\"}": 1,
+                "answers_total{rule=\"\",credential=\"device\",scheme=\"client-certificate\"}": 1,
+                "upstream_connections_opened_total": 1, "upstream_connections_reused_total": 1,
+                "phase_duration_seconds_sum{phase=\"first-byte\"}": 0.003,
+                "errors_total{type=\"http_response_timeout\"}": 1,
+            ])
+    }
+
+    @Test func `names are counted up to a hundred, and all others together`() {
+        let metrics = Metrics()
+        for round in 0..<3 {
+            for number in 0..<1000 {
+                metrics.add(
+                    Self.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, "any", "user \(number)") })
+                metrics.add(
+                    Self.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, "any", "url:\(round) \(number)") })
+                metrics.addTrustException(by: "rule \(number)")
+            }
+        }
+        let page = Self.page([metrics])
+        let answers = page.families.first { $0.name == "attache_answers_total" }
+        #expect(answers?.samples.count == 101)
+        #expect(answers?.samples.map(\.value).reduce(0, +) == 6000)
+        #expect(page.value(of: #"attache_answers_total{rule="any",credential="url",scheme="basic"}"#) == 3000)
+        #expect(page.value(of: #"attache_answers_total{rule="any",credential="user 7",scheme="basic"}"#) == 3)
+        #expect(page.value(of: #"attache_trust_exceptions_total{rule="other"}"#) == 2700)
     }
 
     @Test(arguments: [
@@ -107,47 +159,30 @@ struct MetricsTests {
     func `a duration counts from the smallest bound that holds it`(milliseconds: Int, bound: String) {
         let metrics = Metrics()
         metrics.add(Self.exchange { $0.milliseconds = milliseconds })
-        let buckets = PrometheusText.render([metrics], replayDisk: Self.replayDisk).split(separator: "\n").filter {
-            $0.contains("_bucket{")
+        let page = Self.page([metrics])
+        let buckets = page.families.first { $0.name == "attache_request_duration_seconds" }?.samples.filter {
+            $0.series.contains("_bucket{")
         }
-        #expect(buckets.count == 18)
-        #expect(buckets.first { $0.hasSuffix(" 1") }?.contains("le=\"\(bound)\"") == true)
-        #expect(buckets.last?.hasSuffix("le=\"+Inf\"} 1") == true)
+        #expect(buckets?.count == DurationHistogram.buckets)
+        #expect(buckets?.first { $0.value == 1 }?.series.contains("le=\"\(bound)\"") == true)
+        #expect(page.faults.isEmpty, "\(page.faults)")
     }
 
     @Test func `a histogram has its sum in seconds and its count`() {
         let loops = [Metrics(), Metrics()]
         loops[0].add(Self.exchange { $0.milliseconds = 1500 })
         loops[1].add(Self.exchange { $0.milliseconds = 7 })
-        let values = Self.values(loops)
-        #expect(values["attache_request_duration_seconds_sum"] == "1.507")
-        #expect(values["attache_request_duration_seconds_count"] == "2")
-    }
-
-    @Test func `the text is what Prometheus parses`() {
-        let text = PrometheusText.render([Metrics()], replayDisk: Self.replayDisk)
-        #expect(text.hasSuffix("\n"))
-        var family = ""
-        for line in text.split(separator: "\n") {
-            if line.hasPrefix("# HELP ") { continue }
-            if line.hasPrefix("# TYPE ") {
-                let words = line.split(separator: " ")
-                #expect(text.contains("# HELP \(words[2]) "))
-                #expect(["counter", "gauge", "histogram"].contains(words[3]))
-                family = String(words[2])
-                continue
-            }
-            #expect(line.hasPrefix(family))
-            #expect(line.wholeMatch(of: #/attache_[a-z_]+(\{[a-z]+="[^"\\]+"\})? [0-9.]+/#) != nil, "\(line)")
-        }
+        Self.expect(loops, ["request_duration_seconds_sum": 1.507, "request_duration_seconds_count": 2])
     }
 
     @Test func `a loop that writes while others read loses nothing`() async {
         let metrics = Metrics()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for _ in 0..<20_000 { metrics.add(to: .tunnelsOpened) } }
-            group.addTask { for _ in 0..<20 { _ = PrometheusText.render([metrics], replayDisk: Self.replayDisk) } }
+            group.addTask {
+                for _ in 0..<20 { _ = MetricsPage.render([metrics], RunningFigures(), as: .prometheus) }
+            }
         }
-        #expect(Self.values([metrics])["attache_tunnels_total"] == "20000")
+        Self.expect([metrics], ["tunnels_total": 20_000])
     }
 }

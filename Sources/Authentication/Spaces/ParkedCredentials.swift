@@ -72,6 +72,9 @@ public final class ParkedCredentials: Sendable {
         self.journal = journal
     }
 
+    /// How many there are.
+    public var parkedCount: Int { count.load(ordering: .relaxed) }
+
     /// Another number whenever `contains` may answer otherwise.
     public var generation: Int { changes.load(ordering: .acquiring) }
 

@@ -7,6 +7,7 @@ public final class StoreFollower: Sendable {
     private let follow: @Sendable () throws(CredentialStoreError) -> Void
     private let report: @Sendable (String) -> Void
     private let trouble = Mutex<CredentialStoreError?>(nil)
+    private let time = Atomic(SystemClock.epochMilliseconds)
 
     /// Milliseconds between two attempts at a store that is away.
     private static let pause = 250
@@ -29,6 +30,9 @@ public final class StoreFollower: Sendable {
     /// Why the store could not be followed when it was last tried; nil while all is well.
     public var problem: CredentialStoreError? { trouble.withLock { $0 } }
 
+    /// When all changes in the store were known, in milliseconds since 1970.
+    public var lastFollowed: Int { time.load(ordering: .relaxed) }
+
     /// - Returns: whether the system gave a thread.
     public func start() -> Bool {
         SystemThread.start(name: "store") { [self] in
@@ -43,6 +47,7 @@ public final class StoreFollower: Sendable {
     func step() -> Bool {
         do throws(CredentialStoreError) {
             try follow()
+            time.store(SystemClock.epochMilliseconds, ordering: .relaxed)
             let wasAway = trouble.withLock { trouble in
                 defer { trouble = nil }
                 return trouble != nil

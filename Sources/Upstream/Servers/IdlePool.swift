@@ -1,5 +1,6 @@
 import Credentials
 import IO
+import Telemetry
 import Transport
 
 /// The connections that one loop keeps unused, over all its origins and clients: each is a descriptor that a client may
@@ -8,13 +9,19 @@ import Transport
 /// A connection that rests belongs to the observer of its socket, which lets go of it when it is closed.
 public final class IdlePool {
     private let resting = UseOrder()
-    public private(set) var count = 0
+    public private(set) var count = 0 {
+        didSet { metrics.idleConnections = count }
+    }
     private let limit: Int
     let tlsAnswers: TLSAnswers
+    private let metrics: Metrics
 
-    init(limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage())) {
+    init(
+        limit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()), metrics: Metrics = Metrics()
+    ) {
         self.limit = max(1, limit)
         self.tlsAnswers = tlsAnswers
+        self.metrics = metrics
     }
 
     /// From now on the connection rests, until `leave`.

@@ -73,7 +73,8 @@ final class IdentityChoice {
         let answer = settle(progress.task.challenged(nil, offers: [offer], refusal: nil))
         guard let credential = answer?.credential, let identity = credential.identity as? Identity else { return nil }
         shown.credential = credential
-        metrics.add(to: .answeredClientCertificate)
+        let rule = challenge.flatMap { delegate.rule(for: $0).rule?.label }
+        metrics.addIdentityAnswer(rule: rule, credential: credential.version.name)
         return identity
     }
 

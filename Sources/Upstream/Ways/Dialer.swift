@@ -4,6 +4,7 @@ import Glibc
 import HTTP
 import IO
 import Rules
+import Telemetry
 import Transport
 
 /// Opens a connection to a host: its name is resolved once, each address is judged, and only what was judged is
@@ -15,6 +16,8 @@ public struct Dialer {
     let own: OwnListeners
     public let loop: EventLoop
     public let wakeup: Wakeup
+    /// The counters of the loop.
+    var metrics = Metrics()
 
     /// - Parameters:
     ///   - host: lower case.
@@ -28,10 +31,13 @@ public struct Dialer {
             permits(address, port, isJudged: isJudged, isForPractice: isForPractice)
         }
         let resolution = try await resolve(host, port, isPermitted)
+        let started = loop.now
         do throws(IOError) {
-            return try await network.connect(
+            let stream = try await network.connect(
                 to: resolution, port: port, within: policy.timeouts.connect, waking: wakeup
             ) { isPermitted($0.address) }
+            metrics.note(.connect, from: started, to: loop.now)
+            return stream
         } catch {
             throw Self.refusal(for: error, host: host, port: port)
         }
@@ -72,6 +78,8 @@ public struct Dialer {
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
             if IPAddress(host) != nil { return try await network.addresses(of: host) }
+            let started = loop.now
+            defer { metrics.note(.nameLookup, from: started, to: loop.now) }
             return try await lookUp(host)
         } catch {
             switch error {

@@ -61,6 +61,7 @@ public struct OriginHandshake {
         // A connection apart leaves no session to others.
         let mayResume = resuming && own == nil && choice.trials.isEmpty && identities?.isApart(origin) != true
         var refusal: Refusal?
+        let started = requester.loop.now
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
@@ -85,6 +86,7 @@ public struct OriginHandshake {
         }
         if let refusal = Refusal(choice.progress, of: choice) { throw noted(refusal, choice) }
         choice.isOpen = true
+        metrics.note(.handshake, from: started, to: requester.loop.now)
         metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let label = decision.grant.label, !decision.grant.forgiven.isEmpty {
             metrics.addTrustException(by: label)

@@ -5,6 +5,7 @@ import HTTP
 import IO
 import PAC
 import Rules
+import Telemetry
 
 /// The servers of one loop that requests ask for, and where those requests go: by scheme, host and port, found without
 /// making a key.
@@ -32,9 +33,10 @@ struct OriginTable {
     ///   - idleLimit: connections kept unused, over all origins.
     ///   - limit: entries; beyond it the one asked for longest ago is forgotten, unless it has connections.
     public init(
-        idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()), limit: Int = 4096
+        idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()),
+        metrics: Metrics = Metrics(), limit: Int = 4096
     ) {
-        pool = IdlePool(limit: idleLimit, tlsAnswers: tlsAnswers)
+        pool = IdlePool(limit: idleLimit, tlsAnswers: tlsAnswers, metrics: metrics)
         parents = ParentTable(pool: pool)
         self.limit = max(1, limit)
     }

@@ -112,7 +112,8 @@ public final class Requester {
 
     public func dialer(for policy: Policy) -> Dialer {
         Dialer(
-            network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup)
+            network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup,
+            metrics: metrics)
     }
 
     /// Writes all of `buffer` to the client.

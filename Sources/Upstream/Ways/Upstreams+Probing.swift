@@ -33,7 +33,7 @@ extension Upstreams {
         // A parent of rules that are gone is forgotten; should they come back, it is tried.
         guard isWanted, !isDraining else { return parent.worked() }
         let dialer = Dialer(
-            network: network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: Wakeup())
+            network: network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: Wakeup(), metrics: metrics)
         do throws(Refusal) {
             try await dialer.connect(host: parent.origin.hostText, port: parent.origin.port).close()
             parent.worked()

@@ -30,7 +30,7 @@ public final class Upstreams {
         self.shared = shared
         self.policy = policy
         metrics = Metrics()
-        origins = OriginTable(idleLimit: idleLimit, tlsAnswers: shared.tlsAnswers)
+        origins = OriginTable(idleLimit: idleLimit, tlsAnswers: shared.tlsAnswers, metrics: metrics)
         self.network = network
     }
 

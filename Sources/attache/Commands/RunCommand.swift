@@ -4,7 +4,6 @@ import IO
 import Proxy
 import Rules
 import Synchronization
-import Telemetry
 import Upstream
 
 /// `attache run`: serves until it is told to stop.
@@ -99,11 +98,7 @@ struct RunCommand {
                 if server.isDraining { return .notReady(reason: "the proxy is stopping") }
                 return status.degradation.map { .degraded(reason: $0) } ?? .ready
             },
-            metrics: {
-                PrometheusText.render(
-                    server.metrics, replayDisk: shared.replayDisk, storeIsUp: status.storeIsUp,
-                    reportLinesDropped: Console.linesDropped, reload: status.reloadFigures)
-            })
+            metrics: { status.metrics(shared, as: $0) })
         do throws(IOError) {
             try Listener.probe(address)
             return LoopBound(

@@ -3,6 +3,7 @@ import Credentials
 import Glibc
 import IO
 import Synchronization
+import Telemetry
 
 /// The reloads of the rule file: those that were asked for, and what came of the last. The main thread does them.
 final class ReloadRequests: ReloadControl {
@@ -16,6 +17,8 @@ final class ReloadRequests: ReloadControl {
         /// When the rules at work were loaded, in milliseconds since 1970.
         var loaded = SystemClock.epochMilliseconds
         var rejection: RunningStatus.Rejection?
+        /// How many were put to use, and how many not.
+        var (successes, failures) = (0, 0)
     }
 
     private let state = Mutex(State())
@@ -23,6 +26,14 @@ final class ReloadRequests: ReloadControl {
     /// When the rules at work were loaded, and why others behind them were not put to use.
     var standing: (loaded: Int, rejection: RunningStatus.Rejection?) {
         state.withLock { ($0.loaded, $0.rejection) }
+    }
+
+    var figures: RunningFigures.Reloads {
+        state.withLock { state in
+            RunningFigures.Reloads(
+                lastSuccess: state.loaded, hasFailed: state.rejection != nil, loaded: state.successes,
+                rejected: state.failures)
+        }
     }
 
     func request(by user: UInt32) -> Int {
@@ -57,7 +68,9 @@ final class ReloadRequests: ReloadControl {
             case .reloaded:
                 state.loaded = SystemClock.epochMilliseconds
                 state.rejection = nil
+                state.successes += 1
             case .rejected(let reason):
+                state.failures += 1
                 state.rejection = RunningStatus.Rejection(time: SystemClock.epochMilliseconds, reason: reason)
             }
         }

@@ -19,6 +19,9 @@ final class RunningStore: Sendable {
     /// Why the store could not be followed when it was last tried; nil while all is well.
     var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
 
+    /// When all changes in it were known, in milliseconds since 1970; nil where there is none.
+    var lastFollowed: Int? { opened.withLock { $0?.follower.lastFollowed } }
+
     /// Where credentials are kept; nil: nowhere.
     var place: CredentialStorePlace? { opened.withLock { $0?.place } }
 

@@ -1,4 +1,5 @@
 import Admin
+import Authentication
 import Glibc
 import IO
 import Model
@@ -6,6 +7,7 @@ import Proxy
 import Rules
 import Synchronization
 import Telemetry
+import Upstream
 
 /// The state of this process for those who ask: the admin listener and the control socket.
 final class StatusSource: Sendable {
@@ -56,11 +58,16 @@ final class StatusSource: Sendable {
         return sentences.isEmpty ? nil : sentences.joined(separator: "; and ")
     }
 
-    /// Nil where there is none.
-    var storeIsUp: Bool? { store.isOpen ? store.problem == nil : nil }
-
-    var reloadFigures: PrometheusText.Reloads {
-        let (loaded, rejection) = reloads.standing
-        return PrometheusText.Reloads(lastSuccess: loaded, hasFailed: rejection != nil)
+    func metrics(_ shared: SharedState, as format: MetricsFormat) -> String {
+        var figures = RunningFigures()
+        figures.version = version
+        figures.process = .current
+        figures.loopLag = server.loops.map { $0.lag.durations }
+        figures.replayDisk = shared.replayDisk
+        figures.parkedCredentials = shared.spaces.parked.parkedCount
+        figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
+        figures.reloads = reloads.figures
+        figures.reportLinesDropped = Console.linesDropped
+        return MetricsPage.render(server.metrics, figures, as: format)
     }
 }

@@ -63,6 +63,7 @@ struct Performance {
         case .connect(let place, let outcome): try stage.answerDial(to: place, outcome)
         case .report(let text): try stage.requireReport(text)
         case .log(let text): try stage.requireRecord(text)
+        case .metric(let line): try stage.requireMetric(line)
         case .send, .pass, .reload, .file, .refresh:
             try stage.requireNothingUnnamed()
             try act(step.action)
@@ -76,7 +77,7 @@ struct Performance {
         case .reload(let rules): try stage.reload(rules)
         case .file(let name, let content): try stage.write(content, to: name)
         case .refresh: stage.refresh()
-        case .expect, .connect, .report, .log: break
+        case .expect, .connect, .report, .log, .metric: break
         }
     }
 

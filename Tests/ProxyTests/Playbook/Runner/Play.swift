@@ -27,6 +27,7 @@ import Testing
 ///     report TEXT                           the proxy has told its operator
 ///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
 ///         credential: a                     other members; those of `LogText.strict` must be named, `-` is none
+///     metric SERIES VALUE                   the line stands in the metrics
 ///     and client >> …                       together with the step before; `and after 1s` is a proxy that comes late
 ///     # a remark
 ///

@@ -45,6 +45,8 @@ struct Script {
         case refresh
         case report(String)
         case log(LogText)
+        /// A line of the metrics.
+        case metric(String)
     }
 
     /// Something that passes on a connection.
@@ -103,7 +105,7 @@ struct Script {
         steps.contains { if case .log = $0.action { true } else { false } }
     }
 
-    private static let keywords = ["after ", "reload", "file ", "refresh", "report ", "log "]
+    private static let keywords = ["after ", "reload", "file ", "refresh", "report ", "log ", "metric "]
 
     private static func begins(_ line: Substring) -> Bool {
         let line = line.hasPrefix("and ") ? line.dropFirst(4).trimmed : line
@@ -141,6 +143,7 @@ struct Script {
         case "reload": return .reload(rest)
         case "refresh": return .refresh
         case "report": return .report(rest)
+        case "metric": return .metric(rest)
         case "log":
             guard let text = LogText(first.dropFirst(4).trimmed, lines.dropFirst()) else {
                 throw Flaw(sentence: "log METHOD TARGET STATUS")

@@ -130,6 +130,14 @@ final class Stage {
         if !isThere { throw Performance.Failure(sentence: "that was not reported") }
     }
 
+    func requireMetric(_ line: String) throws {
+        let lines = MetricsPage.render([worker.metrics], RunningFigures(), as: .prometheus).split(separator: "\n")
+        if lines.contains(where: { $0 == line }) { return }
+        let series = line.prefix { $0 != " " }
+        let found = lines.first { $0.hasPrefix("\(series) ") } ?? "no such metric"
+        throw Performance.Failure(sentence: "the metrics say \(found)")
+    }
+
     // MARK: - Records
 
     /// The lines of the access log that no step has named.

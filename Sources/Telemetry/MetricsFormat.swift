@@ -1,0 +1,46 @@
+/// A text format that metrics are read in.
+public enum MetricsFormat: Sendable {
+    /// Prometheus' text format 0.0.4.
+    case prometheus
+    /// OpenMetrics 1.0.
+    case openMetrics
+
+    public var contentType: String {
+        switch self {
+        case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
+        case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        }
+    }
+
+    /// The format that a request wants: OpenMetrics only where that is named, and nothing else is liked better.
+    ///
+    /// - Parameter fields: the values of its `Accept` lines (RFC 9110 section 12.5.1).
+    public init(accepting fields: [String]) {
+        var (openMetrics, plain) = (0.0, 0.0)
+        for range in fields.flatMap({ $0.split(separator: ",") }) {
+            let parts = range.split(separator: ";").map { Self.trimmed($0).lowercased() }
+            let parameters = parts.dropFirst()
+            var weight = 1.0
+            if let text = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2) {
+                weight = Double(text) ?? 0
+            }
+            switch parts.first {
+            case "application/openmetrics-text":
+                let version = parameters.first { $0.hasPrefix("version=") }?.dropFirst(8)
+                if version == nil || version == "1.0.0" || version == "\"1.0.0\"" {
+                    openMetrics = max(openMetrics, weight)
+                }
+            case "text/plain", "text/*", "*/*": plain = max(plain, weight)
+            default: break
+            }
+        }
+        self = openMetrics > 0 && openMetrics >= plain ? .openMetrics : .prometheus
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,111 @@
+import IO
+
+/// Families of metrics in the making, as text in either format.
+struct MetricsText {
+    enum Kind {
+        case counter
+        case gauge
+        case histogram
+        /// Always 1: its labels say it.
+        case info
+    }
+
+    typealias Labels = [(name: String, value: String)]
+
+    let format: MetricsFormat
+    private(set) var text = ""
+
+    /// Characters of a label's value that are shown.
+    private static let longest = 128
+    private static let units = ["seconds", "bytes"]
+    private static let bounds = (0..<DurationHistogram.buckets).map { bucket in
+        bucket == DurationHistogram.buckets - 1 ? "+Inf" : seconds(1 << bucket)
+    }
+
+    init(_ format: MetricsFormat) { self.format = format }
+
+    /// - Parameter name: with `_total` or `_info`, as its samples have it.
+    mutating func append(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        append(name, kind, help, [([], "\(value)")])
+    }
+
+    /// - Parameter value: nil: there is no such family.
+    mutating func append(_ name: String, _ kind: Kind, _ help: String, number value: Double?) {
+        if let value { append(name, kind, help, [([], "\(value)")]) }
+    }
+
+    /// One sample for each value of a label.
+    mutating func append(_ name: String, _ kind: Kind, _ help: String, label: String, _ samples: [(String, Int)]) {
+        append(name, kind, help, samples.map { ([(label, $0)], "\($1)") })
+    }
+
+    mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: Labels, number: String)]) {
+        begin(name, kind, help)
+        for sample in samples { append(name, sample.labels, sample.number) }
+    }
+
+    mutating func append(histogram name: String, _ help: String, _ histograms: [(labels: Labels, durations: Durations)])
+    {
+        begin(name, .histogram, help)
+        for (labels, durations) in histograms {
+            var total = 0
+            for (bound, count) in zip(Self.bounds, durations.counts) {
+                total &+= count
+                append("\(name)_bucket", labels + [("le", bound)], "\(total)")
+            }
+            append("\(name)_sum", labels, Self.seconds(max(durations.milliseconds, 0)))
+            append("\(name)_count", labels, "\(total)")
+        }
+    }
+
+    /// Nothing follows.
+    mutating func end() { if format == .openMetrics { text += "# EOF\n" } }
+
+    /// In OpenMetrics a family has the name of its samples without `_total` or `_info`, and says its unit.
+    private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        switch format {
+        case .prometheus:
+            text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind == .info ? "gauge" : "\(kind)")\n"
+        case .openMetrics:
+            let suffix = kind == .counter ? "_total" : kind == .info ? "_info" : ""
+            let family = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+            text += "# TYPE \(family) \(kind)\n"
+            if let unit = Self.units.first(where: { family.hasSuffix("_\($0)") }) {
+                text += "# UNIT \(family) \(unit)\n"
+            }
+            text += "# HELP \(family) \(help)\n"
+        }
+    }
+
+    private mutating func append(_ name: String, _ labels: Labels, _ number: String) {
+        text += name
+        if !labels.isEmpty {
+            text += "{\(labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ","))}"
+        }
+        text += " \(number)\n"
+    }
+
+    /// A label's value, as both formats want it. Names may be a client's: nothing in them steers a terminal, or is endless.
+    private static func escaped(_ value: String) -> String {
+        var escaped = ""
+        for scalar in value.unicodeScalars.prefix(longest) {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default:
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator: escaped += "\u{FFFD}"
+                default: escaped.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return value.unicodeScalars.count > longest ? escaped + "…" : escaped
+    }
+
+    /// The canonical number: `0.001`, `1.024`, and no zeros at the end.
+    static func seconds(_ milliseconds: Int) -> String {
+        let fraction = String(milliseconds % 1000)
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    }
+}

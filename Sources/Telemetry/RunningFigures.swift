@@ -1,0 +1,63 @@
+import IO
+
+/// The figures of the process that no loop counts, as of one moment.
+public struct RunningFigures: Sendable {
+    /// The program's version, as `attache version` prints it.
+    public var version = ""
+    public var process = ProcessFigures()
+    /// Of each loop.
+    public var loopLag: [Durations] = []
+    public var replayDisk = ReplayDiskUse(bytes: 0, refused: 0)
+    /// Versions of credentials that are not sent, by protection space.
+    public var parkedCredentials = 0
+    /// Nil where there is no store.
+    public var store: Store?
+    public var reloads: Reloads?
+    /// Lines for the operator that standard error did not take.
+    public var reportLinesDropped = 0
+
+    public init() {}
+
+    public struct Store: Sendable {
+        /// Whether it can be reached.
+        public let isUp: Bool
+        /// When everything in it was known here, in milliseconds since 1970.
+        public let followed: Int
+
+        public init(isUp: Bool, followed: Int) {
+            self.isUp = isUp
+            self.followed = followed
+        }
+    }
+
+    /// How the rule file was read.
+    public struct Reloads: Sendable {
+        /// When the rules at work were loaded, in milliseconds since 1970.
+        public let lastSuccess: Int
+        /// Whether others behind them were not put to use.
+        public let hasFailed: Bool
+        /// How often it was read again and put to use, and how often not.
+        public let loaded: Int
+        public let rejected: Int
+
+        public init(lastSuccess: Int, hasFailed: Bool, loaded: Int, rejected: Int) {
+            self.lastSuccess = lastSuccess
+            self.hasFailed = hasFailed
+            self.loaded = loaded
+            self.rejected = rejected
+        }
+    }
+}
+
+/// The share of `limits { replay-disk-total }` that copies of bodies have, which are kept for sending them again.
+public struct ReplayDiskUse: Sendable {
+    /// Bytes that are taken, announced ones that have not come yet among them.
+    public let bytes: Int
+    /// Bodies, since the start, for which there was too little left.
+    public let refused: Int
+
+    public init(bytes: Int, refused: Int) {
+        self.bytes = bytes
+        self.refused = refused
+    }
+}

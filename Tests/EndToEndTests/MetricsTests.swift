@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `/metrics` of a running proxy, as Prometheus reads it.
+struct MetricsTests {
+    private static func isInstalled(_ name: String) -> Bool { (try? Spawn.executable(name)) != nil }
+
+    private func page(of proxy: AttacheProcess, accepting type: String? = nil) throws -> (Fetched, ExpositionText) {
+        let options = type.map { ["-H", "Accept: \($0)"] } ?? []
+        let page = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics", options)
+        return (page, ExpositionText(page.text, isOpenMetrics: type != nil))
+    }
+
+    @Test func `both formats are read without a fault, and the process is told as the system sees it`() throws {
+        let origin = try RecordingOrigin.answering { try $1.reply(body: "here") }
+        try AttacheProcess.running { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let (plain, text) = try page(of: proxy)
+            #expect(plain["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(text.faults.isEmpty, "\(text.faults)")
+            let (open, openMetrics) = try page(of: proxy, accepting: "application/openmetrics-text; version=1.0.0")
+            #expect(open["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+            #expect(openMetrics.faults.isEmpty, "\(openMetrics.faults)")
+            #expect(text.names == openMetrics.names)
+
+            for name in [
+                "process_cpu_seconds_total", "process_open_fds", "process_max_fds", "process_resident_memory_bytes",
+                "process_virtual_memory_bytes", "attache_loop_lag_seconds_count",
+                "attache_phase_duration_seconds_count{phase=\"connect\"}",
+                "attache_phase_duration_seconds_count{phase=\"first-byte\"}",
+                "attache_phase_duration_seconds_count{phase=\"queue\"}", "attache_upstream_connections_idle",
+            ] { #expect(text.value(of: name) ?? 0 > 0, "\(name)") }
+            #expect(plain.text.contains("\nattache_build_info{version=\""))
+            let started = try #require(text.value(of: "process_start_time_seconds"))
+            #expect((0..<600).contains(Date().timeIntervalSince1970 - started))
+            #expect(openMetrics.value(of: "process_start_time_seconds") == started)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("promtool")))
+    func `promtool finds nothing to complain about`() throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"x\""])
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 401)
+            let path = Scratch.folder("metrics") + "/page"
+            try Scratch.write(try page(of: proxy).0.text, to: path)
+            let check = try Finished.run("promtool", ["check", "metrics"], input: path)
+            #expect(check.succeeded, "\(check)")
+            #expect(check.output + check.errorOutput == "", "\(check)")
+        }
+    }
+
+    @Test func `reloads are counted by what came of them`() throws {
+        try AttacheProcess.running { proxy throws in
+            try proxy.reload("route * { via nobody }")
+            #expect(proxy.awaitErrorOutput("the rule file was not reloaded"), "\(proxy.errorOutput)")
+            try proxy.reload("route * { tunnel }")
+            #expect(proxy.awaitErrorOutput("the rule file was reloaded"), "\(proxy.errorOutput)")
+            #expect(
+                try Wait.until {
+                    try proxy.metric("attache_rules_reloads_total{outcome=\"loaded\"}") == 1
+                        && proxy.metric("attache_rules_reloads_total{outcome=\"rejected\"}") == 1
+                })
+        }
+    }
+}

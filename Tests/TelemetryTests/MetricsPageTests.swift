@@ -1,0 +1,122 @@
+import Foundation
+import HTTP
+import IO
+import Telemetry
+import TestSupport
+import Testing
+
+struct MetricsPageTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+
+    /// A bit of everything.
+    private static func page(_ format: MetricsFormat) -> String {
+        let loops = [Metrics(), Metrics()]
+        for (number, loop) in loops.enumerated() {
+            loop.add(
+                MetricsTests.exchange {
+                    ($0.status, $0.milliseconds, $0.waitMilliseconds) = (200, 12, 9)
+                    ($0.scheme, $0.rule, $0.credential) = (.basic, "ci", "builder \(number)")
+                })
+            loop.note(.queue, from: 5, to: 5)
+            loop.note(.challenge, from: 5, to: 105)
+            loop.addTrustException(by: "lab")
+            loop.idleConnections = 2
+        }
+        loops[0].addUnanswered(.ntlm, because: .mismatch)
+        var figures = RunningFigures()
+        figures.version = "1.2.3"
+        figures.process.processorSeconds = 1.25
+        figures.process.openDescriptors = 21
+        figures.process.descriptorLimit = 1024
+        figures.process.virtualBytes = 1 << 30
+        figures.process.virtualLimit = 1 << 40
+        figures.process.residentBytes = 20 << 20
+        figures.process.startSeconds = 1_795_000_000.5
+        let lag = DurationHistogram()
+        lag.add(0)
+        lag.add(40)
+        figures.loopLag = [lag.durations, lag.durations]
+        figures.replayDisk = ReplayDiskUse(bytes: 4096, refused: 1)
+        figures.parkedCredentials = 3
+        figures.store = .init(isUp: true, followed: 1_795_000_100_250)
+        figures.reloads = .init(lastSuccess: 1_795_000_050_000, hasFailed: true, loaded: 2, rejected: 1)
+        figures.reportLinesDropped = 4
+        return MetricsPage.render(loops, figures, as: format)
+    }
+
+    /// `ATTACHE_GOLDEN=write` writes the expectations anew. A name that goes, or means something else, breaks somebody's
+    /// dashboard: it stands in the changelog.
+    @Test(arguments: [(MetricsFormat.prometheus, "prometheus.txt"), (.openMetrics, "openmetrics.txt")])
+    func `the page is what its golden file says, and what its format allows`(format: MetricsFormat, name: String) throws
+    {
+        let (url, page) = (Self.folder.appending(path: name), Self.page(format))
+        if ProcessInfo.processInfo.environment["ATTACHE_GOLDEN"] == "write" {
+            try page.write(to: url, atomically: true, encoding: .utf8)
+        }
+        #expect(try String(contentsOf: url, encoding: .utf8) == page)
+        let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)
+        #expect(text.faults.isEmpty, "\(text.faults)")
+    }
+
+    @Test func `both formats have the same samples`() {
+        let pages = [MetricsFormat.prometheus, .openMetrics].map { format in
+            Self.page(format).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        }
+        #expect(pages[0] == pages[1])
+    }
+
+    @Test(
+        arguments: [
+            ("a\"b", #"a\"b"#), (#"a\b"#, #"a\\b"#), ("a\nb", #"a\nb"#),
+            ("a\r\u{1B}[2J\u{0}b", "a\u{FFFD}\u{FFFD}[2J\u{FFFD}b"),
+            ("a\u{202E}b\u{2028}", "a\u{FFFD}b\u{FFFD}"), ("} 1\n# EOF", #"} 1\n# EOF"#), ("<script>", "<script>"),
+            ("ä 😀", "ä 😀"), (String(decoding: [0x61, 0xFF, 0xC3, 0x28], as: UTF8.self), "a\u{FFFD}\u{FFFD}("),
+            ("", ""), (String(repeating: "r", count: 1 << 20), String(repeating: "r", count: 128) + "…"),
+        ] as [(String, String)])
+    func `a label's value is a string of the format, whatever it says`(value: String, escaped: String) {
+        let metrics = Metrics()
+        metrics.addTrustException(by: value)
+        metrics.add(MetricsTests.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, value, value) })
+        for format in [MetricsFormat.prometheus, .openMetrics] {
+            let page = MetricsPage.render([metrics], RunningFigures(), as: format)
+            let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)
+            #expect(text.faults.isEmpty, "\(text.faults)")
+            #expect(text.value(of: "attache_trust_exceptions_total{rule=\"\(escaped)\"}") == 1)
+            #expect(
+                text.value(of: "attache_answers_total{rule=\"\(escaped)\",credential=\"\(escaped)\",scheme=\"basic\"}")
+                    == 1)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], .prometheus), (["*/*"], .prometheus), (["text/plain"], .prometheus),
+            (["application/openmetrics-text"], .openMetrics),
+            (["application/openmetrics-text; version=1.0.0; charset=utf-8"], .openMetrics),
+            (["Application/OpenMetrics-Text;Version=1.0.0"], .openMetrics),
+            (["application/openmetrics-text;version=0.0.1"], .prometheus),
+            (["application/openmetrics-text;q=0"], .prometheus), (["application/openmetrics-text;q=x"], .prometheus),
+            (["text/plain;q=0.9", "application/openmetrics-text;q=0.8"], .prometheus),
+            (["text/plain;q=0.8, application/openmetrics-text;q=0.8"], .openMetrics),
+            // Prometheus 2.42 and 3.0.
+            (
+                [
+                    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+                        + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+                ], .openMetrics
+            ),
+            (
+                [
+                    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
+                        + "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,"
+                        + "text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+                ], .openMetrics
+            ),
+            // A browser.
+            (["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], .prometheus),
+            ([",;, ;q=;=,\"", "application/openmetrics-text;;;"], .openMetrics),
+        ] as [([String], MetricsFormat)])
+    func `a reader has the format that it asks for`(accept: [String], format: MetricsFormat) {
+        #expect(MetricsFormat(accepting: accept) == format)
+    }
+}

@@ -237,6 +237,10 @@ let package = Package(
             dependencies: [
                 "Authentication", "Bytes", "Challenges", "Crypto", "HTTP", "IO", "Model", "Telemetry", "Transport",
             ],
+            // The dashboard's page becomes a part of the binary.
+            resources: [
+                "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "charts.js", "sections.js",
+            ].map { .embedInCode("Page/\($0)") },
             swiftSettings: safe),
 
         // Layer 10: the command line.

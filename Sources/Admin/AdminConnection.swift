@@ -73,11 +73,35 @@ final class AdminConnection {
             response = .text(error.status, error.description)
         }
         outbound.clear()
+        if response.events != nil { keepsConnection = false }
         let date = SystemClock.epochMilliseconds / 1000
         response.write(into: outbound, withBody: hasBody, date: date, closing: !keepsConnection)
         stream.setDeadline(after: timeouts.response)
         try await stream.write(from: outbound)
+        if let events = response.events { try await tell(events, outbound) }
         return keepsConnection
+    }
+
+    /// Tells the events of a feed until the client has gone or is admitted no longer. One that does not take what there is
+    /// within the time for an answer is dropped.
+    private func tell(_ events: AdminResponse.Events, _ outbound: ByteBuffer) async throws(IOError) {
+        guard let wakeup = stream.wakeup else { return }
+        let reader = events.feed.open(wakeup)
+        defer { events.feed.close(reader) }
+        while events.isAdmitted() {
+            outbound.clear()
+            events.feed.write(to: reader, into: outbound)
+            guard outbound.isEmpty else {
+                stream.setDeadline(after: timeouts.response)
+                try await stream.write(from: outbound)
+                continue
+            }
+            stream.setDeadline(after: nil)
+            await wakeup.wait()
+            try stream.check()
+            // It has nothing more to say, so this is its end.
+            if stream.hasInput() { return }
+        }
     }
 
     private enum Arrival {
@@ -159,6 +183,10 @@ struct AdminRequest {
     var authorization: [[UInt8]]
     /// The values of all `Accept` lines.
     var accept: [String] = []
+    /// The values of all `Cookie` lines.
+    var cookies: [[UInt8]] = []
+    /// The value of `X-Attache-Key`, which a page of another origin cannot have a browser send unasked.
+    var dashboardKey: [UInt8]?
     /// Whether the proxy has passed it on.
     var isForwarded = false
 
@@ -197,10 +225,12 @@ extension AdminRequest {
         for field in head.fields where bytes.extracting(field.name).equalsIgnoringCase("accept") {
             accept.append(bytes.extracting(field.value).text)
         }
+        for field in head.fields where field.known == .cookie { cookies.append(bytes.extracting(field.value).array) }
+        dashboardKey = head.fields.first(named: "x-attache-key", in: bytes).map { bytes.extracting($0.value).array }
     }
 }
 
-/// An answer of the administrator's site: always whole, always text.
+/// An answer of the administrator's site, always text; whole, but for one that goes on with events.
 struct AdminResponse: Equatable {
     struct Field: Equatable {
         let name: StaticString
@@ -215,6 +245,16 @@ struct AdminResponse: Equatable {
     var contentType = "text/plain; charset=utf-8"
     var fields: [Field] = []
     var body: String
+    /// Those that follow until either side ends the connection; nil: the body is all.
+    var events: Events?
+
+    /// The events of a feed, for as long as the client is admitted.
+    struct Events: Equatable {
+        let feed: DashboardFeed
+        let isAdmitted: () -> Bool
+
+        static func == (left: Events, right: Events) -> Bool { left.feed === right.feed }
+    }
 
     /// A text of one line.
     static func text(_ status: Status, _ line: String, _ fields: [Field] = []) -> AdminResponse {
@@ -230,7 +270,7 @@ struct AdminResponse: Equatable {
         writer.date(date)
         for field in fields { writer.field(field.name, field.value) }
         writer.field("Content-Type", contentType)
-        writer.field("Content-Length", decimal: body.utf8.count)
+        if events == nil { writer.field("Content-Length", decimal: body.utf8.count) }
         writer.field("Cache-Control", "no-store" as StaticString)
         if closing { writer.field("Connection", "close" as StaticString) }
         writer.end()

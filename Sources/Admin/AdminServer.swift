@@ -2,9 +2,10 @@ import HTTP
 import IO
 import Telemetry
 
-/// The administrator's listener: health, readiness, metrics and the practice origin, over plain HTTP/1.1.
+/// The administrator's listener: health, readiness, metrics, the practice origin and the dashboard, over plain HTTP/1.1.
 ///
-/// It belongs to one loop. Every client that may connect may read all of it, so its address should be a loopback one.
+/// It belongs to one loop. Every client that may connect may read all of it but the dashboard, so its address should be a
+/// loopback one.
 public final class AdminServer {
     /// Where it listens: the address asked for, with the system's port where 0 was asked for.
     public var address: SocketAddress { listener?.address ?? wanted }
@@ -14,6 +15,7 @@ public final class AdminServer {
     private let site: AdminSite
     private let timeouts: AdminTimeouts
     private let connectionLimit: Int
+    private let feed: DashboardFeed?
     private var listener: Listener?
     /// In the order in which they began to wait for a request.
     private var connections: [AdminConnection] = []
@@ -22,21 +24,27 @@ public final class AdminServer {
     /// loop's thread, or before the loop starts.
     /// - Throws: `IOError.system` when the address cannot be listened on.
     public convenience init(
-        address: SocketAddress, on loop: EventLoop, sources: AdminSources, connectionLimit: Int = 64
+        address: SocketAddress, on loop: EventLoop, sources: AdminSources, dashboard: DashboardSources? = nil,
+        connectionLimit: Int = 64
     ) throws(IOError) {
         let practice = try? PracticeOrigin(nonceLifetime: PracticeOrigin.usualNonceLifetime)
+        // Open pages leave room for those who ask after health and metrics.
+        let pages = max(1, connectionLimit - max(2, connectionLimit / 8))
+        let feed = dashboard.map { DashboardFeed($0, limit: pages, on: loop) }
+        let page = dashboard.flatMap { sources in feed.map { DashboardSite(sources, feed: $0) } }
         try self.init(
-            address: address, on: loop, site: AdminSite(sources: sources, practice: practice),
-            connectionLimit: connectionLimit)
+            address: address, on: loop, site: AdminSite(sources: sources, practice: practice, dashboard: page),
+            feed: feed, connectionLimit: connectionLimit)
     }
 
     init(
-        address: SocketAddress, on loop: EventLoop, site: AdminSite, timeouts: AdminTimeouts = AdminTimeouts(),
-        connectionLimit: Int = 64
+        address: SocketAddress, on loop: EventLoop, site: AdminSite, feed: DashboardFeed? = nil,
+        timeouts: AdminTimeouts = AdminTimeouts(), connectionLimit: Int = 64
     ) throws(IOError) {
         wanted = address
         self.loop = loop
         self.site = site
+        self.feed = feed
         self.timeouts = timeouts
         self.connectionLimit = connectionLimit
         // The closure keeps the server, until `close` lets go of the listener.
@@ -47,6 +55,7 @@ public final class AdminServer {
     public func close() {
         listener?.close()
         listener = nil
+        feed?.end()
         for connection in connections { connection.close() }
     }
 

@@ -8,11 +8,15 @@ final class AdminSite: AdminResponder {
     let sources: AdminSources
     var via: Via? { sources.via }
     private let practice: PracticeOrigin?
+    private let dashboard: DashboardSite?
 
-    /// - Parameter practice: nil when the system gave no random bytes to make nonces with.
-    init(sources: AdminSources, practice: PracticeOrigin?) {
+    /// - Parameters:
+    ///   - practice: nil when the system gave no random bytes to make nonces with.
+    ///   - dashboard: nil where there is none.
+    init(sources: AdminSources, practice: PracticeOrigin?, dashboard: DashboardSite? = nil) {
         self.sources = sources
         self.practice = practice
+        self.dashboard = dashboard
     }
 
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
@@ -21,6 +25,9 @@ final class AdminSite: AdminResponder {
         }
         guard Self.isDirect(request.host, at: local) else {
             return .text(.misdirectedRequest, "on this machine the admin listener is named by its address or localhost")
+        }
+        if let dashboard, !request.isForwarded, DashboardSite.contains(request.path) {
+            return dashboard.response(to: request, port: local?.port ?? 0)
         }
         guard request.method == .get || request.method == .head else {
             return .text(
@@ -80,6 +87,7 @@ final class AdminSite: AdminResponder {
             body: """
                 attache \(sources.version)
 
+                /dashboard/               the dashboard; 'attache admin token' prints a link that logs in
                 /healthz                  200 while the process lives
                 /readyz                   200 while the proxy takes work, else 503 and why
                 /metrics                  counters and times, in Prometheus' text format or as OpenMetrics

@@ -43,6 +43,13 @@ struct ControlSite: AdminResponder {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return status(query)
         }
+        if path.equals("/admin/token") {
+            guard request.method == .post else { return Self.wrongMethod("POST") }
+            guard let link = sources.dashboardLink() else {
+                return .text(.notFound, "there is no dashboard: the rule file it runs with has no 'admin' line")
+            }
+            return .text(.ok, link)
+        }
         if path.equals("/reload") {
             if request.method == .post { return .text(.ok, "\(sources.reloads.request(by: user))") }
             guard request.method == .get else { return Self.wrongMethod("GET, POST") }
@@ -50,7 +57,7 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /parked, /parked/retry, /space, /status and /reload")
+            "nothing is here; there are /challenges, /parked, /parked/retry, /space, /status, /reload and /admin/token")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
@@ -106,6 +113,8 @@ public struct ControlSources: Sendable {
     public let retry: @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
     public let status: @Sendable () -> RunningStatus
     public let reloads: any ReloadControl
+    /// A link that logs in to the dashboard, once; nil: there is none.
+    public var dashboardLink: @Sendable () -> String? = { nil }
 
     public init(
         challenges: @escaping @Sendable () -> [JournalEntry],
@@ -168,7 +177,7 @@ extension AdminResponse {
 }
 
 extension JSONText {
-    fileprivate mutating func challenge(_ entry: JournalEntry) {
+    mutating func challenge(_ entry: JournalEntry) {
         object { json in
             json.space(entry.key.space)
             json.member("scheme", entry.key.scheme)
@@ -187,7 +196,7 @@ extension JSONText {
         }
     }
 
-    fileprivate mutating func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term?) {
+    mutating func parked(_ entry: ParkedCredentials.Entry, for term: ParkedCredentials.Term?) {
         object { json in
             json.space(entry.space)
             json.member("credential", entry.version.name)
@@ -197,7 +206,7 @@ extension JSONText {
         }
     }
 
-    private mutating func space(_ space: ProtectionSpace) {
+    mutating func space(_ space: ProtectionSpace) {
         member("host", space.host)
         member("port", Int(space.port))
         member("protocol", space.protocol.rawValue)

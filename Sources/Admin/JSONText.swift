@@ -39,6 +39,10 @@ struct JSONText {
         text += "\(value)"
     }
 
+    mutating func member(_ name: String, _ value: Int?) {
+        if let value { member(name, value) }
+    }
+
     mutating func member(_ name: String, _ value: Bool) {
         key(name)
         separate()
@@ -48,6 +52,11 @@ struct JSONText {
     mutating func member(_ name: String, _ values: [String]) {
         key(name)
         array { for value in values { $0.string(value) } }
+    }
+
+    mutating func array(_ name: String, _ body: (inout JSONText) -> Void) {
+        key(name)
+        array(body)
     }
 
     mutating func string(_ value: String) {

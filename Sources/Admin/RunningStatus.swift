@@ -124,6 +124,11 @@ public struct RunningStatus: Sendable {
 
     func json(unanswered: Int, parked: Int) -> String {
         var json = JSONText()
+        write(to: &json, unanswered: unanswered, parked: parked)
+        return json.text
+    }
+
+    func write(to json: inout JSONText, unanswered: Int, parked: Int) {
         json.object { json in
             json.member("version", program.version)
             json.member("process", program.process)
@@ -144,7 +149,6 @@ public struct RunningStatus: Sendable {
             json.member("unanswered", unanswered)
             json.member("parked", parked)
         }
-        return json.text
     }
 }
 

@@ -9,7 +9,7 @@ enum Program {
             InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self,
             CheckCommand.self, ExplainCommand.self,
             TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self, CredentialCommand.self,
-            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, VersionCommand.self,
+            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, AdminCommand.self, VersionCommand.self,
         ]
     }
 

@@ -1,4 +1,6 @@
+import Authentication
 import Bytes
+import Challenges
 import HTTP
 import IO
 import Telemetry
@@ -29,4 +31,19 @@ func request(
 
 extension AdminResponse {
     func value(_ name: String) -> String? { fields.first { $0.name.description == name }?.value }
+}
+
+/// What the dashboard is told in a test.
+func dashboardSources(
+    _ access: DashboardAccess, challenges: [JournalEntry] = [], parked: ParkedCredentials = ParkedCredentials()
+) -> DashboardSources {
+    let status = RunningStatus(
+        program: .init(version: "1.2.3", process: 4711, started: 1_767_225_600_000),
+        addresses: .init(listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
+        rules: .init(
+            path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
+        rejection: nil, store: nil, clients: 12)
+    return DashboardSources(
+        access: access, status: { status }, load: { LoadFigures() }, challenges: { challenges },
+        parked: { parked.terms }, retry: { parked.retry(where: $0) })
 }

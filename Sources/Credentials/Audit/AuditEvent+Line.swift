@@ -39,6 +39,7 @@ extension AuditEvent.Actor {
         switch self {
         case .proxy: line.add("by", "proxy")
         case .file: line.add("by", "file")
+        case .dashboard: line.add("by", "dashboard")
         case .client(let address, let user):
             line.add("by", "client")
             line.add("client", address)

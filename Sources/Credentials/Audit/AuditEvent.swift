@@ -45,6 +45,8 @@ public struct AuditEvent: Sendable, Hashable {
         case client(address: String, user: String?)
         /// A command of that user of the machine.
         case command(user: UInt32)
+        /// Somebody who is logged in to the dashboard.
+        case dashboard
         /// A signal; nil: nobody knows of whom.
         case signal(user: UInt32?)
         /// Somebody who wrote a secret's file.

@@ -103,6 +103,7 @@ extension AuditEvent.Actor {
             switch self {
             case .proxy: ("proxy", nil, nil, nil)
             case .file: ("file", nil, nil, nil)
+            case .dashboard: ("dashboard", nil, nil, nil)
             case .client(let address, let user): ("client", nil, address, user)
             case .command(let user): ("command", user, nil, nil)
             case .signal(let user): ("signal", user, nil, nil)
@@ -115,6 +116,7 @@ extension AuditEvent.Actor {
         switch row.text(13) {
         case "proxy": self = .proxy
         case "file": self = .file
+        case "dashboard": self = .dashboard
         case "client": self = .client(address: row.said(15) ?? "", user: row.said(16))
         case "command":
             guard let uid else { return nil }

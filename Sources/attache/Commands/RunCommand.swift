@@ -47,11 +47,14 @@ struct RunCommand {
         try setup.requireAutomaticParents()
         let status = StatusSource(
             VersionCommand.version, configuration, setup.rules.configuration, server: server, store: store)
-        let admin = try startAdmin(setup, server: server, shared: shared, status)
+        let access = DashboardAccess()
+        let admin = try startAdmin(setup, server: server, shared: shared, status, access)
         let adminAddress = admin?.unstarted.address
+        let login = adminAddress.map { DashboardLogin(at: $0, access) }
         shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
         let control = ControlSocket(
-            setup.rules.configuration, of: shared, on: server.loops.first, reloads: status.reloads
+            setup.rules.configuration, of: shared, on: server.loops.first, reloads: status.reloads,
+            dashboard: login
         ) { status.status(admin: adminAddress) }
         Self.served.withLock { $0 = [server, shared, admin, control.server] }
         Console.beginServing()
@@ -63,6 +66,7 @@ struct RunCommand {
             configuration: setup.rules.configuration, path: configuration, listeners: server.addresses,
             admin: adminAddress, store: store.place)
         for line in report.lines { Console.error(line) }
+        login?.announce()
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
         var watch = RuleFileWatch(configuration)
@@ -89,7 +93,8 @@ struct RunCommand {
     /// The administrator's listener lives on the first loop, and as long as the process.
     /// - Returns: nil where the rule file wants none.
     private func startAdmin(
-        _ setup: Setup, server: ProxyServer, shared: SharedState, _ status: StatusSource
+        _ setup: Setup, server: ProxyServer, shared: SharedState, _ status: StatusSource,
+        _ access: DashboardAccess
     ) throws(StartError) -> LoopBound<AdminServer>? {
         guard let address = setup.admin, let loop = server.loops.first else { return nil }
         let sources = AdminSources(
@@ -104,6 +109,9 @@ struct RunCommand {
             return LoopBound(
                 try AdminServer(
                     address: address, on: loop, sources: sources,
+                    dashboard: DashboardSources(access, server: server, shared: shared) {
+                        status.status(admin: address)
+                    },
                     connectionLimit: server.descriptors.adminConnections), to: loop)
         } catch { throw StartError("\(error)") }
     }

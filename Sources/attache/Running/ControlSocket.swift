@@ -38,7 +38,7 @@ struct ControlSocket {
     /// - Parameter status: of the proxy, at the moment of the call.
     init(
         _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, reloads: ReloadRequests,
-        status: @escaping @Sendable () -> RunningStatus
+        dashboard: DashboardLogin?, status: @escaping @Sendable () -> RunningStatus
     ) {
         guard let loop, case .path(let path) = ControlPlace(configuration) else {
             (path, server) = (nil, nil)
@@ -48,7 +48,7 @@ struct ControlSocket {
             return
         }
         let spaces = shared.spaces
-        let sources = ControlSources(
+        var sources = ControlSources(
             challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.terms },
             facts: { shared.challenges.facts(of: $0, at: $1.span) },
             retry: { user, fits in
@@ -61,6 +61,7 @@ struct ControlSocket {
                 return lifted
             },
             status: status, reloads: reloads)
+        sources.dashboardLink = { dashboard?.makeLink() }
         do {
             try Self.makeDirectory(of: path)
             server = LoopBound(try ControlServer(at: path, on: loop, sources: sources), to: loop)

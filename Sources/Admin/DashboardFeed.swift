@@ -1,0 +1,135 @@
+import Bytes
+import IO
+
+/// What open pages show, told by server-sent events: made once a second for all of them. Belongs to one loop.
+final class DashboardFeed {
+    /// Seconds of load that a page has when it is opened.
+    static let memory = 300
+
+    /// Pages that are open at once.
+    let limit: Int
+    private let sources: DashboardSources
+    private let loop: EventLoop
+    private var alarm: Alarm?
+    private var readers: [Reader] = []
+    private var figures: LoadFigures
+    private var samples: [LoadSample] = []
+    /// Counts the samples.
+    private var sampleNumber = 0
+    private var parts: [Part]
+
+    /// An open page.
+    final class Reader {
+        fileprivate let wakeup: Wakeup
+        /// The number of each part that it has.
+        fileprivate var known: [Int]
+        /// The number of the last sample that it has.
+        fileprivate var lastSample = 0
+
+        fileprivate init(_ wakeup: Wakeup, parts: Int) {
+            self.wakeup = wakeup
+            known = Array(repeating: 0, count: parts)
+        }
+    }
+
+    /// A part of the page, sent whole where it has changed.
+    private struct Part {
+        let name: StaticString
+        let make: (DashboardSources, inout JSONText) -> Void
+        var text = ""
+        /// Counts the changes.
+        var number = 0
+    }
+
+    init(_ sources: DashboardSources, limit: Int, on loop: EventLoop) {
+        self.limit = limit
+        self.sources = sources
+        self.loop = loop
+        figures = sources.load()
+        parts = [
+            Part(name: "status") { $0.writeStatus(to: &$1) },
+            Part(name: "challenges") { $0.writeChallenges(to: &$1) },
+            Part(name: "parked") { $0.writeParked(to: &$1) },
+            Part(name: "migration") { $0.writeMigration(to: &$1) },
+        ]
+        alarm = Alarm(on: loop) { [unowned self] in tick() }
+        setAlarm()
+    }
+
+    /// With the seconds of the clock, so that each has one sample.
+    private func setAlarm() { alarm?.set(after: 1000 - loop.epochMilliseconds % 1000) }
+
+    /// Nothing is told any more.
+    func end() {
+        alarm?.cancel()
+        alarm = nil
+    }
+
+    var hasRoom: Bool { readers.count < limit }
+
+    /// - Parameter wakeup: signalled when there is something new.
+    func open(_ wakeup: Wakeup) -> Reader {
+        let reader = Reader(wakeup, parts: parts.count)
+        if readers.isEmpty { renew() }
+        readers.append(reader)
+        return reader
+    }
+
+    func close(_ reader: Reader) { readers.removeAll { $0 === reader } }
+
+    /// Something was done that pages show: they see it at once.
+    func refresh() {
+        guard !readers.isEmpty else { return }
+        renew()
+        wake()
+    }
+
+    private func tick() {
+        let now = sources.load()
+        samples.append(LoadSample(from: figures, to: now, at: loop.epochMilliseconds / 1000))
+        sampleNumber += 1
+        if samples.count > Self.memory { samples.removeFirst(samples.count - Self.memory) }
+        figures = now
+        setAlarm()
+        refresh()
+    }
+
+    /// Makes each part anew.
+    private func renew() {
+        for place in parts.indices {
+            var json = JSONText()
+            parts[place].make(sources, &json)
+            guard json.text != parts[place].text else { continue }
+            parts[place].text = json.text
+            parts[place].number += 1
+        }
+    }
+
+    private func wake() {
+        for reader in readers { reader.wakeup.signal() }
+    }
+
+    /// Writes what the reader does not have yet. One that is slow misses what was in between, and gets the last.
+    func write(to reader: Reader, into buffer: ByteBuffer) {
+        if reader.lastSample != sampleNumber {
+            var json = JSONText()
+            let news = samples.suffix(min(samples.count, sampleNumber - reader.lastSample))
+            json.array { json in for sample in news { sample.write(to: &json) } }
+            Self.write("load", json.text, into: buffer)
+            reader.lastSample = sampleNumber
+        }
+        for (place, part) in parts.enumerated() where reader.known[place] != part.number {
+            Self.write(part.name, part.text, into: buffer)
+            reader.known[place] = part.number
+        }
+    }
+
+    /// JSON has no line ends of its own here.
+    private static func write(_ name: StaticString, _ text: String, into buffer: ByteBuffer) {
+        buffer.append("event: " as StaticString)
+        buffer.append(name)
+        buffer.append("\ndata: " as StaticString)
+        buffer.append(text)
+        buffer.append("\n\n" as StaticString)
+    }
+}

@@ -1,0 +1,25 @@
+import HTTP
+
+/// The files of the dashboard's page. They are the same for everybody and show nothing of this proxy: what is to be seen
+/// comes by requests of a session.
+enum DashboardPage {
+    /// - Parameter name: of a file, or empty for the page itself.
+    static func file(named name: String) -> AdminResponse? {
+        guard let (type, content) = files[name] else { return nil }
+        return AdminResponse(status: .ok, contentType: type, body: content)
+    }
+
+    private static let script = "text/javascript; charset=utf-8"
+
+    private static let files: [String: (type: String, content: String)] = [
+        "": ("text/html; charset=utf-8", text(PackageResources.index_html)),
+        "dashboard.css": ("text/css; charset=utf-8", text(PackageResources.dashboard_css)),
+        "main.js": (script, text(PackageResources.main_js)),
+        "session.js": (script, text(PackageResources.session_js)),
+        "elements.js": (script, text(PackageResources.elements_js)),
+        "charts.js": (script, text(PackageResources.charts_js)),
+        "sections.js": (script, text(PackageResources.sections_js)),
+    ]
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,194 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+
+/// Answers the requests of the dashboard, everything below `/dashboard`. Knows no sockets.
+final class DashboardSite {
+    private let sources: DashboardSources
+    private let feed: DashboardFeed
+
+    static let path: StaticString = "/dashboard"
+
+    init(_ sources: DashboardSources, feed: DashboardFeed) {
+        self.sources = sources
+        self.feed = feed
+    }
+
+    static func contains(_ path: [UInt8]) -> Bool {
+        let own = Self.path.utf8CodeUnitCount
+        let path = path.span
+        guard path.count >= own, path.extracting(first: own).equals(Self.path) else { return false }
+        return path.count == own || path[own] == .slash
+    }
+
+    /// - Parameter port: the listener's; browsers send the cookies of one port to the others.
+    func response(to request: AdminRequest, port: UInt16) -> AdminResponse {
+        var response = answer(to: request, port: port)
+        response.fields += Self.fields
+        return response
+    }
+
+    /// Nothing but the page's own files is loaded or run, no other page shows it in a frame, and it tells no other page
+    /// where it was.
+    private static let fields: [AdminResponse.Field] = [
+        .init(
+            name: "Content-Security-Policy",
+            value: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"),
+        .init(name: "X-Content-Type-Options", value: "nosniff"), .init(name: "Referrer-Policy", value: "no-referrer"),
+        .init(name: "X-Frame-Options", value: "DENY"),
+        .init(name: "Cross-Origin-Opener-Policy", value: "same-origin"),
+        .init(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
+    ]
+
+    private func answer(to request: AdminRequest, port: UInt16) -> AdminResponse {
+        let name = request.path.dropFirst(Self.path.utf8CodeUnitCount)
+        guard name.first == .slash else {
+            // Relative links of the page want the slash.
+            return .text(
+                .movedPermanently, "the dashboard is at /dashboard/", [.init(name: "Location", value: "/dashboard/")])
+        }
+        let resource = String(decoding: name.dropFirst(), as: UTF8.self)
+        let isRead = request.method == .get || request.method == .head
+        if let file = DashboardPage.file(named: resource) { return isRead ? file : Self.wrongMethod("GET, HEAD") }
+        if resource == "session" { return session(request, port: port) }
+        guard let session = Self.session(of: request, port: port), sources.access.admits(session) else {
+            return Self.nobody
+        }
+        if resource == "events" {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return events { [access = sources.access] in access.admits(session) }
+        }
+        guard let act = DashboardAct(resource) else { return .text(.notFound, "nothing is here") }
+        return request.method == .post ? perform(act, AdminQuery(request.query)) : Self.wrongMethod("POST")
+    }
+
+    private func events(while isAdmitted: @escaping () -> Bool) -> AdminResponse {
+        guard feed.hasRoom else {
+            return .text(.serviceUnavailable, "\(feed.limit) pages are open, and there is room for no more")
+        }
+        var response = AdminResponse(status: .ok, contentType: "text/event-stream", body: "")
+        response.events = AdminResponse.Events(feed: feed, isAdmitted: isAdmitted)
+        return response
+    }
+
+    // MARK: - The session
+
+    private func session(_ request: AdminRequest, port: UInt16) -> AdminResponse {
+        switch request.method {
+        case .post:
+            guard let token = Self.token(of: request), let session = sources.access.session(for: token) else {
+                return .text(.unauthorized, "this link was used already, or its time is over")
+            }
+            var json = JSONText()
+            json.object { $0.member("key", session.key) }
+            var response = AdminResponse.json(json.text)
+            response.fields = [Self.setCookie(session.cookie, port: port)]
+            return response
+        case .delete:
+            if let session = Self.session(of: request, port: port) { sources.access.end(session) }
+            var response = AdminResponse.text(.ok, "logged out")
+            response.fields = [Self.setCookie(nil, port: port)]
+            return response
+        default: return Self.wrongMethod("POST, DELETE")
+        }
+    }
+
+    /// The field is none that another site's page can have a browser send.
+    private static func token(of request: AdminRequest) -> String? {
+        guard request.authorization.count == 1, let field = request.authorization.first else { return nil }
+        let parts = field.span.text.split(separator: " ")
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+
+    private static func session(of request: AdminRequest, port: UInt16) -> DashboardAccess.Session? {
+        guard let key = request.dashboardKey else { return nil }
+        let name = Array("\(cookieName(port))=".utf8)
+        for field in request.cookies {
+            for pair in field.split(separator: UInt8(ascii: ";")) {
+                let pair = pair.drop { $0 == .space }
+                guard pair.starts(with: name) else { continue }
+                return DashboardAccess.Session(
+                    cookie: String(decoding: pair.dropFirst(name.count), as: UTF8.self), key: key.span.text)
+            }
+        }
+        return nil
+    }
+
+    private static func cookieName(_ port: UInt16) -> String { "attache-\(port)" }
+
+    /// - Parameter cookie: nil: the browser is to forget it.
+    private static func setCookie(_ cookie: String?, port: UInt16) -> AdminResponse.Field {
+        let end = cookie == nil ? "; Max-Age=0" : ""
+        return .init(
+            name: "Set-Cookie",
+            value: "\(cookieName(port))=\(cookie ?? ""); Path=\(path); HttpOnly; SameSite=Strict\(end)")
+    }
+
+    private static var nobody: AdminResponse {
+        .text(.unauthorized, "not logged in: 'attache admin token' prints a link that logs in")
+    }
+
+    private static func wrongMethod(_ right: String) -> AdminResponse {
+        .text(.methodNotAllowed, "only \(right) is answered here", [.init(name: "Allow", value: right)])
+    }
+
+    // MARK: - Acts
+
+    private func perform(_ act: DashboardAct, _ query: AdminQuery) -> AdminResponse {
+        defer { feed.refresh() }
+        switch act {
+        case .retry:
+            guard query["host"] != nil, let credential = query["credential"] else {
+                return .text(.badRequest, "the server and the credential are missing")
+            }
+            let lifted = sources.retry { entry in
+                query.isAbout(entry.space.origin) && entry.version.name == credential
+            }
+            return lifted.isEmpty
+                ? .text(.notFound, "that credential is not parked there any more")
+                : .text(.ok, "the next request that needs the credential sends it again")
+        }
+    }
+}
+
+/// A thing that can be done on the dashboard.
+private enum DashboardAct {
+    /// A refused credential may be sent once more.
+    case retry
+
+    init?(_ resource: String) {
+        switch resource {
+        case "parked/retry": self = .retry
+        default: return nil
+        }
+    }
+}
+
+/// The facts and acts that the dashboard asks the rest of the program for. Called on the listener's loop; they must not block.
+public struct DashboardSources: Sendable {
+    public let access: DashboardAccess
+    public let status: @Sendable () -> RunningStatus
+    public let load: @Sendable () -> LoadFigures
+    public let challenges: @Sendable () -> [JournalEntry]
+    public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
+    /// Gives the parked versions that fit another chance.
+    public let retry: @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+
+    public init(
+        access: DashboardAccess, status: @escaping @Sendable () -> RunningStatus,
+        load: @escaping @Sendable () -> LoadFigures, challenges: @escaping @Sendable () -> [JournalEntry],
+        parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
+        retry: @escaping @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+    ) {
+        self.access = access
+        self.status = status
+        self.load = load
+        self.challenges = challenges
+        self.parked = parked
+        self.retry = retry
+    }
+}

@@ -1,0 +1,57 @@
+import Authentication
+import Challenges
+import Model
+
+/// The parts of the page, as it gets them.
+extension DashboardSources {
+    /// Spaces that a page gets: those seen last.
+    private static let challengeLimit = 300
+
+    func writeStatus(to json: inout JSONText) {
+        status().write(to: &json, unanswered: challenges().count { !$0.isAnswered }, parked: parked().count)
+    }
+
+    func writeChallenges(to json: inout JSONText) {
+        json.array { json in
+            for entry in challenges().prefix(Self.challengeLimit) { json.challenge(entry) }
+        }
+    }
+
+    func writeParked(to json: inout JSONText) {
+        json.array { json in for (entry, term) in parked() { json.parked(entry, for: term) } }
+    }
+
+    /// What is answered by ways that are on their way out.
+    func writeMigration(to json: inout JSONText) {
+        json.array { json in
+            for entry in challenges() where entry.isAnswered {
+                guard let finding = entry.migration else { continue }
+                json.object { json in
+                    json.member("finding", finding)
+                    json.space(entry.key.space)
+                    json.member("credential", entry.credential)
+                    json.member("rule", entry.rule)
+                    json.member("last", AdminTime.text(entry.last))
+                    json.member("count", entry.count)
+                }
+            }
+        }
+    }
+}
+
+extension JournalEntry {
+    /// Why its answers should become others; nil: they may stay.
+    fileprivate var migration: String? {
+        let space = key.space
+        switch space.authenticationMethod {
+        case .ntlm: return "NTLM"
+        case .basic, .htmlForm: return space.receivesCredentialSecurely ? nil : "password in clear"
+        case .bearer: return space.receivesCredentialSecurely ? nil : "token in clear"
+        case .digest:
+            // Without the parameter it is MD5 (RFC 7616 section 3.3).
+            let isSHA = lines.contains { $0.lowercased().contains("algorithm=\"sha") }
+            return isSHA ? nil : "Digest with MD5"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Admin
+import Bytes
+import IO
+
+/// The links that log in to the dashboard.
+struct DashboardLogin: Sendable {
+    private let address: SocketAddress
+    private let access: DashboardAccess
+
+    init(at address: SocketAddress, _ access: DashboardAccess) {
+        self.address = address
+        self.access = access
+    }
+
+    /// A link for one login. Its token stands behind `#`, which no browser sends to anybody.
+    ///
+    /// - Returns: nil when the system gives no random bytes.
+    func makeLink() -> String? {
+        guard let token = access.makeToken() else { return nil }
+        let isAny = [IPAddress(v4: 0), IPAddress(v6High: 0, low: 0)].contains(address.address)
+        let place = isAny ? "localhost:\(address.port)" : "\(address)"
+        return "http://\(place)/dashboard/#token=\(token)"
+    }
+
+    /// Says a link to whoever started the proxy. In a file or a journal it would be there for others.
+    func announce() {
+        guard Terminal.isStandardError, let link = makeLink() else { return }
+        Console.error("the dashboard, for \(DashboardAccess.tokenMinutes) minutes: \(link)")
+    }
+}

@@ -1,0 +1,173 @@
+import Authentication
+import Bytes
+import Challenges
+import HTTP
+import IO
+import Model
+import TestSupport
+import Testing
+
+@testable import Admin
+
+/// The dashboard as a browser meets it.
+struct DashboardSiteTests {
+    /// The dashboard's site, and what it is asked for.
+    private struct Dashboard {
+        let access = DashboardAccess()
+        let parked = ParkedCredentials()
+        let site: AdminSite
+        static let adminSources = sources()
+
+        init(on loop: EventLoop, challenges: [JournalEntry] = []) {
+            let sources = dashboardSources(access, challenges: challenges, parked: parked)
+            let feed = DashboardFeed(sources, limit: 2, on: loop)
+            site = AdminSite(
+                sources: Self.adminSources, practice: nil, dashboard: DashboardSite(sources, feed: feed))
+        }
+
+        func ask(
+            _ path: String, _ method: HTTP.Method = .get, query: String = "", token: String? = nil,
+            session: DashboardAccess.Session? = nil, port: UInt16 = 3127, isForwarded: Bool = false
+        ) -> AdminResponse {
+            var request = request(
+                path, method: method, authorization: token.map { ["Bearer \($0)"] } ?? [], isForwarded: isForwarded)
+            request.query = Array(query.utf8)
+            if let session {
+                request.cookies = [Array("other=1; attache-\(port)=\(session.cookie)".utf8)]
+                request.dashboardKey = Array(session.key.utf8)
+            }
+            return site.response(to: request, at: loopback, now: 1)
+        }
+    }
+
+    private func withDashboard(
+        challenges: [JournalEntry] = [], _ body: @escaping @Sendable (Dashboard) throws -> Void
+    ) async throws {
+        try await onLoop { loop in try body(Dashboard(on: loop, challenges: challenges)) }
+    }
+
+    @Test func `the page and its files are for everybody, and load and run nothing but themselves`() async throws {
+        try await withDashboard { dashboard in
+            for (name, type) in [
+                ("", "text/html"), ("main.js", "text/javascript"), ("dashboard.css", "text/css"),
+            ] {
+                let response = dashboard.ask("/dashboard/\(name)")
+                #expect(response.status == .ok && response.contentType.hasPrefix(type))
+                let policy = try #require(response.value("Content-Security-Policy"))
+                #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self'; "))
+                #expect(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"))
+                #expect(response.value("X-Content-Type-Options") == "nosniff")
+                #expect(response.value("Referrer-Policy") == "no-referrer")
+            }
+            let page = dashboard.ask("/dashboard/").body
+            #expect(!page.contains("<style") && !page.contains(" style=") && !page.contains(" onclick="))
+            #expect(dashboard.ask("/dashboard").value("Location") == "/dashboard/")
+            #expect(dashboard.ask("/dashboard/", .post).status == .methodNotAllowed)
+            #expect(dashboard.ask("/dashboard/", isForwarded: true).status == .forbidden)
+            #expect(dashboard.ask("/dashboards").status == .notFound)
+        }
+    }
+
+    @Test func `a token is given for a cookie and a key, once`() async throws {
+        try await withDashboard { dashboard in
+            let token = try #require(dashboard.access.makeToken())
+            let response = dashboard.ask("/dashboard/session", .post, token: token)
+            #expect(response.status == .ok)
+            let cookie = try #require(response.value("Set-Cookie"))
+            #expect(cookie.hasPrefix("attache-3127="))
+            #expect(cookie.hasSuffix("; Path=/dashboard; HttpOnly; SameSite=Strict"))
+            let value = try #require(cookie.dropFirst("attache-3127=".count).split(separator: ";").first)
+            let key = try #require(response.body.split(separator: "\"").dropFirst(3).first)
+            let session = DashboardAccess.Session(cookie: String(value), key: String(key))
+            #expect(dashboard.access.admits(session))
+            #expect(dashboard.ask("/dashboard/session", .post, token: token).status == .unauthorized)
+            #expect(dashboard.ask("/dashboard/session", .post).status == .unauthorized)
+            #expect(dashboard.ask("/dashboard/session", .get).status == .methodNotAllowed)
+            let left = dashboard.ask("/dashboard/session", .delete, session: session)
+            #expect(left.value("Set-Cookie")?.contains("Max-Age=0") == true)
+            #expect(!dashboard.access.admits(session))
+        }
+    }
+
+    @Test func `looking and acting need a session`() async throws {
+        try await withDashboard { dashboard in
+            let session = try #require(dashboard.access.makeSession())
+            for (path, method) in [("events", HTTP.Method.get), ("parked/retry", .post), ("nothing", .get)] {
+                #expect(dashboard.ask("/dashboard/\(path)", method).status == .unauthorized)
+                let others = [
+                    DashboardAccess.Session(cookie: session.cookie, key: ""), .init(cookie: "", key: session.key),
+                ]
+                for other in others {
+                    #expect(dashboard.ask("/dashboard/\(path)", method, session: other).status == .unauthorized)
+                }
+                // That of a proxy at another port of the host.
+                #expect(
+                    dashboard.ask("/dashboard/\(path)", method, session: session, port: 3128).status == .unauthorized)
+            }
+            #expect(dashboard.ask("/dashboard/events", session: session).contentType == "text/event-stream")
+            #expect(dashboard.ask("/dashboard/events", .post, session: session).status == .methodNotAllowed)
+            #expect(dashboard.ask("/dashboard/parked/retry", session: session).status == .methodNotAllowed)
+            #expect(dashboard.ask("/dashboard/nothing", session: session).status == .notFound)
+        }
+    }
+
+    @Test func `a parked credential is given another chance at its server`() async throws {
+        try await withDashboard { dashboard in
+            let session = try #require(dashboard.access.makeSession())
+            for host in ["a.example", "b.example"] {
+                dashboard.parked.park(
+                    CredentialVersion(name: "ci", fingerprint: 1),
+                    for: ProtectionSpace(
+                        origin: Origin(host: host, port: 80, protocol: .http), realm: "x",
+                        authenticationMethod: .basic))
+            }
+            let retry = { dashboard.ask("/dashboard/parked/retry", .post, query: $0, session: session) }
+            #expect(retry("host=a.example&port=80&protocol=http").status == .badRequest)
+            #expect(retry("credential=ci").status == .badRequest)
+            #expect(retry("host=a.example&port=80&protocol=http&credential=cd").status == .notFound)
+            #expect(retry("host=a.example&port=80&protocol=http&credential=ci").status == .ok)
+            #expect(dashboard.parked.entries.map(\.space.host) == ["b.example"])
+        }
+    }
+
+    /// The events that a page gets when it is opened.
+    @Test func `a page gets each part as an event, and another one when it has changed`() async throws {
+        try await onLoop { loop in
+            let space = ProtectionSpace(
+                origin: Origin(host: "a.example", port: 80, protocol: .http), realm: "<script>\u{1B}",
+                authenticationMethod: .basic)
+            let entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), .answered, at: 1)
+            let parked = ParkedCredentials()
+            let feed = DashboardFeed(
+                dashboardSources(DashboardAccess(), challenges: [entry], parked: parked), limit: 2, on: loop)
+            let reader = feed.open(Wakeup())
+            let buffer = ByteBuffer(capacity: 64)
+            feed.write(to: reader, into: buffer)
+            let text = buffer.readable.text
+            #expect(text.contains("event: status\ndata: {\"version\":\"1.2.3\""))
+            #expect(text.contains("event: challenges\ndata: [{\"host\":\"a.example\""))
+            #expect(text.contains("\"finding\":\"password in clear\""))
+            #expect(!text.contains("\u{1B}") && text.hasSuffix("\n\n"))
+            buffer.clear()
+            feed.write(to: reader, into: buffer)
+            #expect(buffer.isEmpty)
+            parked.park(CredentialVersion(name: "ci", fingerprint: 1), for: space)
+            feed.refresh()
+            feed.write(to: reader, into: buffer)
+            #expect(buffer.readable.text.contains("event: parked\ndata: [{\"host\":\"a.example\""))
+            #expect(!buffer.readable.text.contains("event: challenges"))
+            _ = feed.open(Wakeup())
+            #expect(!feed.hasRoom)
+            feed.close(reader)
+            #expect(feed.hasRoom)
+            feed.end()
+        }
+    }
+
+    @Test func `a quantile lies within its bucket`() {
+        #expect(LoadSample.quantile(0.5, of: [0, 0, 0]) == nil)
+        #expect(LoadSample.quantile(0.5, of: [2, 0, 0]) == 0.5)
+        #expect(LoadSample.quantile(0.5, of: [0, 0, 4]) == 3)
+        #expect(LoadSample.quantile(0.95, of: [90, 0, 0, 10]) == 6)
+    }
+}

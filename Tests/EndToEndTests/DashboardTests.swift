@@ -1,0 +1,144 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// The dashboard in a real browser.
+struct DashboardTests {
+    private static let password = "p4ssword-Of.The~Origin"
+    private static let credential = "credential ci { user builder; password file @/password }\n"
+    private static let setting = AttacheProcess.Setting(files: ["password": password + "\n"])
+
+    private func link(to proxy: AttacheProcess) throws -> String {
+        _ = proxy.awaitErrorOutput("listening on")
+        let printed = try Finished.run(
+            AttacheBinary.path, ["admin", "token", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+        #expect(printed.succeeded, "\(printed)")
+        return printed.output.trimmingCharacters(in: .newlines)
+    }
+
+    private func origin(_ challenge: String, password: String = password) throws -> RecordingOrigin {
+        try RecordingOrigin.answering { request, connection in
+            let token = Data("builder:\(password)".utf8).base64EncodedString()
+            guard request["Authorization"] == "Basic \(token)" else {
+                return try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(challenge)"])
+            }
+            try connection.reply(body: "ok")
+        }
+    }
+
+    @Test func `a link logs in once, and whoever has none sees nothing`() throws {
+        try AttacheProcess.running(Self.credential, setting: Self.setting) { proxy in
+            let link = try link(to: proxy)
+            #expect(link.hasPrefix("http://127.0.0.1:\(proxy.adminPort)/dashboard/#token="))
+            let stranger = try Browser()
+            try stranger.visit("http://127.0.0.1:\(proxy.adminPort)/dashboard/")
+            try stranger.awaitText("attache admin token")
+            #expect(try !stranger.text().contains("127.0.0.1:\(proxy.port)"))
+            try stranger.type(link + "0", into: "#token")
+            try stranger.press("Enter", on: "#token")
+            try stranger.awaitText("this link was used already", in: "#login-problem")
+
+            let browser = try Browser()
+            try browser.visit(link)
+            try browser.awaitText("live", in: "#live")
+            try browser.awaitText("127.0.0.1:\(proxy.port)", in: "#overview")
+            #expect(
+                try browser.evaluate("location.href") as? String == link.split(separator: "#").first.map(String.init))
+            #expect(try browser.evaluate("document.cookie") as? String == "")
+            try stranger.type(link, into: "#token")
+            try stranger.press("Enter", on: "#token")
+            try stranger.awaitText("this link was used already", in: "#login-problem")
+
+            // Another page of the session needs no link; a login that has ended does.
+            try browser.visit("http://127.0.0.1:\(proxy.adminPort)/dashboard/")
+            try browser.awaitText("live", in: "#live")
+            try browser.press("Enter", on: "#leave")
+            try browser.awaitText("attache admin token")
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
+    @Test func `from a request that fails to one that passes by the lines of the page`() throws {
+        let origin = try origin("Basic realm=\"jenkins 7\"")
+        let rules = Self.credential + "challenge \"build server\" { host 127.0.0.1; realm \"Jenkins*\"; use ci }\n"
+        try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try link(to: proxy))
+            try browser.awaitText("No server has asked for anything yet", in: "#challenges")
+            #expect(try proxy.get(origin.url()).status == 401)
+            try browser.awaitText(
+                "rule \"build server\" wants realm \"Jenkins*\"; the origin says \"jenkins 7\"", in: "#unanswered")
+            try browser.awaitText("(1) Attaché", in: "title")
+            try browser.press("Enter", on: "#unanswered .lines button")
+            try browser.awaitText("Copied", in: "#unanswered .lines button")
+            try browser.press("Enter", on: "#unanswered summary")
+            try browser.awaitText("Basic realm=\"jenkins 7\"", in: "#unanswered details")
+            try proxy.reload(rules + browser.text(of: "#unanswered .lines code"))
+            #expect(try Wait.until { try proxy.get(origin.url()).status == 200 })
+            try browser.awaitText("Every challenge that the proxy has met was answered", in: "#unanswered")
+            try browser.awaitText("answered", in: "#challenges .outcome")
+            try browser.awaitText("password in clear", in: "#migration")
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
+    @Test func `a refused credential is tried again when the page says so`() throws {
+        let isUnlocked = Mutex(false)
+        let origin = try RecordingOrigin.answering { request, connection in
+            guard request["Authorization"] != nil, isUnlocked.withLock({ $0 }) else {
+                return try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"x\""])
+            }
+            try connection.reply(body: "ok")
+        }
+        let rules = Self.credential + "challenge { host 127.0.0.1; use ci }\n"
+        try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try link(to: proxy))
+            #expect(try proxy.get(origin.url()).status == 401)
+            try browser.awaitText("ci", in: "#parked tbody")
+            isUnlocked.withLock { $0 = true }
+            #expect(try proxy.get(origin.url()).status == 401)
+            try browser.press("Enter", on: "#parked tbody button")
+            try browser.awaitText("sends it again", in: "#notice")
+            try browser.awaitText("No server has refused a credential", in: "#parked")
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(
+                Wait.until { proxy.accessLog.contains("\"event\":\"credential.lifted\",\"by\":\"dashboard\"") },
+                "\(proxy.accessLog)")
+        }
+    }
+
+    /// Realms of servers that mean harm. Control characters of ASCII end in a 502 before they get here.
+    enum Hostile: String, CaseIterable {
+        case script = "\"><script>document.title='owned'</script><img src=x onerror=alert(1)>"
+        case quotes = "'\\\"; \u{9B}31m &lt;b&gt; ${1} {{1}}"
+        case directions = "\u{202E}drowssap\u{202C} \u{200F}\u{2066}"
+        case long
+
+        var realm: String { self == .long ? String(repeating: "A<b>", count: 1 << 15) : rawValue }
+    }
+
+    @Test(arguments: Hostile.allCases)
+    func `hostile text is shown as text`(hostile: Hostile) throws {
+        let quoted = hostile.realm.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let origin = try origin("Basic realm=\"\(quoted)\", <i>=\"<b>x</b>\"")
+        try AttacheProcess.running(setting: Self.setting) { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try link(to: proxy))
+            try browser.awaitText("live", in: "#live")
+            _ = try proxy.get(origin.url())
+            try browser.awaitText(":\(origin.port)", in: "#unanswered")
+            #expect(
+                try browser.evaluate("document.querySelectorAll('#content :is(script,img,b:not(.key b),i)').length")
+                    as? Int == 0)
+            #expect(try browser.evaluate("document.title") as? String == "(1) Attaché")
+            let text = try browser.text(of: "#content")
+            #expect(!text.unicodeScalars.contains { "\u{202E}\u{200F}\u{2066}\u{9B}".unicodeScalars.contains($0) })
+            #expect(text.utf8.count < 64 << 10)
+            // Nothing makes the page wider than its window.
+            try browser.resize(width: 400, height: 800)
+            #expect(try browser.evaluate("document.documentElement.scrollWidth <= innerWidth") as? Bool == true)
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+}

@@ -36,7 +36,6 @@ struct AuditTests {
             challenge { host 127.0.0.1; port \(named.port); use ci }
             """
         let setting = AttacheProcess.Setting(
-            threads: 1,
             files: [
                 "password": Account.wrongPassword + "\n", "first.key": String(repeating: "1", count: 64),
                 "second.key": String(repeating: "2", count: 64),

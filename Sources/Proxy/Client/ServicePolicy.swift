@@ -12,14 +12,14 @@ public final class ServicePolicy: Sendable {
     /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
     let interception: InterceptionIdentity?
     /// Nil when there is no access log.
-    let log: AccessLog?
+    let log: LogStream?
     let logFormat: AccessLogFormat
     /// Where the lines of events go: the same, or another; nil: nowhere.
-    let events: AccessLog?
+    let events: LogStream?
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        _ exchanges: Policy, clients: ClientAccounts, log: AccessLog? = nil, events: AccessLog? = nil,
+        _ exchanges: Policy, clients: ClientAccounts, log: LogStream? = nil, events: LogStream? = nil,
         interception: InterceptionIdentity? = nil
     ) {
         let configuration = exchanges.rules.configuration

@@ -55,27 +55,15 @@ public final class ProxyServer: Sendable {
         loops = workers.map(\.loop)
         metrics = workers.map { $0.unstarted.metrics }
         self.policy = Mutex(policy)
-        shared.audit.onEvent { [workers] event in Self.log(event, by: workers) }
+        shared.audit.onEvent { [weak self] event in self?.log(event) }
     }
 
-    /// Has the loop write it that it happened on, else the first. The others hand over what they have from before, and it goes
-    /// behind that at once, so that the log is in the order of time.
-    private static func log(_ event: AuditEvent, by workers: [LoopBound<Worker>]) {
-        let current = EventLoop.current
-        guard let writer = workers.first(where: { $0.loop === current }) ?? workers.first else { return }
-        if writer.loop === current {
-            writer.value.note(event)
-        } else {
-            writer.loop.submit { writer.value.note(event) }
-        }
-        let others = workers.filter { $0.loop !== writer.loop }
-        let flushed = Countdown(others.count)
-        for worker in others {
-            worker.loop.submit {
-                worker.value.flushLog()
-                if flushed.step() { writer.loop.submit { writer.value.flushLog() } }
-            }
-        }
+    /// Writes it behind all that happened before: the loops hand over what they have at once.
+    private func log(_ event: AuditEvent) {
+        guard let log = policy.withLock({ $0.events }) else { return }
+        let current = workers.first { $0.loop.isCurrent }
+        if current?.value.note(event) != true { log.add { event.append(to: $0, at: $1) } }
+        for worker in workers { worker.loop.submit { worker.value.flushLog() } }
     }
 
     private static func worker(

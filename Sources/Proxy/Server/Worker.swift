@@ -23,8 +23,6 @@ final class Worker: SessionHost {
     private var resting = RestingOrder()
     private var freeExchanges: [Exchange] = []
     private let lines: LineBuffer
-    /// Those of events, where they have a destination of their own.
-    private let eventLines: LineBuffer
     private var encoder: AccessLogEncoder
     let clients: ClientCount
     /// The policy of requests that begin now.
@@ -56,8 +54,6 @@ final class Worker: SessionHost {
         metrics = upstreams.metrics
         lines = LineBuffer(on: loop, metrics: metrics)
         lines.log = policy.log
-        eventLines = LineBuffer(on: loop, metrics: metrics)
-        eventLines.log = policy.events
         encoder = AccessLogEncoder(format: policy.logFormat)
         self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
         loop.onScarcity = { [unowned self] in relieve() }
@@ -136,27 +132,24 @@ final class Worker: SessionHost {
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
         guard policy.log != nil else { return }
-        let now = loop.epochMilliseconds
-        lines.add { encoder.append(record, at: now, to: $0) }
+        lines.add { encoder.append(record, at: $1, to: $0) }
     }
 
-    /// A change of what may answer is logged, if there is a log. In one that has exchanges as well it stands behind those of
-    /// this loop that ended before it.
-    func note(_ event: AuditEvent) {
-        guard let log = policy.events else { return }
-        let now = loop.epochMilliseconds
-        (log === policy.log ? lines : eventLines).add { event.append(to: $0, at: now) }
+    /// An event of this loop is logged behind the exchanges that ended before it.
+    /// - Returns: false where the log of events is another than that of exchanges.
+    func note(_ event: AuditEvent) -> Bool {
+        guard let log = policy.events, log === policy.log else { return false }
+        lines.add { event.append(to: $0, at: $1) }
+        return true
     }
 
     // MARK: - Change
 
     /// From now on new exchanges follow this policy.
     func adopt(_ policy: ServicePolicy) {
-        flushLog()
         self.policy = policy
         upstreams.adopt(policy.exchanges)
         lines.log = policy.log
-        eventLines.log = policy.events
         encoder = AccessLogEncoder(format: policy.logFormat)
         // Servers that were allowed to be reached may no longer be.
         for session in sessions.values { session.requester.logins.closeAll() }
@@ -188,8 +181,5 @@ final class Worker: SessionHost {
         }
     }
 
-    func flushLog() {
-        lines.flush()
-        eventLines.flush()
-    }
+    func flushLog() { lines.flush() }
 }

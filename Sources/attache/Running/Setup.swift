@@ -101,7 +101,7 @@ struct Setup {
 
     /// Opens the access log, anew if it is open already; nil when there is none.
     @discardableResult
-    func openLog() throws(StartError) -> AccessLog? {
+    func openLog() throws(StartError) -> LogStream? {
         guard rules.configuration.log.format != .off else { return nil }
         do throws(IOError) {
             return try AccessLogs.open(rules.configuration.log.destination)

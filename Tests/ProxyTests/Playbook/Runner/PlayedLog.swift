@@ -6,7 +6,7 @@ import Foundation
 /// The access log of a played proxy, beside the requests that its clients made. It is written where the proxy hands its
 /// lines over, by no thread of its own.
 final class PlayedLog {
-    let log: AccessLog
+    let log: LogStream
     private let path: String
     /// Of all clients.
     private var requests: [Request] = []
@@ -47,7 +47,7 @@ final class PlayedLog {
     init(in folder: String) throws {
         path = folder + "/access.log"
         let unaided = BlockingPool(threads: 1) { _ in false }
-        log = AccessLog(to: LineWriter(try OutputFile(appendingTo: path), on: unaided))
+        log = LogStream(to: LineWriter(try OutputFile(appendingTo: path), on: unaided))
     }
 
     /// Takes note of the lines that the proxy has handed over.

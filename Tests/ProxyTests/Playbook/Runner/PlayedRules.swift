@@ -24,7 +24,7 @@ enum PlayedRules {
     }
 
     /// - Parameter files: the folder that the rules call `FILES`.
-    static func policy(_ text: String, files: String, log: AccessLog) throws -> ServicePolicy {
+    static func policy(_ text: String, files: String, log: LogStream) throws -> ServicePolicy {
         var lines = ["listen 127.0.0.1:3128", "log off"]
         if !text.contains("clients {") { lines.append("clients { allow 127.0.0.0/8 }") }
         if !text.contains("egress {") { lines.append("egress { allow any; connect-ports any }") }

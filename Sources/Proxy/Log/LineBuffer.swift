@@ -1,0 +1,58 @@
+import Bytes
+import IO
+import Telemetry
+
+/// The log lines of one loop, handed to the log many at a time.
+final class LineBuffer {
+    private let lines = ByteBuffer(capacity: 64 * 1024)
+    private var places: [LineMerging.Batch.Line] = []
+    private let loop: EventLoop
+    private let metrics: Metrics
+    private var alarm: Alarm?
+    private var isArmed = false
+    private var source: LogStream.Source?
+    /// Where they go.
+    var log: LogStream? {
+        willSet { flush() }
+        didSet { source = log?.source(for: loop) }
+    }
+
+    /// Milliseconds a line may wait for company.
+    private static let patience = 100
+    private static let fullAt = 48 * 1024
+
+    init(on loop: EventLoop, metrics: Metrics) {
+        self.loop = loop
+        self.metrics = metrics
+        alarm = Alarm(on: loop) { [unowned self] in
+            isArmed = false
+            flush()
+        }
+    }
+
+    /// Adds what `write` appends, with the time that it is given: one line.
+    func add(_ write: (ByteBuffer, Int) -> Void) {
+        if lines.isEmpty { source?.begin() }
+        let now = loop.epochMilliseconds
+        if lines.isEmpty { source?.begin(at: now) }
+        write(lines, now)
+        places.append(LineMerging.Batch.Line(time: now, end: lines.count))
+        if lines.count >= Self.fullAt {
+            flush()
+        } else if !isArmed {
+            isArmed = true
+            alarm?.set(after: Self.patience)
+        }
+    }
+
+    func flush() {
+        if lines.isEmpty { return }
+        if let log, let source {
+            let lines = lines
+            let lost = log.take(LineMerging.Batch(lines.readable.array, places), of: source)
+            if lost > 0 { metrics.add(lost, to: .logLinesDropped) }
+        }
+        lines.clear()
+        places.removeAll(keepingCapacity: true)
+    }
+}

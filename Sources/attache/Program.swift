@@ -9,9 +9,14 @@ enum Program {
             InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self,
             CheckCommand.self, ExplainCommand.self,
             TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self, CredentialCommand.self,
-            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, AdminCommand.self, VersionCommand.self,
+            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, AdminCommand.self, HelpCommand.self,
+            CompletionsCommand.self,
+            VersionCommand.self,
         ]
     }
+
+    /// Of all commands, in the order in which they are listed.
+    static var syntaxes: [CommandSyntax] { commands.map { $0.syntax } }
 
     private static let hint = "'attache --help' lists the commands"
 
@@ -34,7 +39,7 @@ enum Program {
         }
         switch name {
         case "--help", "-h":
-            Console.print(help)
+            Console.print(ProgramHelp(commands: syntaxes).overview)
             return ExitStatus.success
         case "--version": return VersionCommand().run()
         case _ where name.hasPrefix("-"):
@@ -52,26 +57,5 @@ enum Program {
         // Before any secret is read.
         if !rest.has(RunCommand.allowsCoreDumps) { ProcessMemory.hide() }
         return try command.init(rest).run()
-    }
-
-    private static var help: String {
-        let width = commands.map { $0.syntax.name.count }.max() ?? 0
-        let lines = commands.map { command in
-            let padding = String(repeating: " ", count: width - command.syntax.name.count)
-            return "  \(command.syntax.name)\(padding)  \(command.syntax.summary)"
-        }
-        return """
-            attache: a forward proxy that answers authentication challenges for tools that cannot
-
-            usage: attache COMMAND [OPTION]... [ARGUMENT]...
-
-            \(lines.joined(separator: "\n"))
-
-              --help       show this text; 'attache COMMAND --help' tells more about one
-              --version    the same as 'version'
-
-            Results go to standard output, all else to standard error. The exit status is 0 for success,
-            1 when what was asked for failed, 2 when the command line or the rule file is wrong.
-            """
     }
 }

@@ -15,7 +15,8 @@ final class TerminalSession {
     /// POSIX_SPAWN_SETSID, likewise.
     private static let setSession: Int16 = 0x80
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter variables: each as `NAME=VALUE`; before those of this process.
+    init(_ arguments: [String], variables: [String] = []) throws {
         screen = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var lock: Int32 = 0
         var number: Int32 = 0
@@ -44,10 +45,12 @@ final class TerminalSession {
         posix_spawnattr_setflags(&attributes, Self.setSession | signals)
         let path = AttacheProgram.folder + "/attache"
         var words = ([path] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        var environment =
+            (variables + ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }).map { strdup($0) } + [nil]
+        defer { for word in words + environment { free(word) } }
         var started: pid_t = 0
         let error = Descriptors.whileCopied {
-            posix_spawn(&started, path, &actions, &attributes, &words, environ)
+            posix_spawn(&started, path, &actions, &attributes, &words, &environment)
         }
         guard error == 0 else { throw Failure() }
         process = started

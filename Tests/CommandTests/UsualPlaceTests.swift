@@ -11,7 +11,7 @@ struct UsualPlaceTests {
         #expect(result.status == 2)
         #expect(result.output == "")
         #expect(result.errorOutput.split(separator: "\n").count == 1)
-        let expected = ["attache: there is no rule file", "./proxy.conf", "/etc/attache/proxy.conf", ".conf.example"]
+        let expected = ["attache: there is no rule file", "./proxy.conf", "/etc/attache/proxy.conf", "attache init"]
         for words in expected {
             #expect(result.errorOutput.contains(words), "\(result.errorOutput)")
         }

@@ -25,9 +25,10 @@ import Testing
         }
     }
 
-    @Test func `the example is a manual that parses in silence`() throws {
+    @Test func `the example is short, and parses in silence`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
+        #expect(text.count { $0 == "\n" } <= 80)
         let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
         #expect(file.report.isEmpty)
         let configuration = try #require(file.configuration)
@@ -37,7 +38,6 @@ import Testing
                 admin 127.0.0.1:3127
                 egress allow 127.0.0.1:3127
                 credential practice user *** password ***
-                route * tunnel
                 challenge "practice" host 127.0.0.1 port 3127 -> use practice
 
                 """)
@@ -56,31 +56,6 @@ import Testing
         }
         let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": lines.joined(separator: "\n")]))
         #expect(file.diagnostics.filter { $0.severity == .error }.isEmpty, Comment(rawValue: file.report))
-        #expect(count > 25)
-    }
-
-    @Test func `every directive that is supported stands in the example`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        let text = try String(contentsOf: root.appending(path: "proxy.conf.example"), encoding: .utf8)
-        let words = [
-            "listen", "admin", "threads", "state", "log", "limits", "timeouts", "clients", "egress", "credential",
-            "route", "challenge", "include", "replay-memory", "replay-disk", "replay-disk-total", "start-line", "head",
-            "upstream-head", "fields", "clients-per-address", "decode-ratio", "idle", "connect", "response", "drain",
-            "allow", "authenticate",
-            "realm",
-            "users", "deny", "connect-ports", "user", "password", "tunnel", "decode", "host", "port", "protocol",
-            "method", "proxy", "secure", "client", "issuer", "finding", "failures", "use", "default", "reject",
-            "cancel", "attempts", "retry", "persistence", "preempt", "order", "authorization", "authority", "names",
-            "certificate", "key", "passphrase", "pkcs12", "pkcs11", "intercept", "upgrade", "minimum", "revocation",
-            "trust", "pin", "anchor", "only", "name", "until", "required", "store", "session", "token", "oauth2",
-            "client-id",
-            "client-secret",
-            "client-authentication", "key-id", "refresh-token", "assertion", "scope", "audience", "aws", "access-key",
-            "secret-key", "session-token", "payload", "parent", "via", "except", "socks5", "socks4a", "direct",
-            "pac", "credentials", "kerberos", "keytab", "ccache", "spn", "delegate", "canonicalise", "tokens",
-            "nonce-key", "allow-principals", "learn", "form", "recognise", "login", "fields", "status", "location",
-            "contains", "header", "query", "always",
-        ]
-        for word in words + FindingWord.allCases.map(\.rawValue) { #expect(text.contains(word), "\(word)") }
+        #expect(count > 20)
     }
 }

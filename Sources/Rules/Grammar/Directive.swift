@@ -19,6 +19,8 @@ protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendab
     static var planned: [String] { get }
     /// Other programs' words for directives of the block.
     static var synonyms: [String: Self] { get }
+    /// The manual's words about each of them.
+    static var manuals: [Self: DirectiveManual] { get }
     var grammar: DirectiveGrammar { get }
 }
 

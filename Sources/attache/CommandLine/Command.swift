@@ -73,6 +73,8 @@ struct CommandOption: Sendable {
     /// Its purpose; a line of the help, or several.
     let summary: [String]
     var isRepeatable = false
+    /// The values that it may have, where these are few.
+    var choices: [String] = []
 
     /// As the help shows it.
     var label: String { "--\(name)\(value.map { " \($0)" } ?? "")" }
@@ -82,6 +84,8 @@ struct CommandOption: Sendable {
 struct CommandOperand: Sendable {
     let name: String
     var isOptional = false
+    /// The words that it may be, where these are few.
+    var choices: [String] = []
 }
 
 /// Why a command did not do what was asked, by whose fault it is. A sentence reads well after `attache: `; a hint is

@@ -7,14 +7,15 @@ import TLS
 struct AuthorityCommand: Command {
     static let syntax = CommandSyntax(
         name: "authority", summary: "show or replace the issuer of intercepted tunnels' certificates",
-        operands: [CommandOperand(name: "ACTION")],
+        operands: [CommandOperand(name: "ACTION", choices: Action.allCases.map(\.rawValue))],
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
             CommandOption(
                 name: "format", value: "FORMAT",
-                summary: ["of the export: pem (default), der, or p12-truststore for Java"]),
+                summary: ["of the export: pem (default), der, or p12-truststore for Java"],
+                choices: AuthorityExport.Format.allCases.map(\.rawValue)),
             CommandOption(
                 name: "output", value: "FILE",
                 summary: ["where the export goes; default: standard output"]),

@@ -135,7 +135,8 @@ extension CredentialCommand {
     static let syntax = CommandSyntax(
         name: "credential", summary: "show and change the stored credentials",
         operands: [
-            CommandOperand(name: "ACTION"), CommandOperand(name: "URL|FILE", isOptional: true),
+            CommandOperand(name: "ACTION", choices: CredentialAction.allCases.map(\.rawValue)),
+            CommandOperand(name: "URL|FILE", isOptional: true),
             CommandOperand(name: "USER|NAME", isOptional: true),
         ],
         options: [

@@ -8,7 +8,8 @@ struct EnvCommand: Command {
         options: [
             CommandOption(
                 name: "shell", value: "SHELL",
-                summary: ["how they are set: sh (default; bash and zsh too), fish,", "powershell, docker or systemd"]),
+                summary: ["how they are set: sh (default; bash and zsh too), fish,", "powershell, docker or systemd"],
+                choices: VariableSyntax.allCases.map(\.rawValue)),
             CommandOption(
                 name: "directory", value: "DIR",
                 summary: ["where files for tools go, for other users and containers;", "default: beside the authority"]),

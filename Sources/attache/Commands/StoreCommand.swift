@@ -7,7 +7,8 @@ struct StoreCommand: Command {
     static let syntax = CommandSyntax(
         name: "store", summary: "seal the credential store under another key, or copy it to another place",
         operands: [
-            CommandOperand(name: "ACTION"), CommandOperand(name: "NAME|SOURCE", isOptional: true),
+            CommandOperand(name: "ACTION", choices: ["rekey", "migrate"]),
+            CommandOperand(name: "NAME|SOURCE", isOptional: true),
             CommandOperand(name: "DESTINATION", isOptional: true),
         ],
         options: [

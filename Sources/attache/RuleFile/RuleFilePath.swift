@@ -12,8 +12,7 @@ enum RuleFilePath {
     static func choose(_ said: String?) throws(CommandError) -> String {
         if let path = find(said) { return path }
         throw .configuration(
-            "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; "
-                + "proxy.conf.example is one to start from")
+            "there is no rule file: neither \(usual.joined(separator: " nor ")) exists; 'attache init URL' makes one")
     }
 
     /// The path that was said, else the first usual one where there is something, else nil.

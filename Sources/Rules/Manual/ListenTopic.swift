@@ -1,0 +1,87 @@
+extension ManualTopic {
+    static let listen = ManualTopic(
+        "listen", "where clients connect, and the program itself",
+        """
+        Tools reach the proxy at its listeners; `attache env` prints the variables that lead them there. Changes of
+        `listen`, `admin` and `threads` take effect when the proxy is started again.
+
+        Each client takes two descriptors. How many the system allows (ulimit -n) is said at the start if it is less than
+        `limits { clients … }` needs.
+        """, ManualEntry.of(FileDirective.listen, .admin, .threads, .state))
+
+    static let log = ManualTopic(
+        "log", "the access log, and the changes of what may answer",
+        """
+        The log names rules and credentials, never values. Each request leaves a line:
+
+        = json
+        An object, with what was decided: a challenge leaves its schemes and its realm (`challenge`, `realm`), and why
+        nobody answered it (`details`).
+
+        = common
+        Apache httpd's: client, user, time of the request, request line, status, bytes.
+
+        = combined
+        The same with `Referer` and `User-Agent`, which may have queries of other sites in them.
+
+        = squid
+        The native format of squid's access.log.
+
+        A text of others is shown as text: control characters, quotes and marks that turn the direction of writing are
+        escaped.
+
+        Beside them, in the order of time, each change of what may answer leaves a line of JSON with `event` and `level`
+        (info, warning, error); with common, combined and squid, which have no room for it, on standard error. `events` logs these alone. SIGUSR1 opens the file anew, for whoever
+        has renamed it. The names are:
+
+        = credential.set, credential.removed, credential.default
+        in the store, by a command.
+
+        = credential.learned
+        A client has shown it, and a rule keeps it, as `persistence` says.
+
+        = credential.changed
+        the value of one of the rule file's, as in its secret's file.
+
+        = credential.parked
+        It was refused: nobody sends it there any more, or nobody before `next_try`. Told once, not for each request.
+
+        = credential.refused
+        at a target that it had not opened; it stays in use elsewhere. Told for the first, and for the third, from which
+        on it is not sent to targets that it has not opened.
+
+        = credential.lifted
+        It is parked no more: accepted after all (`by` a client), `attache credential retry` (`by` a command), or its
+        secret's file was written again (`by` file).
+
+        = trust.set, trust.removed
+        an exception for a server's key.
+
+        = store.opened, store.replaced, store.rekeyed
+        the store of credentials.
+
+        = rules.loaded, rules.reloaded, rules.rejected
+        the rule file; one that is rejected changes nothing.
+
+        = events.omitted
+        So many (`count`) were not told: of one server's answers 64 in a minute are.
+
+        `by` says whose doing it is: client (`client`, `user`), command (`uid`, the user of that machine), signal (`uid`),
+        file, or proxy. `replica` names the machine where it happened, and `happened` says when, if it came by the store:
+        a command, or another proxy. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the protection space,
+        `credential` is a name, and `default` says that it is the space's default from then on.
+        """, ManualEntry.of(FileDirective.log))
+
+    static let limits = ManualTopic(
+        "limits", "sizes, numbers and times that bound what peers may take",
+        """
+        Where a limit refuses something, the response and the access log say which. A body that has to be sent again
+        after a challenge is held in memory, then in an unlinked file; what is larger is sent only when the origin has
+        said that it takes it (Expect: 100-continue).
+        """, ManualEntry.of(FileDirective.limits),
+        ManualEntry.of(
+            LimitsDirective.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead, .fields,
+            .clients, .clientsPerAddress, .decodeRatio),
+        ManualEntry.of(FileDirective.timeouts),
+        ManualEntry.of(TimeoutsDirective.head, .idle, .connect, .response, .drain, .session))
+}

@@ -1,0 +1,85 @@
+/// The manual for man(1): macros of the man package.
+public struct ManualRoff {
+    private var lines: [String]
+
+    /// - Parameters:
+    ///   - title: of the page, such as `proxy.conf`.
+    ///   - summary: one line behind its name.
+    public init(_ title: String, section: Int, version: String, summary: String) {
+        lines = [
+            ".TH \(Self.quoted(title)) \(section) \"\" \(Self.quoted("attache \(version)"))", ".SH NAME",
+            "\(Self.escaped(title)) \\- \(Self.escaped(summary))",
+        ]
+    }
+
+    /// Each line ended.
+    public var text: String { lines.map { $0 + "\n" }.joined() }
+
+    public mutating func section(_ title: String) { lines.append(".SH \(Self.quoted(title.uppercased()))") }
+
+    public mutating func subsection(_ title: String) { lines.append(".SS \(Self.quoted(title))") }
+
+    public mutating func item(_ term: String, _ text: String) {
+        lines += [".TP", ".B \(Self.quoted(term))"] + Self.prose(text)
+    }
+
+    /// Lines as they are.
+    public mutating func literal(_ literal: [some StringProtocol]) {
+        lines += [".PP", ".RS 4", ".nf"] + literal.map { Self.line($0) } + [".fi", ".RE"]
+    }
+
+    /// A text with paragraphs, lines as they are and items.
+    public mutating func add(_ text: String) {
+        for block in ManualBlock.blocks(of: text) {
+            switch block {
+            case .paragraph(let text): lines += [".PP"] + Self.prose(text)
+            case .literal(let literal): self.literal(literal)
+            case .item(let term, let text): item(term, text)
+            }
+        }
+    }
+
+    public mutating func add(_ topic: ManualTopic) {
+        section("\(topic.name): \(topic.title)")
+        add(topic.text)
+        for entry in topic.entries {
+            subsection(entry.form)
+            add(entry.text)
+            if let standard = entry.standard { add("Default: \(standard)") }
+            literal(entry.example.split(separator: "\n"))
+        }
+    }
+
+    /// Sentences begin lines of their own.
+    private static func prose(_ text: String) -> [String] {
+        text.replacing(". ", with: ".\n").split(separator: "\n").map { line($0) }
+    }
+
+    /// A line that begins as no macro does.
+    private static func line(_ text: some StringProtocol) -> String {
+        let escaped = escaped(text)
+        return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&\(escaped)" : escaped
+    }
+
+    /// An argument of a macro.
+    private static func quoted(_ text: String) -> String { "\"\(escaped(text).replacing("\"", with: "\\(dq"))\"" }
+
+    private static func escaped(_ text: some StringProtocol) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\e"
+            case "-": escaped += "\\-"
+            case "`": escaped += "\\(ga"
+            case "'": escaped += "\\(aq"
+            case "^": escaped += "\\(ha"
+            case "~": escaped += "\\(ti"
+            case _ where scalar.isASCII: escaped.unicodeScalars.append(scalar)
+            default: escaped += "\\[u\(String(repeating: "0", count: max(0, 4 - hex(scalar).count)))\(hex(scalar))]"
+            }
+        }
+        return escaped
+    }
+
+    private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16, uppercase: true) }
+}

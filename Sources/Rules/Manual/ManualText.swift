@@ -1,0 +1,101 @@
+/// The manual for a terminal, or for a pipe.
+public struct ManualText {
+    private let width: Int
+    private var lines: [String] = []
+
+    /// - Parameter width: of the lines, as far as their words allow it.
+    public init(width: Int) {
+        self.width = width
+    }
+
+    /// One topic, with its directives.
+    public static func of(_ topic: ManualTopic, width: Int) -> String {
+        var text = ManualText(width: width)
+        text.add("\(topic.name): \(topic.title)", at: 0)
+        text.separate()
+        text.add(ManualBlock.blocks(of: topic.text), at: 0)
+        for entry in topic.entries { text.add(entry) }
+        return text.lines.joined(separator: "\n")
+    }
+
+    /// The entries of one directive's name.
+    public static func of(_ entries: [ManualEntry], width: Int) -> String {
+        var text = ManualText(width: width)
+        for entry in entries { text.add(entry) }
+        return text.lines.dropFirst().joined(separator: "\n")
+    }
+
+    private mutating func add(_ entry: ManualEntry) {
+        separate()
+        add(entry.form, at: 0)
+        add(ManualBlock.blocks(of: entry.text), at: 4)
+        if let standard = entry.standard {
+            separate()
+            add("Default: \(standard)", at: 4)
+        }
+        separate()
+        for line in entry.example.split(separator: "\n") { lines.append("        \(line)") }
+    }
+
+    private mutating func add(_ blocks: [ManualBlock], at indentation: Int) {
+        for (number, block) in blocks.enumerated() {
+            if number > 0 { separate() }
+            switch block {
+            case .paragraph(let text): add(text, at: indentation)
+            case .literal(let literal):
+                let margin = String(repeating: " ", count: indentation + 4)
+                lines += literal.map { $0.isEmpty ? "" : margin + $0 }
+            case .item(let term, let text):
+                add(term, at: indentation)
+                add(text, at: indentation + 4)
+            }
+        }
+    }
+
+    private mutating func separate() {
+        if lines.last != "" { lines.append("") }
+    }
+
+    /// Words in lines of at most that width.
+    private mutating func add(_ text: String, at indentation: Int) {
+        let margin = String(repeating: " ", count: indentation)
+        var line = margin
+        for word in text.split(separator: " ") {
+            if line.count > indentation, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = margin
+            }
+            line += line.count > indentation ? " \(word)" : word
+        }
+        lines.append(line)
+    }
+}
+
+/// A part of the manual's text, as `ManualTopic` says.
+public enum ManualBlock: Equatable, Sendable {
+    case paragraph(String)
+    /// Lines that stand as they are.
+    case literal([String])
+    case item(term: String, text: String)
+
+    /// The parts of a text, in their order.
+    public static func blocks(of text: String) -> [ManualBlock] {
+        var blocks: [ManualBlock] = []
+        for part in paragraphs(of: text) {
+            if part.allSatisfy({ $0.hasPrefix("    ") || $0.isEmpty }) {
+                blocks.append(.literal(part.map { String($0.dropFirst(4)) }))
+            } else if let first = part.first, first.hasPrefix("= ") {
+                blocks.append(.item(term: String(first.dropFirst(2)), text: joined(part.dropFirst())))
+            } else {
+                blocks.append(.paragraph(joined(part[...])))
+            }
+        }
+        return blocks
+    }
+
+    private static func joined(_ lines: ArraySlice<Substring>) -> String { lines.joined(separator: " ") }
+
+    private static func paragraphs(of text: String) -> [[Substring]] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "").map(Array.init)
+    }
+}

@@ -184,4 +184,42 @@ struct FirstMinutesTests {
         #expect(begun.errorOutput.contains(sentence), "\(begun)")
         #expect(person.files == ["typed"])
     }
+
+    /// The blocks of commands in the README that lead to the first 200.
+    private static let walks: [[String]] = {
+        let text = Scratch.read(AttacheBinary.repository + "/README.md")
+        let part = text.components(separatedBy: "## The first 200").last?.components(separatedBy: "\n## ").first ?? ""
+        return part.components(separatedBy: "```console\n").dropFirst().map { block in
+            let lines = block.components(separatedBy: "```").first?.split(separator: "\n") ?? []
+            return lines.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) }
+        }
+    }()
+
+    @Test(arguments: [("http", 0), ("https", 1)]) func `the README's commands do what it says`(
+        scheme: String, number: Int
+    ) throws {
+        let origin = try RecordingOrigin.guarded(by: DigestGuard(.init(countsStrictly: true)))
+        let secure = FreePort.take()
+        let terms = CertificateTerms(host: "first.example.test").with { $0.alternatives.append("IP:127.0.0.1") }
+        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(terms))
+        let front = try NginxServer([.init(port: secure, name: "front", identity: identity, origin: origin.port)])
+        var person = try Person()
+        person.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
+        person.environment["SSL_CERT_DIR"] = Scratch.folder("no-anchors")
+        symlink(AttacheBinary.path, person.folder + "/attache")
+        person.environment["PATH"] = "\(person.folder):\(Spawn.path)"
+        let walk = Self.walks[number].map { command in
+            command.replacing("https://ci.example.com", with: "https://127.0.0.1:\(secure)")
+                .replacing("http://ci.example.com", with: "http://127.0.0.1:\(origin.port)")
+                .replacing("127.0.0.1:3128", with: "127.0.0.1:\(person.port)")
+        }
+        try #require(walk.count >= 3 && walk[1] == "attache run &")
+        let begun = try person.shell("\(walk[0]) --user \(Account.user) --listen 127.0.0.1:\(person.port) < typed")
+        #expect(begun.succeeded && begun.errorOutput == "", "\(begun)")
+        try person.running("attache run") {
+            let fetched = try person.shell(walk.dropFirst(2).joined(separator: "\n"))
+            #expect(fetched.output.contains("HTTP/1.1 200 OK") && fetched.output.hasSuffix("ok"), "\(fetched)")
+        }
+        withExtendedLifetime(front) {}
+    }
 }

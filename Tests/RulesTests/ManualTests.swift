@@ -54,7 +54,7 @@ import Testing
         let topic = try #require(ManualTopic.named(name))
         var rules: [String] = []
         for case .literal(let lines) in ManualBlock.blocks(of: topic.text) {
-            let isCommand = lines.map { $0.hasPrefix("$ attache ") }
+            let isCommand = lines.map { $0.hasPrefix("$ ") }
             #expect(Set(isCommand).count == 1, "\(lines)")
             if isCommand.first == false { rules.append(lines.joined(separator: "\n")) }
         }

@@ -39,7 +39,8 @@ extension FileDirective {
             example: "log common file /var/log/attache/access.log",
             """
             Which lines, and where they go. No request waits for the log: what it does not take is dropped and counted
-            (attache_log_lines_dropped_total).
+            (attache_log_lines_dropped_total; for standard error attache_report_lines_dropped_total), and a log that fails,
+            as on a full disk, is reported once, and once more when it works again.
             """),
         .limits: DirectiveManual(
             "{ … }", example: "limits { head 32k; clients 500 }", "What peers may take, in sizes and numbers."),
@@ -113,7 +114,10 @@ extension LimitsDirective {
             "As much more of it in an unlinked file; 0 holds none."),
         .replayDiskTotal: DirectiveManual(
             "SIZE", default: "1g", example: "limits { replay-disk-total 256m }",
-            "Of all bodies together; beyond it the origin is asked first (Expect: 100-continue)."),
+            """
+            Of all bodies together; beyond it the origin is asked first (Expect: 100-continue). The metrics
+            attache_replay_disk_bytes and attache_replay_disk_refused_total show how far it is used.
+            """),
         .startLine: DirectiveManual(
             "SIZE", default: "16k", example: "limits { start-line 8k }", "A request line or status line."),
         .head: DirectiveManual("SIZE", default: "64k", example: "limits { head 32k }", "A client's whole head."),

@@ -19,7 +19,8 @@ public struct ManualTopic: Sendable {
 
     /// All of them, in the order in which they are read.
     public static let all: [ManualTopic] = [
-        rules, listen, log, limits, clients, egress, routes, authority, credential, challenge, trust, certificates,
+        tools, rules, listen, log, limits, clients, egress, routes, authority, credential, challenge, trust,
+        certificates,
         negotiate, tokens, unasked, forms, aws, parents, store, ftp,
     ]
 

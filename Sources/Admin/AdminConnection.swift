@@ -60,11 +60,12 @@ final class AdminConnection {
         do throws(HTTPError) {
             switch try await readHead(inbound) {
             case .head(let length):
-                let request = AdminRequest(head, inbound.readable, via: site.via)
+                var request = AdminRequest(head, inbound.readable, via: site.via)
                 hasBody = head.method != .head
-                keepsConnection = Self.endsWithHead(head.framing) && head.keepAlive && head.version == .http11
-                response = site.response(to: request, at: stream.localAddress, now: loop.now)
                 inbound.consume(length)
+                let isWhole = try await readBody(of: &request, inbound)
+                keepsConnection = isWhole && head.keepAlive && head.version == .http11
+                response = await site.response(to: request, at: stream.localAddress, now: loop.now)
             case .late:
                 response = .text(.requestTimeout, "the request did not arrive in time")
             case .nothing: return false
@@ -136,10 +137,26 @@ final class AdminConnection {
         }
     }
 
-    /// No request here has use for a body, so none is read: the connection ends instead.
-    private static func endsWithHead(_ framing: BodyFraming) -> Bool {
-        framing == .none || framing == .length(0)
+    /// Reads the body of a request that may have one. Any other is not read: the connection ends instead.
+    /// - Returns: whether the request is over.
+    private func readBody(of request: inout AdminRequest, _ inbound: ByteBuffer) async throws(HTTPError) -> Bool {
+        switch head.framing {
+        case .none, .length(0): return true
+        case .length(let count) where request.method == .post && count <= Self.bodyLimit:
+            while inbound.count < count {
+                inbound.reserve(1)
+                do throws(IOError) { if try await stream.read(into: inbound) == 0 { return false } } catch {
+                    return false
+                }
+            }
+            request.body = inbound.readable.extracting(first: count).array
+            inbound.consume(count)
+            return true
+        default: return false
+        }
     }
+
+    private static let bodyLimit = 16 << 10
 
     /// Ends our side and reads what still comes for a moment: closing at once would reset the connection, and a reset
     /// may destroy the answer before it was read.
@@ -164,7 +181,7 @@ protocol AdminResponder {
     /// - Parameters:
     ///   - local: the address that the request arrived at; nil once the client is gone.
     ///   - now: milliseconds on any clock that never goes back.
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse
 }
 
 /// The parts of a request that the administrator's site looks at.
@@ -189,6 +206,8 @@ struct AdminRequest {
     var dashboardKey: [UInt8]?
     /// Whether the proxy has passed it on.
     var isForwarded = false
+    /// Of a POST.
+    var body: [UInt8] = []
 
     /// The scheme, host and port of an absolute target.
     struct NamedAuthority {

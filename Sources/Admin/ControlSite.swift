@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Model
@@ -12,7 +13,7 @@ struct ControlSite: AdminResponder {
     let user: UInt32
     var via: Via? { nil }
 
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
         let query = AdminQuery(request.query)
         let path = request.path.span
         if path.equals("/challenges") {
@@ -21,12 +22,12 @@ struct ControlSite: AdminResponder {
         }
         if path.equals("/parked") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
-            let parked = sources.parked().filter { query.isAbout($0.0.space.origin) }
+            let parked = sources.state.spaces.parked.terms.filter { query.isAbout($0.0.space.origin) }
             return answer(parked.map { ($0, $1) }, query, .init())
         }
         if path.equals("/parked/retry") {
             guard request.method == .post else { return Self.wrongMethod("POST") }
-            let lifted = sources.retry(user) { entry in
+            let lifted = sources.state.retry(for: .command(user: user)) { entry in
                 query.isAbout(entry.space.origin) && query["user"].map { entry.isOf(user: $0) } ?? true
             }
             return answer(lifted.map { ($0, nil) }, query, .init())
@@ -34,7 +35,7 @@ struct ControlSite: AdminResponder {
         if path.equals("/space") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
-            let facts = sources.facts(space, Array((query["target"] ?? "/").utf8))
+            let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span)
             let now = SystemClock.epochMilliseconds
             return query["format"] == "text"
                 ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
@@ -50,6 +51,14 @@ struct ControlSite: AdminResponder {
             }
             return .text(.ok, link)
         }
+        if path.equals("/questions") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return questions(query)
+        }
+        if path.equals("/questions/answer") {
+            guard request.method == .post else { return Self.wrongMethod("POST") }
+            return await answer(query, request.body)
+        }
         if path.equals("/reload") {
             if request.method == .post { return .text(.ok, "\(sources.reloads.request(by: user))") }
             guard request.method == .get else { return Self.wrongMethod("GET, POST") }
@@ -57,7 +66,8 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /parked, /parked/retry, /space, /status, /reload and /admin/token")
+            "nothing is here; there are /challenges, /parked, /parked/retry, /questions, /questions/answer, /space, /status, "
+                + "/reload and /admin/token")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
@@ -65,11 +75,12 @@ struct ControlSite: AdminResponder {
     }
 
     private func status(_ query: AdminQuery) -> AdminResponse {
-        let (status, parked) = (sources.status(), sources.parked().count)
-        let unanswered = sources.challenges().count { !$0.isAnswered }
+        let status = sources.status()
+        let waiting = RunningStatus.Waiting(
+            unanswered: sources.challenges().count { !$0.isAnswered }, parked: sources.state.spaces.parked.terms.count,
+            questions: sources.state.questions.open.count)
         return query["format"] == "text"
-            ? AdminResponse(status: .ok, body: status.lines(unanswered: unanswered, parked: parked))
-            : .json(status.json(unanswered: unanswered, parked: parked))
+            ? AdminResponse(status: .ok, body: status.lines(waiting)) : .json(status.json(waiting))
     }
 
     private func reload(_ number: Int) -> AdminResponse {
@@ -79,6 +90,24 @@ struct ControlSite: AdminResponder {
         case .rejected(let reason)?: .text(.ok, reason)
         }
     }
+
+    private func questions(_ query: AdminQuery) -> AdminResponse {
+        let (questions, now) = (sources.state.questions.open, SystemClock.epochMilliseconds)
+        if query["format"] == "text" { return AdminResponse(status: .ok, body: QuestionTable.text(questions, at: now)) }
+        var json = JSONText()
+        json.array { json in for question in questions { json.question(question) } }
+        return .json(json.text)
+    }
+
+    private func answer(_ query: AdminQuery, _ secret: [UInt8]) async -> AdminResponse {
+        let form: QuestionForm
+        do throws(QuestionForm.Flaw) { form = try QuestionForm(query, secret: secret, today: Self.today) } catch {
+            return .text(.badRequest, error.sentence)
+        }
+        return await form.put(to: sources.state, by: .command(user: user))
+    }
+
+    private static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
 
     private func challenges(_ query: AdminQuery) -> AdminResponse {
         let entries = sources.challenges().filter { entry in
@@ -105,28 +134,19 @@ struct ControlSite: AdminResponder {
 
 /// The facts and acts that the control socket asks the rest of the program for. Called on its loop; they must not block.
 public struct ControlSources: Sendable {
+    public let state: ChallengeState
     public let challenges: @Sendable () -> [JournalEntry]
-    public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
-    /// All that is known of a space, or, of the method `default`, of its origin, for a request to a target.
-    public let facts: @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts
-    /// Gives the parked versions that fit another chance, for that user of the machine.
-    public let retry: @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
     public let status: @Sendable () -> RunningStatus
     public let reloads: any ReloadControl
     /// A link that logs in to the dashboard, once; nil: there is none.
     public var dashboardLink: @Sendable () -> String? = { nil }
 
     public init(
-        challenges: @escaping @Sendable () -> [JournalEntry],
-        parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
-        facts: @escaping @Sendable (ProtectionSpace, [UInt8]) -> SpaceFacts,
-        retry: @escaping @Sendable (UInt32, (ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry],
+        state: ChallengeState, challenges: @escaping @Sendable () -> [JournalEntry],
         status: @escaping @Sendable () -> RunningStatus, reloads: any ReloadControl
     ) {
+        self.state = state
         self.challenges = challenges
-        self.parked = parked
-        self.facts = facts
-        self.retry = retry
         self.status = status
         self.reloads = reloads
     }

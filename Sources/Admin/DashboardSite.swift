@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 
@@ -145,7 +146,7 @@ final class DashboardSite {
             guard query["host"] != nil, let credential = query["credential"] else {
                 return .text(.badRequest, "the server and the credential are missing")
             }
-            let lifted = sources.retry { entry in
+            let lifted = sources.state.retry(for: .dashboard) { entry in
                 query.isAbout(entry.space.origin) && entry.version.name == credential
             }
             return lifted.isEmpty
@@ -171,24 +172,19 @@ private enum DashboardAct {
 /// The facts and acts that the dashboard asks the rest of the program for. Called on the listener's loop; they must not block.
 public struct DashboardSources: Sendable {
     public let access: DashboardAccess
+    public let state: ChallengeState
     public let status: @Sendable () -> RunningStatus
     public let load: @Sendable () -> LoadFigures
     public let challenges: @Sendable () -> [JournalEntry]
-    public let parked: @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)]
-    /// Gives the parked versions that fit another chance.
-    public let retry: @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
 
     public init(
-        access: DashboardAccess, status: @escaping @Sendable () -> RunningStatus,
-        load: @escaping @Sendable () -> LoadFigures, challenges: @escaping @Sendable () -> [JournalEntry],
-        parked: @escaping @Sendable () -> [(ParkedCredentials.Entry, ParkedCredentials.Term)],
-        retry: @escaping @Sendable ((ParkedCredentials.Entry) -> Bool) -> [ParkedCredentials.Entry]
+        access: DashboardAccess, state: ChallengeState, status: @escaping @Sendable () -> RunningStatus,
+        load: @escaping @Sendable () -> LoadFigures, challenges: @escaping @Sendable () -> [JournalEntry]
     ) {
         self.access = access
+        self.state = state
         self.status = status
         self.load = load
         self.challenges = challenges
-        self.parked = parked
-        self.retry = retry
     }
 }

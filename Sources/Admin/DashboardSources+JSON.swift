@@ -8,7 +8,10 @@ extension DashboardSources {
     private static let challengeLimit = 300
 
     func writeStatus(to json: inout JSONText) {
-        status().write(to: &json, unanswered: challenges().count { !$0.isAnswered }, parked: parked().count)
+        let waiting = RunningStatus.Waiting(
+            unanswered: challenges().count { !$0.isAnswered }, parked: state.spaces.parked.terms.count,
+            questions: state.questions.open.count)
+        status().write(to: &json, waiting)
     }
 
     func writeChallenges(to json: inout JSONText) {
@@ -18,7 +21,7 @@ extension DashboardSources {
     }
 
     func writeParked(to json: inout JSONText) {
-        json.array { json in for (entry, term) in parked() { json.parked(entry, for: term) } }
+        json.array { json in for (entry, term) in state.spaces.parked.terms { json.parked(entry, for: term) } }
     }
 
     /// What is answered by ways that are on their way out.

@@ -87,10 +87,17 @@ public struct RunningStatus: Sendable {
         self.clients = clients
     }
 
-    /// - Parameters:
-    ///   - unanswered: spaces whose challenges nobody answered.
-    ///   - parked: versions of credentials that are not sent.
-    func lines(unanswered: Int, parked: Int) -> String {
+    /// The business that waits for somebody.
+    struct Waiting {
+        /// Spaces whose challenges nobody answered.
+        let unanswered: Int
+        /// Versions of credentials that are not sent.
+        let parked: Int
+        /// Challenges that requests are held for.
+        let questions: Int
+    }
+
+    func lines(_ waiting: Waiting) -> String {
         var lines = [
             "attache \(program.version), process \(program.process), running since \(AdminTime.text(program.started))"
         ]
@@ -106,12 +113,16 @@ public struct RunningStatus: Sendable {
         }
         lines.append("store: \(store?.place ?? "none")\(store?.problem.map { "; \($0)" } ?? "")")
         lines.append("clients: \(clients) connected")
-        if unanswered > 0 {
-            lines.append(
-                "challenges: \(Self.count(unanswered, "space")) unanswered, see 'attache challenges --unanswered'")
+        if waiting.questions > 0 {
+            lines.append("questions: \(Self.count(waiting.questions, "challenge")) for an operator, see 'attache ask'")
         }
-        if parked > 0 {
-            lines.append("credentials: \(parked) parked after a refusal, see 'attache credential list'")
+        if waiting.unanswered > 0 {
+            lines.append(
+                "challenges: \(Self.count(waiting.unanswered, "space")) unanswered, see 'attache challenges --unanswered'"
+            )
+        }
+        if waiting.parked > 0 {
+            lines.append("credentials: \(waiting.parked) parked after a refusal, see 'attache credential list'")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -122,13 +133,13 @@ public struct RunningStatus: Sendable {
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-    func json(unanswered: Int, parked: Int) -> String {
+    func json(_ waiting: Waiting) -> String {
         var json = JSONText()
-        write(to: &json, unanswered: unanswered, parked: parked)
+        write(to: &json, waiting)
         return json.text
     }
 
-    func write(to json: inout JSONText, unanswered: Int, parked: Int) {
+    func write(to json: inout JSONText, _ waiting: Waiting) {
         json.object { json in
             json.member("version", program.version)
             json.member("process", program.process)
@@ -146,8 +157,9 @@ public struct RunningStatus: Sendable {
             json.member("store", store?.place)
             json.member("store_problem", store?.problem)
             json.member("clients", clients)
-            json.member("unanswered", unanswered)
-            json.member("parked", parked)
+            json.member("questions", waiting.questions)
+            json.member("unanswered", waiting.unanswered)
+            json.member("parked", waiting.parked)
         }
     }
 }

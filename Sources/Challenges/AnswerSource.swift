@@ -185,8 +185,19 @@ public struct AnswerSource {
                 named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds))
         case .performDefault where space.authenticationMethod == .negotiate && !rule.namesMethod: nil
         case .performDefault: urlCredential ?? kept(for: space)
+        case .ask: urlCredential ?? kept(for: space) ?? standing(for: space, by: rule)
         case .reject, .cancel, .trust: nil
         }
+    }
+
+    /// The credential that an operator has named.
+    private func standing(for space: ProtectionSpace, by rule: Rules.Decision) -> Credential? {
+        let challenge = AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+        guard case .use(let name)? = state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key) else {
+            return nil
+        }
+        return try? policy.credentials.credential(named: name)
     }
 
     /// The credential that is kept for the space: from this client's session, else the one that this response has just
@@ -229,8 +240,12 @@ public struct AnswerSource {
     /// Keeps the credential of the request's URL that was accepted, for as long as a rule says; one that the rule file names
     /// is kept there.
     public func keep(_ answer: Answer) {
+        if answer.credential.version == urlCredential?.version { keepForLater(answer) }
+    }
+
+    /// Keeps a credential that was accepted, for as long as it says itself.
+    func keepForLater(_ answer: Answer) {
         let (state, client, credential, space) = (state, client, answer.credential, answer.space)
-        guard credential.version == urlCredential?.version else { return }
         switch credential.persistence {
         case .none: break
         case .session:

@@ -30,6 +30,8 @@ public final class ChallengeLoop {
     var work: ChallengeWork?
     /// Of the work that is done, until somebody goes on from it.
     var outcome: ChallengeWork.Outcome?
+    /// That an operator gave for this request.
+    private var granted: CredentialVersion?
     /// The parked version that this request may try again unasked.
     var trial: AnswerSource.Trial?
 
@@ -203,6 +205,7 @@ public final class ChallengeLoop {
         if proof == .mismatch { return fail(.unproven(accepted, by: challenger)) }
         if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
         if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
+        if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
         if !accepted.isUnasked || response.status.rawValue < 400 {
             spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
         }
@@ -317,7 +320,11 @@ public final class ChallengeLoop {
         _ challenge: AuthenticationChallenge, after outcome: ChallengeWork.Outcome?
     ) -> ChallengeTask.Action? {
         let rule = context.delegate.rule(for: challenge)
+        var word: OperatorAnswer?
         switch outcome {
+        case .question(.success(let answer))?: word = answer
+        case .question(.failure(let error))?:
+            return task.decided(Authentication.Decision(.cancelAuthenticationChallenge, reason: error.reason))
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
             if case .failed(let details) = error { request.record.details = details }
@@ -325,12 +332,21 @@ public final class ChallengeLoop {
             return task.decided(Authentication.Decision(.cancelAuthenticationChallenge, reason: reason))
         case .credentials?: break
         default:
+            if let subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {
+                work = .question(subject)
+                return nil
+            }
             if context.delegate.wantsFreshCredentials(for: challenge, by: rule) {
                 work = .credentials
                 return nil
             }
         }
-        let answer = context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
+        let answer =
+            word.map { context.delegate.decide(by: $0, rule) }
+            ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
+        if case .password? = word?.act, case .useCredential(let credential) = answer.decision.disposition {
+            granted = credential.version
+        }
         request.record.note(answer.rule.rule, about: challenger)
         if let error = answer.trouble {
             request.record.details = "\(error)"

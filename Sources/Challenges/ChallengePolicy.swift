@@ -10,11 +10,14 @@ public final class ChallengePolicy: Sendable {
         public let response: Int
         /// For which a client's session outlives its last request.
         public let session: Int
+        /// For which a request is held for an operator's answer.
+        public let ask: Int
 
-        public init(connect: Int, response: Int, session: Int) {
+        public init(connect: Int, response: Int, session: Int, ask: Int) {
             self.connect = connect
             self.response = response
             self.session = session
+            self.ask = ask
         }
     }
 

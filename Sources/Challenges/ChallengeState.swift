@@ -14,6 +14,7 @@ public final class ChallengeState: Sendable {
     /// The tokens that were fetched.
     public let tokens: TokenStore
     public let journal = ChallengeJournal()
+    public let questions: OperatorQuestions
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
@@ -24,6 +25,7 @@ public final class ChallengeState: Sendable {
     /// Told of each change of what may answer.
     public let audit: AuditTrail
     private let observer = Mutex<@Sendable (ConfiguredCredentials.Refresh) -> Void>({ _ in })
+    private let exceptionObserver = Mutex<@Sendable () -> Void>({})
 
     /// - Parameters:
     ///   - spaces: what others may have learned as well.
@@ -33,6 +35,7 @@ public final class ChallengeState: Sendable {
         audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
     ) {
         self.audit = audit
+        questions = OperatorQuestions { report($0.report) }
         self.storage = storage
         self.spaces = spaces
         self.tokens = tokens
@@ -79,6 +82,17 @@ public final class ChallengeState: Sendable {
         event.persistence = credential.persistence
         event.isDefault = asDefault
         audit.note(event)
+    }
+
+    /// Gives the parked versions that fit another chance, for somebody.
+    public func retry(
+        for actor: AuditEvent.Actor, where fits: (ParkedCredentials.Entry) -> Bool
+    ) -> [ParkedCredentials.Entry] {
+        let lifted = spaces.parked.retry(where: fits)
+        for entry in lifted {
+            audit.note(AuditEvent(.credentialLifted, by: actor, entry.space, credential: entry.version.name))
+        }
+        return lifted
     }
 
     /// A version that was parked was accepted.
@@ -143,6 +157,13 @@ public final class ChallengeState: Sendable {
         for name in refresh.replaced { audit.note(AuditEvent(.credentialChanged, by: .file, credential: name)) }
         observer.withLock { $0 }(refresh)
     }
+
+    /// From now on tells `observer` that an operator has made an exception for a certificate, before requests go on by it.
+    public func onException(_ observer: @escaping @Sendable () -> Void) {
+        exceptionObserver.withLock { $0 = observer }
+    }
+
+    func noteException() { exceptionObserver.withLock { $0 }() }
 
     /// From now on tells `observer` what each refresh found, in place of the one before.
     public func onRefresh(_ observer: @escaping @Sendable (ConfiguredCredentials.Refresh) -> Void) {

@@ -22,6 +22,8 @@ enum ChallengeWork {
     case credentials
     /// The decision's credential is exchanged for a token.
     case exchange(Decision, AuthenticationChallenge)
+    /// An operator answers the challenge.
+    case question(QuestionSubject)
     /// This request is found to be the one of all that tries a parked version again.
     case trial(ParkedCredentials.Entry, ParkedCredentials.Term, retry: [Int])
     /// The verdict comes on the request that is judged for all who would answer so.
@@ -42,6 +44,7 @@ enum ChallengeWork {
         case digest(BodyDigest)
         case credentials
         case exchange(Result<Decision, MissingToken>, reason: String)
+        case question(Result<OperatorAnswer, UnansweredQuestion>)
         case trial(isOurs: Bool)
         case verdict(Waiter.Outcome)
         case login(AuthenticationError?)
@@ -73,6 +76,12 @@ enum ChallengeWork {
                 let exchanged = try await context.tokens.exchange(decision, for: challenge, isOwn: isOwn)
                 return .exchange(.success(exchanged), reason: decision.reason)
             } catch { return .exchange(.failure(error), reason: decision.reason) }
+        case .question(let subject):
+            let (delegate, now) = (context.delegate, context.loop.epochMilliseconds)
+            do throws(UnansweredQuestion) { return .question(.success(try await delegate.ask(subject, at: now))) } catch
+            {
+                return .question(.failure(error))
+            }
         case .trial(let entry, let term, let retry):
             let now = context.loop.epochMilliseconds
             return .trial(isOurs: await context.spaces.parked.claim(entry, seen: term, retry: retry, at: now))

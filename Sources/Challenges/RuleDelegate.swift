@@ -87,19 +87,31 @@ public struct RuleDelegate: Sendable {
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
-            do throws(CredentialError) {
-                let kept = try policy.credentials.credential(named: name).with(rule.persistence)
-                return Answer(decision: decision(.useCredential(kept), reason), rule: rule, trouble: nil)
-            } catch {
-                let reason = "credential \(name) of \(reason) cannot be read; the operator's log says why"
-                return Answer(decision: decision(.cancelAuthenticationChallenge, reason), rule: rule, trouble: error)
-            }
+            return use(name, kept: rule.persistence, by: rule)
+        case .ask: return decideUnasked(challenge, by: rule)
+        }
+    }
+
+    /// The decision for a credential of the rule file.
+    func use(_ name: String, kept persistence: Persistence, by rule: Rules.Decision) -> Answer {
+        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        do throws(CredentialError) {
+            let kept = try policy.credentials.credential(named: name).with(persistence)
+            return Answer(
+                decision: Authentication.Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
+                rule: rule, trouble: nil)
+        } catch {
+            return Answer(
+                decision: Authentication.Decision(
+                    .cancelAuthenticationChallenge,
+                    reason: "credential \(name) of \(reason) cannot be read; the operator's log says why"),
+                rule: rule, trouble: error)
         }
     }
 
     /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so, and to
     /// a scheme that is not known never.
-    private func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+    func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
         let method = challenge.protectionSpace.authenticationMethod
         if method == .other { return false }
         if method == .negotiate { return rule.namesMethod }

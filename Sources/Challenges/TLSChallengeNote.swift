@@ -51,7 +51,7 @@ public struct TLSChallengeNote {
     }
 
     private func report(_ entry: JournalEntry) -> String {
-        let place = space.host.contains(":") ? "[\(space.host)]:\(space.port)" : "\(space.host):\(space.port)"
+        let place = space.origin.place
         let subject =
             isOurVerdict
             ? "the certificate of \(place) is not trusted"

@@ -122,7 +122,7 @@ struct UnansweredReason {
         case .use, .trust: .exposing
         case .performDefault: .noCredential
         case .reject: .rejected
-        case .cancel: .cancelled
+        case .cancel, .ask: .cancelled
         }
     }
 
@@ -137,6 +137,7 @@ struct UnansweredReason {
         case .performDefault: return "rule \(rule.title) says 'default'\(rest)"
         case .reject: return "rule \(rule.title) rejects the challenge\(rest)"
         case .cancel: return "rule \(rule.title) cancels the request\(rest)"
+        case .ask: return "rule \(rule.title) asks the operator, and has no answer\(rest)"
         }
     }
 
@@ -189,7 +190,12 @@ struct UnansweredReason {
 
 extension Challenger {
     /// Host and port.
-    var place: String { host.contains(.colon) ? "[\(origin.host)]:\(port)" : "\(origin.host):\(port)" }
+    var place: String { origin.place }
+}
+
+extension Origin {
+    /// Host and port.
+    var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension RuleReference {

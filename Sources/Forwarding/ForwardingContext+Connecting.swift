@@ -1,6 +1,9 @@
+import Authentication
+import Challenges
 import Gateway
 import HTTP
 import IO
+import Model
 import Rules
 import Telemetry
 import Transport
@@ -29,17 +32,48 @@ extension ForwardingContext {
             exchange.record.upstream = .opened
             return connection
         }
-        let identities = exchange.beginIdentities()
-        let connection = try await identities.connect(for: requester) { () async throws(Refusal) in
-            let connection = try await openConnection(resuming: true)
-            // The trust that a session carries on may have come to an end since it began.
-            if connection.isStillTrusted { return connection }
-            connection.stream.close()
-            return try await openConnection(resuming: false)
-        }
+        let connection = try await openAsked()
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
         return connection
+    }
+
+    /// Connects, as often as an operator answers a challenge of TLS that came up.
+    private func openAsked() async throws(Refusal) -> OriginConnection {
+        let identities = exchange.beginIdentities()
+        while true {
+            do throws(Refusal) {
+                return try await identities.connect(for: requester) { () async throws(Refusal) in
+                    let connection = try await openConnection(resuming: true)
+                    // The trust that a session carries on may have come to an end since it began.
+                    if connection.isStillTrusted { return connection }
+                    connection.stream.close()
+                    return try await openConnection(resuming: false)
+                }
+            } catch { try await follow(error) }
+        }
+    }
+
+    /// Has an operator answer the question that a refusal is, so that another connection may do better.
+    ///
+    /// - Throws: the refusal that the client is to be told.
+    func follow(_ refusal: Refusal) async throws(Refusal) {
+        guard let question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
+        let reason: String
+        let delegate = requester.delegate(in: exchange)
+        do throws(UnansweredQuestion) {
+            let answer = try await delegate.ask(question, at: requester.loop.epochMilliseconds)
+            switch (answer.act, question.space.authenticationMethod) {
+            case (.trust, .serverTrust): return
+            case (.use, .clientCertificate), (.reject, .clientCertificate):
+                return exchange.beginIdentities().take(answer.act, on: question.space)
+            default: reason = "the operator said \(answer.words)"
+            }
+        } catch { reason = error.reason }
+        var refusal = refusal
+        refusal.sentence += ": \(reason)"
+        refusal.details += ": \(reason)"
+        throw refusal
     }
 
     private func openConnection(resuming: Bool) async throws(Refusal) -> OriginConnection {

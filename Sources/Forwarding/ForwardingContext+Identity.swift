@@ -30,11 +30,16 @@ extension ForwardingContext {
 
     /// Makes the refusal known.
     func followIdentity() async throws(ExchangeFailure) {
-        do throws(Refusal) { _ = try await exchange.beginIdentities().follow(for: requester) } catch {
-            requester.noteRefusal(on: exchange.upstream.peerSecurity)
+        let security = exchange.upstream.peerSecurity
+        exchange.upstream.reset()
+        do throws(Refusal) {
+            do throws(Refusal) { _ = try await exchange.beginIdentities().follow(for: requester) } catch {
+                try await follow(error)
+            }
+        } catch {
+            requester.noteRefusal(on: security)
             throw .refused(error)
         }
-        exchange.upstream.reset()
         guard exchange.body.canBeSent else {
             throw .refused(
                 Refusal(

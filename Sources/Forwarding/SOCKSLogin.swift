@@ -48,7 +48,11 @@ struct SOCKSLogin: ~Copyable {
             await state.refresh(exchange.policy.challenges.credentials)
         }
         retry = rule.retry
-        let answer = delegate.decide(challenge, by: rule, at: requester.loop.epochMilliseconds)
+        let answer: RuleDelegate.Answer
+        do throws(UnansweredQuestion) { answer = try await decide(challenge, by: rule) } catch {
+            reason = error.reason
+            return
+        }
         exchange.record.rule = answer.rule.rule?.label
         exchange.record.ruleLine = answer.rule.rule?.line ?? 0
         if let trouble = answer.trouble {
@@ -78,6 +82,17 @@ struct SOCKSLogin: ~Copyable {
             reason = PassReason.parked(credential: credential.version.name).description
             self.credential = nil
         }
+    }
+
+    /// The decision of the rules, or of the operator whom they ask.
+    private func decide(
+        _ challenge: AuthenticationChallenge, by rule: Rules.Decision
+    ) async throws(UnansweredQuestion) -> RuleDelegate.Answer {
+        let now = requester.loop.epochMilliseconds
+        guard let question = delegate.question(about: challenge, by: rule) else {
+            return delegate.decide(challenge, by: rule, at: now)
+        }
+        return delegate.decide(by: try await delegate.ask(question, at: now), rule)
     }
 
     /// Whether it is not sent: it was refused, and this request is not the one that tries it again.

@@ -19,6 +19,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     public static let methodNotAllowed = Status(rawValue: 405)
     public static let proxyAuthenticationRequired = Status(rawValue: 407)
     public static let requestTimeout = Status(rawValue: 408)
+    public static let conflict = Status(rawValue: 409)
     public static let contentTooLarge = Status(rawValue: 413)
     public static let uriTooLong = Status(rawValue: 414)
     public static let rangeNotSatisfiable = Status(rawValue: 416)

@@ -7,11 +7,9 @@ enum Program {
     private static var commands: [any Command.Type] {
         [
             InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self,
-            CheckCommand.self, ExplainCommand.self,
-            TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self, CredentialCommand.self,
-            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, AdminCommand.self, HelpCommand.self,
-            CompletionsCommand.self,
-            VersionCommand.self,
+            CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self,
+            AskCommand.self, CredentialCommand.self, StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self,
+            AdminCommand.self, HelpCommand.self, CompletionsCommand.self, VersionCommand.self,
         ]
     }
 

@@ -39,7 +39,8 @@ import Transport
             "Allow: GET, HEAD\r\n"
         ),
         (
-            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", "405 Method Not Allowed",
+            "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello",
+            "405 Method Not Allowed",
             "Connection: close"
         ),
         ("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n", "421 ", "not the proxy"),

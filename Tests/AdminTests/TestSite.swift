@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Credentials
 import HTTP
 import IO
 import Telemetry
@@ -43,7 +44,9 @@ func dashboardSources(
         rules: .init(
             path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
         rejection: nil, store: nil, clients: 12)
+    let state = ChallengeState(
+        storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(parked: parked), tokens: TokenStore(),
+        report: { _ in })
     return DashboardSources(
-        access: access, status: { status }, load: { LoadFigures() }, challenges: { challenges },
-        parked: { parked.terms }, retry: { parked.retry(where: $0) })
+        access: access, state: state, status: { status }, load: { LoadFigures() }, challenges: { challenges })
 }

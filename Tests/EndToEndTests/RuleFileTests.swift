@@ -13,7 +13,7 @@ struct RuleFileTests {
         listen 127.0.0.1:0x
         challange { use nobody }
         limits { head lots }
-        log combined
+        log rainbow
 
         """
 
@@ -27,7 +27,6 @@ struct RuleFileTests {
             #expect(text.contains(line), "\(text)")
         }
         #expect(text.contains("challenge"), "no \"did you mean\": \(text)")
-        #expect(text.contains("not supported yet"))
         #expect(text.contains("^"))
     }
 

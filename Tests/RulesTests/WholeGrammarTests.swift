@@ -13,14 +13,6 @@ import Testing
         return rules.decide(query)
     }
 
-    @Test(arguments: ["challenge { host a; ask }"])
-    func `a word that is only planned is refused`(text: String) throws {
-        let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": text]))
-        #expect(file.configuration == nil)
-        #expect(file.diagnostics.count == 1)
-        #expect(file.report.contains("is not supported yet"))
-    }
-
     @Test func `a rule answers the methods that its credential can`() throws {
         let rules = try rules(
             """

@@ -20,6 +20,8 @@ public struct AuditEvent: Sendable, Hashable {
         case credentialLifted = "credential.lifted"
         case trustSet = "trust.set"
         case trustRemoved = "trust.removed"
+        /// An operator has answered a challenge.
+        case questionAnswered = "question.answered"
         case storeOpened = "store.opened"
         /// Another store is in its place.
         case storeReplaced = "store.replaced"

@@ -10,6 +10,8 @@ extension Configuration {
             case performDefault
             case reject
             case cancel
+            /// Hold the request until an operator decides, unless a credential is kept for the space.
+            case ask
             /// Trust the server's chain on these terms.
             case trust(TrustTerms)
         }
@@ -71,7 +73,7 @@ extension Configuration {
             switch answer {
             case .use: effective = abilities.reduce(into: []) { $0.formUnion(meant($1, among: effective)) }
             case .trust: effective = MethodSet(.serverTrust)
-            case .performDefault, .reject, .cancel: break
+            case .performDefault, .reject, .cancel, .ask: break
             }
             if !issuers.isEmpty { effective.formIntersection(MethodSet(.clientCertificate)) }
             if !findings.isEmpty { effective.formIntersection(MethodSet(.serverTrust)) }
@@ -111,8 +113,8 @@ extension Configuration.Challenge {
         if case .use(let names) = answer { names } else { [] }
     }
 
-    /// `attempts` where it is not said: each credential has one.
-    var usualAttempts: Int { max(1, names.count) }
+    /// `attempts` where it is not said: each credential has one, and a person three.
+    var usualAttempts: Int { answer == .ask ? 3 : max(1, names.count) }
 
     /// `retry` where it is not said.
     static let usualRetry = [30_000, 300_000, 1_800_000]
@@ -134,6 +136,7 @@ extension Configuration.Challenge.Answer {
         case .performDefault: "default"
         case .reject: "reject"
         case .cancel: "cancel"
+        case .ask: "ask"
         case .trust: "trust"
         }
     }

@@ -90,6 +90,8 @@ extension Configuration {
         public var clientsPerAddress: Int?
         /// Decoded bytes for each encoded one, over a whole body.
         public var decodeRatio = 100
+        /// Challenges that wait for an operator at once, and requests that wait with each of them.
+        public var questions = 100
 
         public init() {}
     }
@@ -110,6 +112,8 @@ extension Configuration {
 
         /// How long a client's session lives without a request.
         public var session = Duration.seconds(900)
+        /// How long a request is held for an operator's answer.
+        public var ask = Duration.seconds(60)
 
         public init() {}
     }

@@ -30,6 +30,9 @@ extension ExplanationText {
         case .performDefault:
             let refusal = "refused with a 502 that names the findings, unless an exception is stored for the key"
             add("answer", "default: \(refusal), \(by)")
+        case .ask:
+            let otherwise = "unless an exception is stored for the key, the request is held until an operator answers"
+            add("answer", "ask: \(otherwise) ('attache ask'), \(by)")
         case .reject, .cancel, .use:
             add("answer", "\(decision.answer.words): refused with a 502 that names this rule, \(by)")
         }
@@ -50,6 +53,9 @@ extension ExplanationText {
         case .use(let names): add("answer", "\(shownWords(names, challenge)), \(by)")
         case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
         case .performDefault: add("answer", "default: the one that is stored for the server, if there is one, \(by)")
+        case .ask:
+            let otherwise = "else the request is held until an operator answers ('attache ask')"
+            add("answer", "ask: the one that is stored for the server, if there is one, \(otherwise), \(by)")
         case .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
         }
     }

@@ -190,6 +190,11 @@ struct ExplanationText {
         case .performDefault: return "default: \(defaultWords(challenge)), \(by)"
         case .reject: return "reject: go on to the response's next challenge, \(by)"
         case .cancel: return "cancel: the client gets a 502 that names this rule, \(by)"
+        case .ask:
+            if case .pass(let reason) = challenge.forecast {
+                return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
+            }
+            return "ask: \(askWords(challenge)), attempts \(decision.attempts), \(by)"
         case .trust: return "trust, \(by)"
         }
     }
@@ -203,12 +208,20 @@ struct ExplanationText {
         }
     }
 
+    private func askWords(_ challenge: ExplainedRound.Challenge) -> String {
+        guard case .answer(let credential) = challenge.forecast else { return Self.askWords }
+        return credential == explanation.request.urlUser ? defaultWords : "\(credential), which is kept for it"
+    }
+
+    private static let askWords = "the request is held until an operator answers ('attache ask')"
+
     private func defaultWords(_ challenge: ExplainedRound.Challenge) -> String {
         switch challenge.forecast {
         case .answer(let credential) where credential == explanation.request.urlUser: defaultWords
         case .answer(let credential), .held(let credential, _): "\(credential), which is kept for it"
         case .next(let reason): "\(reason); go on to the response's next challenge"
-        case .open, .pass, .cancel: "a stored credential, if there is one, else go on to the response's next challenge"
+        case .open, .pass, .cancel, .asked:
+            "a stored credential, if there is one, else go on to the response's next challenge"
         }
     }
 
@@ -233,6 +246,7 @@ struct ExplanationText {
         case .performDefault: "default: \(defaultWords)"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
+        case .ask: "ask: a stored credential, if there is one, else \(Self.askWords)"
         case .trust: "trust"
         }
     }
@@ -299,6 +313,7 @@ extension ExplanationText {
         case .performDefault: "default: a credential of the store, else the client gets a 502"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
+        case .ask: "ask: a credential of the store, else \(askWords)"
         case .trust: "trust"
         }
     }

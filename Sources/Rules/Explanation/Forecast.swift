@@ -9,6 +9,8 @@ public enum Forecast: Sendable, Equatable {
     case next(reason: String)
     /// A stored credential answers, if there is one; else the next challenge is tried.
     case open
+    /// An operator decides.
+    case asked
     /// The response goes to the client as it is, for that reason.
     case pass(reason: String)
     case cancel
@@ -25,6 +27,7 @@ public enum Forecast: Sendable, Equatable {
         case .performDefault: self = Self.performDefault(decision, query, urlUser, space)
         case .reject: self = .next(reason: "rejected")
         case .cancel: self = .cancel
+        case .ask: self = Self.ask(decision, query, urlUser, space)
         case .trust: self = .next(reason: "a rule about certificates answers no challenge of a response")
         }
     }
@@ -33,7 +36,7 @@ public enum Forecast: Sendable, Equatable {
     var isEnd: Bool {
         switch self {
         case .next, .open: false
-        case .answer, .held, .pass, .cancel: true
+        case .answer, .held, .pass, .cancel, .asked: true
         }
     }
 
@@ -50,6 +53,19 @@ public enum Forecast: Sendable, Equatable {
         if known.contains(chosen) { return .pass(reason: "\(chosen) was refused, and has no other value") }
         if let end = space?.end(of: chosen) { return .held(credential: chosen, until: end) }
         return .answer(credential: chosen)
+    }
+
+    private static func ask(
+        _ decision: Decision, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
+    ) -> Forecast {
+        if query.method == .other { return .next(reason: "nobody here can answer it") }
+        if query.failures >= decision.attempts {
+            return .pass(reason: "\(query.failures) answers were refused, and the rule allows \(decision.attempts)")
+        }
+        guard query.failures == 0 else { return .asked }
+        if let urlUser { return .answer(credential: urlUser) }
+        guard let stored = space?.stored, space?.end(of: stored) == nil else { return .asked }
+        return .answer(credential: stored)
     }
 
     private static func performDefault(

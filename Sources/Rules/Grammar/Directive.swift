@@ -15,8 +15,6 @@ struct Directive<Name: DirectiveName> {
 protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
     /// The directive that has the block; nil at the top of the file.
     static var block: String? { get }
-    /// Words of the rule language that no version can do yet: a file that says one is told so.
-    static var planned: [String] { get }
     /// Other programs' words for directives of the block.
     static var synonyms: [String: Self] { get }
     /// The manual's words about each of them.
@@ -25,7 +23,6 @@ protocol DirectiveName: RawRepresentable<String>, CaseIterable, Hashable, Sendab
 }
 
 extension DirectiveName {
-    static var planned: [String] { [] }
     static var synonyms: [String: Self] { [:] }
 
     /// The words to suggest.

@@ -90,10 +90,6 @@ final class ReadingContext {
             log.report(at: node.block?.brace ?? name.range, "'include' takes no block")
             return
         }
-        if name.kind == .word, Name.planned.contains(name.text) {
-            log.report(at: name.range, "'\(name.text)' is not supported yet")
-            return
-        }
         let place = Name.block.map { " of '\($0)'" } ?? ""
         if name.kind == .string, Name(rawValue: name.text) != nil {
             log.report(at: name.range, "a directive stands without quotes")

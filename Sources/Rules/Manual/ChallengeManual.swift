@@ -68,6 +68,13 @@ extension ChallengeDirective {
         .cancel: DirectiveManual(
             "", example: "challenge { host *.corp.example.com; method other; cancel }",
             "A 502, with an explanation that names this rule."),
+        .ask: DirectiveManual(
+            "", example: "challenge \"people\" { host lab.example.com; secure yes; ask }",
+            """
+            An operator: the request is held until somebody answers ('attache ask'), for as long as `timeouts { ask }` says,
+            then as `cancel`. A credential that `default` would use answers first. Where no method is named, nobody is asked
+            about Negotiate and schemes that are not known.
+            """),
         .trust: DirectiveManual(
             "", example: "challenge \"our own root\" { host *.corp.example.com; anchor corp-root.pem; trust }",
             "Accept the server's certificate on the terms of the rule."),
@@ -88,8 +95,8 @@ extension ChallengeDirective {
         .attempts: DirectiveManual(
             "N", default: "1", example: "challenge { host ci.example.com; use ci; attempts 2 }",
             """
-            Answers in one task, 1 to 10; where it is not said, one for each credential of `use`. Mind the lock-out of the
-            account.
+            Answers in one task, 1 to 10; where it is not said, one for each credential of `use`, and three for `ask`. Mind
+            the lock-out of the account.
             """),
         .retry: DirectiveManual(
             "never|DURATION …", default: "30s 5m 30m",

@@ -16,7 +16,7 @@ extension ManualTopic {
 
         Not without `secure yes` or a good reason: every station on the way can read a Basic password in clear.
 
-        One answer: `use`, `trust` ('attache help trust'), `default`, `reject` or `cancel`. Modifiers say more about it.
+        One answer: `use`, `trust` ('attache help trust'), `default`, `reject`, `cancel` or `ask`. Modifiers say more about it.
 
         A connection that NTLM or Negotiate has logged in by `use` serves every client, unless a `challenge` for that
         server names a `client`; with `persistence none` it serves one request.
@@ -29,7 +29,7 @@ extension ManualTopic {
         """, ManualEntry.of(FileDirective.challenge),
         ManualEntry.of(
             ChallengeDirective.host, .port, .protocol, .realm, .method, .proxy, .secure, .client, .failures, .use,
-            .default, .reject, .cancel, .attempts, .retry, .persistence, .learn, .order))
+            .default, .reject, .cancel, .ask, .attempts, .retry, .persistence, .learn, .order))
 
     static let unasked = ManualTopic(
         "unasked", "keys for servers that never ask: fields, parameters, every request",

@@ -140,6 +140,12 @@ extension LimitsDirective {
         .decodeRatio: DirectiveManual(
             "NUMBER", default: "100", example: "limits { decode-ratio 20 }",
             "`decode` gives up when a body grows more than this: it is a bomb, not a page."),
+        .questions: DirectiveManual(
+            "NUMBER", default: "100", example: "limits { questions 10 }",
+            """
+            Challenges that wait for an operator (`ask`) at once, and requests that wait with each. Where one challenge too
+            many comes up, the oldest is cancelled.
+            """),
     ]
 }
 
@@ -166,5 +172,8 @@ extension TimeoutsDirective {
         .session: DirectiveManual(
             "DURATION", default: "15m", example: "timeouts { session 8h }",
             "A client's session, see `persistence`, without a request that needs it."),
+        .ask: DirectiveManual(
+            "DURATION", default: "60s", example: "timeouts { ask 10m }",
+            "A request that is held for an operator's answer."),
     ]
 }

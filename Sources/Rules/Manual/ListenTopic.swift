@@ -57,6 +57,9 @@ extension ManualTopic {
         = trust.set, trust.removed
         an exception for a server's key.
 
+        = question.answered
+        an operator's answer to a challenge, see `ask`; `details` has its words.
+
         = store.opened, store.replaced, store.rekeyed
         the store of credentials.
 
@@ -81,7 +84,7 @@ extension ManualTopic {
         """, ManualEntry.of(FileDirective.limits),
         ManualEntry.of(
             LimitsDirective.replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead, .fields,
-            .clients, .clientsPerAddress, .decodeRatio),
+            .clients, .clientsPerAddress, .decodeRatio, .questions),
         ManualEntry.of(FileDirective.timeouts),
-        ManualEntry.of(TimeoutsDirective.head, .idle, .connect, .response, .drain, .session))
+        ManualEntry.of(TimeoutsDirective.head, .idle, .connect, .response, .drain, .session, .ask))
 }

@@ -50,7 +50,7 @@ struct AnswerChecks: BlockReader {
                 }
             case .trust:
                 if method != .serverTrust { log.report(at: token.range, "'trust' answers 'server-trust' alone") }
-            case .performDefault, .reject, .cancel: break
+            case .performDefault, .reject, .cancel, .ask: break
             }
         }
     }
@@ -119,8 +119,8 @@ struct AnswerChecks: BlockReader {
                 "this trusts what is trusted anyway: say what to 'allow', or 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
-        if let node = source.said(.retry), !rule.isUse, rule.answer != .performDefault {
-            let sentence = "'retry' goes with 'use' or 'default', and this challenge says '\(rule.answerWords)'"
+        if let node = source.said(.retry), !rule.isUse, ![.performDefault, .ask].contains(rule.answer) {
+            let sentence = "'retry' goes with 'use', 'default' or 'ask', and this challenge says '\(rule.answerWords)'"
             log.report(at: node.name.range, sentence)
             return
         }
@@ -137,6 +137,7 @@ struct AnswerChecks: BlockReader {
             case .performDefault:
                 (rule.methods ?? []).intersection(MethodSet(.negotiate))
                     .union(rule.effectiveMethods.intersection(MethodSet(.htmlForm)))
+            case .ask: rule.effectiveMethods
             case .reject, .cancel, .trust: MethodSet()
             }
         let words: [(ChallengeDirective, AuthenticationMethod)] = [

@@ -19,6 +19,7 @@ enum ChallengeDirective: String, DirectiveName {
     case `default`
     case reject
     case cancel
+    case ask
     case trust
     case form
     // Modifiers.
@@ -39,7 +40,6 @@ enum ChallengeDirective: String, DirectiveName {
     case until
 
     static let block: String? = "challenge"
-    static let planned = ["ask"]
 
     var grammar: DirectiveGrammar {
         switch self {
@@ -55,7 +55,7 @@ enum ChallengeDirective: String, DirectiveName {
         case .finding: .some("findings about a certificate")
         case .failures: .one("a number, or a range such as 1.. or 0..1")
         case .use: .some("the name of a credential", repeats: true)
-        case .default, .reject, .cancel, .trust: .none(repeats: true)
+        case .default, .reject, .cancel, .ask, .trust: .none(repeats: true)
         case .allow: .some("findings about a certificate", repeats: true)
         case .pin: .some("pins such as sha256/BASE64", repeats: true)
         case .anchor: .some("paths, and perhaps 'only'", .path)
@@ -105,11 +105,11 @@ struct ChallengeReader: BlockReader {
         }
         guard let answer else {
             // A word that is no directive was reported.
-            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, .trust, nil]
+            let answers: [ChallengeDirective?] = [.use, .default, .reject, .cancel, .ask, .trust, nil]
             let names = directive.node.block?.nodes.map { ChallengeDirective(rawValue: $0.name.text) } ?? []
             if !names.contains(where: { answers.contains($0) }) {
                 let range = name?.range ?? directive.node.name.range
-                log.report(at: range, "this challenge has no answer: use, trust, default, reject or cancel")
+                log.report(at: range, "this challenge has no answer: use, trust, default, reject, cancel or ask")
             }
             return
         }
@@ -217,6 +217,7 @@ struct ChallengeReader: BlockReader {
         case .trust: .trust(TrustTerms())
         case .reject: .reject
         case .cancel: .cancel
+        case .ask: .ask
         default: .performDefault
         }
     }

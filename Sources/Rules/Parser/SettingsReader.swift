@@ -9,6 +9,7 @@ enum LimitsDirective: String, DirectiveName {
     case clients
     case clientsPerAddress = "clients-per-address"
     case decodeRatio = "decode-ratio"
+    case questions
 
     static let block: String? = "limits"
 
@@ -16,7 +17,7 @@ enum LimitsDirective: String, DirectiveName {
         switch self {
         case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
             .one("a size such as 64k, 64m or 1g")
-        case .fields, .clients, .clientsPerAddress, .decodeRatio: .one("a number")
+        case .fields, .clients, .clientsPerAddress, .decodeRatio, .questions: .one("a number")
         }
     }
 }
@@ -28,6 +29,7 @@ enum TimeoutsDirective: String, DirectiveName {
     case response
     case drain
     case session
+    case ask
 
     static let block: String? = "timeouts"
 
@@ -92,6 +94,7 @@ struct SettingsReader: BlockReader {
                 continue
             case .clients: (path, number) = (\.clients, parse.number(value, 1...1_000_000))
             case .decodeRatio: (path, number) = (\.decodeRatio, parse.number(value, 1...1_000_000))
+            case .questions: (path, number) = (\.questions, parse.number(value, 1...10_000))
             }
             if let number { limits[keyPath: path] = number }
         }
@@ -107,6 +110,7 @@ struct SettingsReader: BlockReader {
             case .response: timeouts.response = duration
             case .drain: timeouts.drain = duration
             case .session: timeouts.session = duration
+            case .ask: timeouts.ask = duration
             }
         }
     }

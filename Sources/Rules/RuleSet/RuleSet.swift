@@ -152,7 +152,7 @@ extension Configuration.Challenge {
     /// Whether it answers a challenge of a response, or makes an end of it.
     var actsOnChallenge: Bool {
         switch answer {
-        case .use, .cancel: !effectiveMethods.isDisjoint(with: .http)
+        case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
         case .performDefault, .reject, .trust: false
         }
     }

@@ -68,7 +68,8 @@ public final class Policy: Sendable {
             rules: rules, credentials: credentials,
             timeouts: ChallengePolicy.Timeouts(
                 connect: timeouts.connect, response: timeouts.response,
-                session: configuration.timeouts.session.milliseconds))
+                session: configuration.timeouts.session.milliseconds,
+                ask: configuration.timeouts.ask.milliseconds))
         let limits = configuration.limits
         self.limits = Limits(
             request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),

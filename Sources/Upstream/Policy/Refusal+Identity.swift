@@ -10,6 +10,7 @@ extension Refusal {
             .badGateway, .httpRequestDenied,
             "\(choice.space.host) port \(choice.space.port) wants a client certificate, and \(reason)")
         explanation = IdentityReport(choice).text
+        question = progress.question
     }
 
     /// The client's answer where the server broke off since it was shown no certificate, or one that it refuses.

@@ -1,3 +1,4 @@
+import Challenges
 import HTTP
 import TLS
 
@@ -13,6 +14,8 @@ public struct Refusal: Error {
     public var alert: TLSAlert?
     /// Why an origin was not trusted, for the record.
     public var trust: TrustRefusal?
+    /// That an operator can answer, so that another connection does better.
+    public var question: QuestionSubject?
     /// Further help for that person, in lines of its own.
     public var explanation: String?
     /// Fields that belong to the answer, such as a challenge of our own.

@@ -32,6 +32,7 @@ public final class SharedState: Sendable {
         challenges = ChallengeState(
             storage: storage, spaces: spaces, tokens: tokens, audit: audit, report: report)
         challenges.onRefresh { [weak self] in self?.retire(after: $0) }
+        challenges.onException { [weak self] in self?.retireTLSAnswers() }
         spaces.parked.onIdentityChange { [weak self] in self?.retireTLSAnswers() }
     }
 

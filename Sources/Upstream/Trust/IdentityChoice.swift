@@ -124,11 +124,34 @@ final class IdentityChoice {
         case .performDefault:
             chosen = choose(among: stored, from: .storage, besides: challenge.refused)
             (attempts, otherwise) = (max(attempts, stored.count), .performDefaultHandling)
+        case .ask: return ask(challenge, by: rule)
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         return Authentication.Decision(
             chosen.map { .useCredential($0) } ?? otherwise, attempts: attempts, reason: reason)
+    }
+
+    /// What is stored, else what an operator says.
+    private func ask(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Authentication.Decision {
+        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let kept = choose(among: stored, from: .storage, besides: challenge.refused)
+        var chosen = kept
+        switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
+        case .use(let name)?: chosen = delegate.policy.credentials.certificate(named: name)
+        case .reject?: return Authentication.Decision(.rejectProtectionSpace, reason: reason)
+        case .cancel?:
+            return Authentication.Decision(
+                .cancelAuthenticationChallenge, reason: "\(reason) asks, and the operator said no")
+        case .password?, .trust?, nil: break
+        }
+        if let chosen, !challenge.refused.contains(chosen.version), pause(of: chosen.version) == nil {
+            return Authentication.Decision(.useCredential(chosen), attempts: rule.attempts, reason: reason)
+        }
+        var subject = delegate.question(about: challenge, by: rule)
+        subject?.details = issuers.map { "accepts \($0)" }
+        progress.question = subject
+        return Authentication.Decision(.cancelAuthenticationChallenge, reason: "\(reason) asks the operator")
     }
 
     /// The stored ones, the space's default first.

@@ -1,4 +1,5 @@
 import Authentication
+import Challenges
 import TLS
 
 /// How far one request has come with a server's requests for a certificate, over all its connections to that server.
@@ -18,6 +19,10 @@ public struct IdentityProgress {
     var task = ChallengeTask()
     /// Nil: one was shown, or none was asked for.
     var end: End?
+    /// That a rule wants an operator to answer.
+    var question: QuestionSubject?
+    /// The operator's answer to that, for this request.
+    var word: OperatorAnswer.Act?
     /// The certificates that the server has refused, in this order.
     var refusals: [Refused] = []
 

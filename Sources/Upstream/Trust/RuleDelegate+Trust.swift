@@ -3,19 +3,21 @@ import Challenges
 import Model
 import TLS
 
-/// A server's certificate in the journal of challenges, and before the operator once where it is refused. One in which nothing was found is nobody's affair.
+/// A server's certificate in the journal of challenges, and before the operator once where it is refused. One in which nothing
+/// was found is nobody's affair.
 extension RuleDelegate {
     /// - Parameters:
     ///   - reason: the sentence that the client gets.
+    ///   - isAsked: whether the operator is asked about it, and needs no line beside that.
     ///   - now: milliseconds since 1970.
     public func note(
-        _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, because reason: String, at now: Int
+        _ refusal: TrustRefusal, of origin: Origin, _ evaluation: TrustEvaluation, because reason: String,
+        isAsked: Bool = false, at now: Int
     ) {
         let challenge = AuthenticationChallenge(trustOf: origin, findings: refusal.findings)
         var note = TLSChallengeNote(challenge, to: self)
         note.lines = evaluation.findings.map { "\($0)" } + ["key \(evaluation.leaf.publicKeyPin)"]
         note.reason = reason
-        note.isConcerned = refusal.rule != nil
         if refusal.reason != .rule {
             note.suggestion =
                 SuggestedTrustRule(
@@ -23,7 +25,7 @@ extension RuleDelegate {
                     pin: evaluation.leaf.publicKeyPin, today: .today
                 ).text
         }
-        if let line = note.put(.cancelled, at: now) { state.report(line) }
+        if let line = note.put(.cancelled, at: now), !isAsked { state.report(line) }
     }
 
     public func note(_ grant: TrustGrant, of origin: Origin, at now: Int) {

@@ -30,7 +30,7 @@ public enum ServerTrustDecision<Verified> {
             self.init(
                 isStandard ? standard : evaluate(terms), on: terms, by: decision.rule,
                 foundAtFirst: standard.kindsFound, exceptions)
-        case .performDefault, .use:
+        case .performDefault, .use, .ask:
             self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound, exceptions)
         case .reject, .cancel:
             self = .refused(TrustRefusal(reason: .rule, rule: decision.rule, findings: standard.kindsFound))

@@ -12,17 +12,30 @@ import Transport
 /// Belongs to its loop.
 public final class IdentityChallenges {
     private var known: [(server: UpstreamServer, progress: IdentityProgress)] = []
+    /// The operator's answers.
+    private var words: [ProtectionSpace: OperatorAnswer.Act] = [:]
     /// That the latest connection came to its end by.
     private var refusal: IdentityRefusal?
 
     public init() {}
 
     func progress(with server: UpstreamServer) -> IdentityProgress {
-        known.first { $0.server === server }?.progress ?? IdentityProgress()
+        var progress = known.first { $0.server === server }?.progress ?? IdentityProgress()
+        progress.question = nil
+        progress.word = words[ProtectionSpace(clientCertificateOf: server.authority)]
+        // The rules are asked anew, which know the operator's answer now.
+        if progress.word != nil { progress.task = ChallengeTask() }
+        return progress
     }
 
+    /// An operator has answered for this request.
+    public func take(_ word: OperatorAnswer.Act, on space: ProtectionSpace) { words[space] = word }
+
     /// Whether a connection to the server may differ from those of other requests: it serves none of them.
-    public func isApart(_ server: UpstreamServer) -> Bool { known.contains { $0.server === server } }
+    public func isApart(_ server: UpstreamServer) -> Bool {
+        known.contains { $0.server === server }
+            || words[ProtectionSpace(clientCertificateOf: server.authority)] != nil
+    }
 
     /// Connects, as often as a server refuses a certificate and another may be shown, or none.
     public func connect(

@@ -161,6 +161,15 @@ public struct OriginHandshake {
         }
     }
 
+    /// The question to an operator that the refusal is, if the rule asks one.
+    private func question(about refused: TrustRefusal, _ evaluation: TrustEvaluation) -> QuestionSubject? {
+        let challenge = AuthenticationChallenge(trustOf: origin.authority, findings: refused.findings)
+        var subject = delegate.question(about: challenge, by: delegate.rule(for: challenge))
+        subject?.details = evaluation.findings.map { "\($0)" }
+        subject?.pin = evaluation.leaf.publicKeyPin
+        return subject
+    }
+
     /// The answer to the server-trust challenge.
     private func judge(
         _ chain: PresentedChain, lists: RevocationLists?, identity: ShownIdentity
@@ -186,8 +195,11 @@ public struct OriginHandshake {
             return ServerTrust(verified, decision: SessionDecision(grant, identity: identity))
         case .refused(let refused):
             let evaluation = evaluate(nil)
-            let refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
-            delegate.note(refused, of: origin.authority, evaluation, because: refusal.details, at: now * 1000)
+            var refusal = refused.refusal(host: origin.hostText, port: origin.port, evaluation: evaluation)
+            refusal.question = question(about: refused, evaluation)
+            delegate.note(
+                refused, of: origin.authority, evaluation, because: refusal.details,
+                isAsked: refusal.question != nil, at: now * 1000)
             throw refusal
         }
     }

@@ -1,7 +1,9 @@
 import Admin
 import Authentication
+import Bytes
 import Challenges
 import Credentials
+import Crypto
 import HTTP
 import IO
 import Rules
@@ -47,20 +49,9 @@ struct ControlSocket {
             }
             return
         }
-        let spaces = shared.spaces
         var sources = ControlSources(
-            challenges: { shared.challenges.journal.entries }, parked: { spaces.parked.terms },
-            facts: { shared.challenges.facts(of: $0, at: $1.span) },
-            retry: { user, fits in
-                let lifted = spaces.parked.retry(where: fits)
-                for entry in lifted {
-                    shared.audit.note(
-                        AuditEvent(
-                            .credentialLifted, by: .command(user: user), entry.space, credential: entry.version.name))
-                }
-                return lifted
-            },
-            status: status, reloads: reloads)
+            state: shared.challenges, challenges: { shared.challenges.journal.entries }, status: status,
+            reloads: reloads)
         sources.dashboardLink = { dashboard?.makeLink() }
         do {
             try Self.makeDirectory(of: path)
@@ -122,14 +113,20 @@ struct RunningProxy {
 
     var absence: CommandError { .failed("no proxy runs that could be asked: nobody listens on \(path)") }
 
-    /// - Parameter target: with its query.
+    /// - Parameters:
+    ///   - target: with its query.
+    ///   - secret: the request's body.
     /// - Returns: the answer's body; nil where no proxy runs.
-    func ask(_ method: String, _ target: String) throws(CommandError) -> String? {
-        let request = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    func ask(_ method: String, _ target: String, with secret: Secret? = nil) throws(CommandError) -> String? {
+        let length = secret.map { "Content-Length: \($0.count)\r\n" } ?? ""
+        var request = Array(
+            "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(length)Connection: close\r\n\r\n".utf8)
+        secret?.withBytes { request += $0.array }
+        defer { _ = Secret(wiping: &request) }
         let answer: [UInt8]
         do throws(IOError) {
             answer = try BlockingExchange.send(
-                Array(request.utf8), to: path, within: Self.milliseconds, limit: Self.answerLimit)
+                request, to: path, within: Self.milliseconds, limit: Self.answerLimit)
         } catch {
             if case .system(let reason, _) = error, LocalPath.isAbsence(reason) { return nil }
             throw .failed("the running proxy cannot be asked by \(path): \(error)")

@@ -12,18 +12,9 @@ extension DashboardSources {
         _ access: DashboardAccess, server: ProxyServer, shared: SharedState,
         status: @escaping @Sendable () -> RunningStatus
     ) {
-        let parked = shared.spaces.parked
         self.init(
-            access: access, status: status, load: { LoadFigures(of: server) },
-            challenges: { shared.challenges.journal.entries }, parked: { parked.terms },
-            retry: { fits in
-                let lifted = parked.retry(where: fits)
-                for entry in lifted {
-                    shared.audit.note(
-                        AuditEvent(.credentialLifted, by: .dashboard, entry.space, credential: entry.version.name))
-                }
-                return lifted
-            })
+            access: access, state: shared.challenges, status: status, load: { LoadFigures(of: server) },
+            challenges: { shared.challenges.journal.entries })
     }
 }
 

@@ -1,4 +1,5 @@
 import Admin
+import Challenges
 import Credentials
 import IO
 import Proxy
@@ -40,6 +41,7 @@ struct Reload {
             let opened = try store.open(for: fresh.rules.configuration)
             if opened != nil { fresh.refresh(into: shared, identities) }
             server.adopt(policy)
+            shared.challenges.questions.forgetStanding()
             fresh.reportFixedSettings(since: running)
             Console.error("the rule file was reloaded")
             shared.audit.note(AuditEvent(.rulesReloaded, by: actor, details: configuration))

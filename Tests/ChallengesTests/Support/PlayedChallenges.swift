@@ -137,7 +137,7 @@ final class PlayedRequest {
         credentials.refresh()
         return ChallengePolicy(
             rules: RuleSet(configuration), credentials: credentials,
-            timeouts: ChallengePolicy.Timeouts(connect: 10_000, response: 300_000, session: 1_800_000))
+            timeouts: ChallengePolicy.Timeouts(connect: 10_000, response: 300_000, session: 1_800_000, ask: 60_000))
     }
 
     /// The value of `Authorization` that the request goes out with; nil without one.

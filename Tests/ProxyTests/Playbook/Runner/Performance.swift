@@ -64,7 +64,7 @@ struct Performance {
         case .report(let text): try stage.requireReport(text)
         case .log(let text): try stage.requireRecord(text)
         case .metric(let line): try stage.requireMetric(line)
-        case .send, .pass, .reload, .file, .refresh:
+        case .send, .pass, .reload, .file, .refresh, .answer:
             try stage.requireNothingUnnamed()
             try act(step.action)
         }
@@ -77,6 +77,7 @@ struct Performance {
         case .reload(let rules): try stage.reload(rules)
         case .file(let name, let content): try stage.write(content, to: name)
         case .refresh: stage.refresh()
+        case .answer(let words): try stage.answer(words)
         case .expect, .connect, .report, .log, .metric: break
         }
     }

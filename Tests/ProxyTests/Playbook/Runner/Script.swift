@@ -43,6 +43,8 @@ struct Script {
         case file(String, content: String)
         /// The files are read, as they are from time to time.
         case refresh
+        /// An operator answers.
+        case answer(String)
         case report(String)
         case log(LogText)
         /// A line of the metrics.
@@ -105,7 +107,9 @@ struct Script {
         steps.contains { if case .log = $0.action { true } else { false } }
     }
 
-    private static let keywords = ["after ", "reload", "file ", "refresh", "report ", "log ", "metric "]
+    private static let keywords = [
+        "after ", "reload", "file ", "refresh", "answer ", "report ", "log ", "metric ",
+    ]
 
     private static func begins(_ line: Substring) -> Bool {
         let line = line.hasPrefix("and ") ? line.dropFirst(4).trimmed : line
@@ -142,6 +146,7 @@ struct Script {
         case "after": return .pass(milliseconds: try milliseconds(rest))
         case "reload": return .reload(rest)
         case "refresh": return .refresh
+        case "answer": return .answer(rest)
         case "report": return .report(rest)
         case "metric": return .metric(rest)
         case "log":

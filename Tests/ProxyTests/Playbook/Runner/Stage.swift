@@ -1,8 +1,11 @@
 import Authentication
 import Bytes
+import Challenges
 import Credentials
+import Crypto
 import Foundation
 import IO
+import Model
 import Synchronization
 import Telemetry
 
@@ -110,6 +113,39 @@ final class Stage {
 
     func write(_ content: String, to name: String) throws {
         try content.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+    }
+
+    /// - Parameter words: the question's number, `use NAME`, `user NAME PASSWORD`, `trust`, `reject` or `cancel`, and perhaps
+    ///   how long it holds.
+    func answer(_ words: String) throws {
+        let words = words.split(separator: " ").map(String.init)
+        guard words.count > 1, let id = Int(words[0]) else {
+            throw Performance.Failure(sentence: "answer NUMBER WORDS")
+        }
+        let persistence = words.last.flatMap(Persistence.init(rawValue:))
+        let name = words.count > 2 ? words[2] : ""
+        let act: OperatorAnswer.Act
+        switch words[1] {
+        case "use": act = .use(name)
+        case "user":
+            var password = Array((words.count > 3 ? words[3] : "").utf8)
+            act = .password(user: name, Secret(wiping: &password))
+        case "trust": act = .trust
+        case "reject": act = .reject
+        case "cancel": act = .cancel
+        default: throw Performance.Failure(sentence: "no answer begins with “\(words[1])”")
+        }
+        let answer = OperatorAnswer(act, persistence: persistence ?? .session)
+        let (challenges, until) = (shared.challenges, Day(epochSeconds: SystemClock.epochMilliseconds / 1000))
+        let failure = Mutex<String?>("the answer was not taken")
+        loop.spawn {
+            do throws(OperatorAnswerError) {
+                try await challenges.answer(id, with: answer, until: until, by: .command(user: 0))
+                failure.withLock { $0 = nil }
+            } catch { failure.withLock { $0 = "\(error)" } }
+        }
+        try settle()
+        if let sentence = failure.withLock({ $0 }) { throw Performance.Failure(sentence: sentence) }
     }
 
     var reports: [String] { told.lines.withLock { $0 } }

@@ -1,0 +1,116 @@
+import Authentication
+import Challenges
+import Credentials
+import Crypto
+import HTTP
+import Model
+
+/// An operator's answer as it is sent: `id`, `act`, `name`, `persistence` and `until`, the password apart.
+struct QuestionForm {
+    struct Flaw: Error {
+        let sentence: String
+    }
+
+    let question: Int
+    let answer: OperatorAnswer
+    /// The last day of an exception.
+    let until: Day
+
+    /// Days that an exception holds for where none is said.
+    private static let usualDays = 30
+
+    init(_ query: AdminQuery, secret: [UInt8], today: Day) throws(Flaw) {
+        guard let id = query["id"].flatMap({ Int($0) }) else {
+            throw Flaw(sentence: "the question's number is missing")
+        }
+        question = id
+        let persistence = try Self.persistence(query["persistence"])
+        answer = OperatorAnswer(try Self.act(query, secret), persistence: persistence)
+        guard let text = query["until"] else {
+            until = Day(number: today.number + Self.usualDays)
+            return
+        }
+        guard let day = Day(text), day >= today else {
+            throw Flaw(sentence: "'until' is a day to come, such as \(Day(number: today.number + Self.usualDays))")
+        }
+        until = day
+    }
+
+    func put(to state: ChallengeState, by actor: AuditEvent.Actor) async -> AdminResponse {
+        do throws(OperatorAnswerError) {
+            let asked = try await state.answer(question, with: answer, until: until, by: actor)
+            return .text(.ok, "\(asked.words): \(answer.words)")
+        } catch { return .text(.conflict, "\(error)") }
+    }
+
+    private static func act(_ query: AdminQuery, _ secret: [UInt8]) throws(Flaw) -> OperatorAnswer.Act {
+        let name = query["name"] ?? ""
+        switch query["act"] {
+        case "use":
+            if name.isEmpty { throw Flaw(sentence: "'use' needs the name of a credential") }
+            return .use(name)
+        case "user":
+            if name.isEmpty { throw Flaw(sentence: "'user' needs a user's name") }
+            if secret.isEmpty { throw Flaw(sentence: "the password is empty") }
+            // RFC 7617 section 2: no client can send one.
+            if (Array(name.utf8) + secret).contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+                throw Flaw(sentence: "the user or the password has a control character in it")
+            }
+            var bytes = secret
+            return .password(user: name, Secret(wiping: &bytes))
+        case "trust": return .trust
+        case "reject": return .reject
+        case "cancel": return .cancel
+        default: throw Flaw(sentence: "an answer is use, user, trust, reject or cancel")
+        }
+    }
+
+    private static func persistence(_ text: String?) throws(Flaw) -> Persistence {
+        guard let text else { return .session }
+        guard let persistence = Persistence(rawValue: text) else {
+            throw Flaw(sentence: "'persistence' is none, session or permanent")
+        }
+        return persistence
+    }
+}
+
+/// The open questions as text.
+enum QuestionTable {
+    /// - Parameter now: milliseconds since 1970.
+    static func text(_ questions: [OperatorQuestion], at now: Int) -> String {
+        questions.map { question in
+            var lines = ["\(question.id)  \(question.words)"]
+            lines += question.details.map { "   \($0)" }
+            if let pin = question.pin { lines.append("   key \(pin)") }
+            if !question.rule.isEmpty { lines.append("   rule \(question.rule) asks") }
+            if question.failures > 0 {
+                let user = question.user.map { " for \($0)" } ?? ""
+                lines.append("   \(question.failures) refused\(user)")
+            } else if let user = question.user {
+                lines.append("   proposed user: \(user)")
+            }
+            let requests = question.waiting == 1 ? "1 request" : "\(question.waiting) requests"
+            let clients = question.clients.joined(separator: ", ")
+            lines.append("   \(requests) of \(clients), since \(max(0, now - question.since) / 1000) s")
+            return lines.joined(separator: "\n") + "\n"
+        }.joined(separator: "\n")
+    }
+}
+
+extension JSONText {
+    mutating func question(_ question: OperatorQuestion) {
+        object { json in
+            json.member("id", question.id)
+            json.member("challenge", question.words)
+            json.space(question.space)
+            json.member("details", question.details)
+            json.member("pin", question.pin.map { "\($0)" })
+            json.member("rule", question.rule)
+            json.member("user", question.user)
+            json.member("failures", question.failures)
+            json.member("since", AdminTime.text(question.since))
+            json.member("clients", question.clients)
+            json.member("waiting", question.waiting)
+        }
+    }
+}

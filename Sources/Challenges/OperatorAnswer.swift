@@ -1,0 +1,62 @@
+import Authentication
+import Crypto
+import Model
+
+/// An operator's answer to a question.
+public struct OperatorAnswer: Sendable {
+    public enum Act: Sendable {
+        /// Answer with a credential of the rule file.
+        case use(String)
+        case password(user: String, Secret)
+        /// The server's certificate is trusted; the exception for its key is stored before the answer is given.
+        case trust
+        /// Go on to the response's next challenge.
+        case reject
+        case cancel
+    }
+
+    public let act: Act
+    public let persistence: Persistence
+
+    public init(_ act: Act, persistence: Persistence) {
+        self.act = act
+        self.persistence = persistence
+    }
+
+    /// In the words of the rule file, without any secret.
+    public var words: String {
+        switch act {
+        case .use(let name): "use \(name)"
+        case .password(let user, _): "user \(JournalText.printable(user, longest: 64))"
+        case .trust: "trust"
+        case .reject: "reject"
+        case .cancel: "cancel"
+        }
+    }
+}
+
+/// An answer that holds for requests to come, until the rules are others: of those that need no place of their own in a session or
+/// the store.
+enum StandingAnswer: Sendable {
+    case use(String)
+    case reject
+    case cancel
+
+    init?(_ answer: OperatorAnswer) {
+        guard answer.persistence != .none else { return nil }
+        switch answer.act {
+        case .use(let name): self = .use(name)
+        case .reject: self = .reject
+        case .cancel: self = .cancel
+        case .password, .trust: return nil
+        }
+    }
+
+    var act: OperatorAnswer.Act {
+        switch self {
+        case .use(let name): .use(name)
+        case .reject: .reject
+        case .cancel: .cancel
+        }
+    }
+}

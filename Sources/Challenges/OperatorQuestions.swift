@@ -1,0 +1,253 @@
+import Authentication
+import Bytes
+import IO
+import Model
+import Rules
+import Synchronization
+
+/// The challenges whose rule says `ask`, and the requests that are held until an operator answers. All loops share them.
+///
+/// Both are bounded: where one question too many comes up, the oldest is cancelled; a request too many of one question is
+/// not held.
+public final class OperatorQuestions: Sendable {
+    private struct State {
+        var lastQuestion = 0
+        var lastRequest = 0
+        var open: [Int: Held] = [:]
+        var ids: [QuestionKey: Int] = [:]
+        var standing = RecencyMap<QuestionKey, StandingAnswer>()
+
+        /// - Returns: the requests that it held, the one that was held longest first.
+        mutating func close(_ id: Int) -> [Expectation<HeldOutcome>] {
+            guard let held = open.removeValue(forKey: id) else { return [] }
+            ids[held.question.key] = nil
+            return held.requests.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    /// A question with the requests that it holds.
+    private struct Held {
+        var question: OperatorQuestion
+        /// Of the request that is held longest: its credentials may be named.
+        let policy: ChallengePolicy
+        var requests: [Int: Expectation<HeldOutcome>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Answers that hold for requests to come.
+    private static let standingLimit = 1000
+
+    private let observer: @Sendable (OperatorQuestion) -> Void
+
+    /// - Parameter observer: is told of each question that comes up.
+    public init(onQuestion observer: @escaping @Sendable (OperatorQuestion) -> Void) { self.observer = observer }
+
+    /// The open questions, the oldest first.
+    public var open: [OperatorQuestion] {
+        state.withLock { $0.open.values.map(\.question) }.sorted { $0.id < $1.id }
+    }
+
+    // MARK: - Requests
+
+    /// Holds the request until an operator answers, as long as the policy says, or until its task is cancelled.
+    func hold(_ subject: QuestionSubject, of delegate: RuleDelegate, at now: Int) async -> HeldOutcome {
+        let request = Expectation<HeldOutcome>()
+        guard let place = enter(request, subject, of: delegate, at: now) else { return .crowded }
+        let outcome = await request.value(within: delegate.policy.timeouts.ask)
+        leave(place)
+        return outcome ?? .unanswered
+    }
+
+    private struct Place {
+        let question: Int
+        let request: Int
+    }
+
+    /// - Returns: nil where as many requests wait for the same answer as may.
+    private func enter(
+        _ request: Expectation<HeldOutcome>, _ subject: QuestionSubject, of delegate: RuleDelegate, at now: Int
+    ) -> Place? {
+        let (client, capacity) = (delegate.client, delegate.policy.rules.configuration.limits.questions)
+        var displaced: [Expectation<HeldOutcome>] = []
+        var news: OperatorQuestion?
+        let place = state.withLock { state -> Place? in
+            state.lastRequest += 1
+            let number = state.lastRequest
+            if let id = state.ids[subject.key], var held = state.open[id] {
+                guard held.requests.count < capacity else { return nil }
+                held.requests[number] = request
+                held.question.join(subject, of: client)
+                state.open[id] = held
+                return Place(question: id, request: number)
+            }
+            while state.open.count >= max(1, capacity), let oldest = state.open.keys.min() {
+                displaced += state.close(oldest)
+            }
+            state.lastQuestion += 1
+            let question = OperatorQuestion(state.lastQuestion, subject, of: client, at: now)
+            state.open[question.id] = Held(question: question, policy: delegate.policy, requests: [number: request])
+            state.ids[subject.key] = question.id
+            news = question
+            return Place(question: question.id, request: number)
+        }
+        for request in displaced { request.fulfil(.displaced) }
+        news.map(observer)
+        return place
+    }
+
+    private func leave(_ place: Place) {
+        state.withLock { state in
+            guard var held = state.open[place.question] else { return }
+            held.requests[place.request] = nil
+            held.question.waiting = held.requests.count
+            state.open[place.question] = held
+            if held.requests.isEmpty { _ = state.close(place.question) }
+        }
+    }
+
+    // MARK: - Answers
+
+    func find(_ id: Int) -> (question: OperatorQuestion, policy: ChallengePolicy)? {
+        state.withLock { $0.open[id].map { ($0.question, $0.policy) } }
+    }
+
+    /// Answers a question, for all requests that it holds.
+    /// - Returns: the question; nil: there is none of that number any more.
+    func answer(_ id: Int, with answer: OperatorAnswer) -> OperatorQuestion? {
+        let (question, requests) = state.withLock { state -> (OperatorQuestion?, [Expectation<HeldOutcome>]) in
+            guard let question = state.open[id]?.question else { return (nil, []) }
+            if let standing = StandingAnswer(answer) {
+                state.standing.makeRoom(below: Self.standingLimit)
+                state.standing.put(standing, for: question.key)
+            }
+            return (question, state.close(id))
+        }
+        for request in requests { request.fulfil(.answered(answer)) }
+        return question
+    }
+
+    /// The rules are others from now on, and what was answered by the former ones is asked again.
+    public func forgetStanding() { state.withLock { $0.standing = RecencyMap() } }
+
+    /// The answer that an operator has given for requests to come.
+    func standing(for key: QuestionKey) -> StandingAnswer? { state.withLock { $0.standing.use(key) } }
+}
+
+/// Requests with equal keys wait for the same answer.
+struct QuestionKey: Hashable {
+    let space: ProtectionSpace
+    let rule: String
+}
+
+/// A challenge, as an operator is asked about it.
+public struct QuestionSubject: Sendable {
+    let key: QuestionKey
+    /// Of the credential that is proposed, which may be refused by now.
+    var user: String?
+    var failures = 0
+    /// More of the challenge, for people.
+    public var details: [String] = []
+    /// Of a server whose certificate is in question.
+    public var pin: KeyPin?
+
+    public init(_ challenge: AuthenticationChallenge, by rule: RuleReference?) {
+        let space = challenge.protectionSpace
+        key = QuestionKey(
+            space: ProtectionSpace(
+                origin: space.origin, realm: space.realm.map { JournalText.printable($0) },
+                authenticationMethod: space.authenticationMethod), rule: rule.map { "\($0)" } ?? "")
+        user = challenge.proposedCredential?.user.map { JournalText.printable($0, longest: 64) }
+        failures = challenge.previousFailureCount
+    }
+
+    public var space: ProtectionSpace { key.space }
+}
+
+/// A question that waits for an operator. Every text in it is printable, and cut.
+public struct OperatorQuestion: Sendable {
+    public let id: Int
+    let key: QuestionKey
+    /// Of the credential that is proposed; nil: none is.
+    public private(set) var user: String?
+    /// Refused answers of the request that is held longest.
+    public let failures: Int
+    public let details: [String]
+    public let pin: KeyPin?
+    /// Milliseconds since 1970.
+    public let since: Int
+    /// Those that wait, up to eight.
+    public private(set) var clients: [String]
+    /// Requests that are held.
+    public internal(set) var waiting = 1
+
+    private static let clientLimit = 8
+
+    init(_ id: Int, _ subject: QuestionSubject, of client: ClientIdentity, at now: Int) {
+        self.id = id
+        key = subject.key
+        user = subject.user
+        failures = subject.failures
+        details = subject.details.prefix(JournalText.lines).map { JournalText.printable($0) }
+        pin = subject.pin
+        since = now
+        clients = [Self.name(client)]
+    }
+
+    public var space: ProtectionSpace { key.space }
+    /// The rule's name and place.
+    public var rule: String { key.rule }
+
+    mutating func join(_ subject: QuestionSubject, of client: ClientIdentity) {
+        waiting += 1
+        user = user ?? subject.user
+        let name = Self.name(client)
+        if clients.count < Self.clientLimit, !clients.contains(name) { clients.append(name) }
+    }
+
+    private static func name(_ client: ClientIdentity) -> String {
+        let address = "\(client.address.unmapped)"
+        return client.user.map { "\(JournalText.printable($0, longest: 64)) at \(address)" } ?? address
+    }
+
+    /// The line for an operator.
+    var report: String {
+        let details = details.isEmpty ? "" : " (\(details.joined(separator: "; ")))"
+        let asked = rule.isEmpty ? "an operator" : "rule \(rule)"
+        return "question \(id): \(words)\(details), and \(asked) asks: 'attache ask answer \(id) \(hint)'"
+    }
+
+    /// What an operator will most likely say.
+    private var hint: String {
+        switch space.authenticationMethod {
+        case .serverTrust: "trust"
+        case .clientCertificate, .negotiate, .bearer: "use NAME"
+        case .other: "cancel"
+        default: "user \(user ?? "NAME")"
+        }
+    }
+
+    /// The challenge in words.
+    public var words: String {
+        let place = space.origin.place
+        let subject = space.isProxy ? "the proxy \(place)" : place
+        switch space.authenticationMethod {
+        case .serverTrust: return "the certificate of \(subject) is not trusted"
+        case .clientCertificate: return "\(subject) wants a client certificate"
+        default:
+            let realm = space.realm.map { " for realm \"\($0)\"" } ?? ""
+            return "\(subject) wants a login (\(space.authenticationMethod))\(realm)"
+        }
+    }
+}
+
+/// The end of a request's wait for an operator.
+enum HeldOutcome: Sendable {
+    case answered(OperatorAnswer)
+    /// Nobody answered in time.
+    case unanswered
+    /// Later questions have taken its place.
+    case displaced
+    /// As many requests wait for the same answer as may.
+    case crowded
+}

@@ -1,0 +1,108 @@
+import Authentication
+import Model
+import Rules
+
+/// `ask`: an operator decides where nothing is known. A credential that is kept for the space answers as it does for
+/// `default`, and an operator's earlier answer goes on to hold.
+extension RuleDelegate {
+    /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
+    public func question(about challenge: AuthenticationChallenge, by rule: Rules.Decision) -> QuestionSubject? {
+        guard rule.answer == .ask, isForPeople(challenge.protectionSpace, rule),
+            challenge.previousFailureCount < rule.attempts
+        else { return nil }
+        let subject = QuestionSubject(challenge, by: rule.rule)
+        guard challenge.previousFailureCount == 0 else { return subject }
+        if challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true { return nil }
+        return state.questions.standing(for: subject.key) == nil ? subject : nil
+    }
+
+    /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a rule says
+    /// so, and of a method that is not known, or a page, a rule has to speak.
+    private func isForPeople(_ space: ProtectionSpace, _ rule: Rules.Decision) -> Bool {
+        switch space.authenticationMethod {
+        case .negotiate, .other: rule.namesMethod
+        case .htmlForm: rule.terms?.form != nil
+        case .basic, .digest, .ntlm, .bearer, .clientCertificate, .serverTrust: true
+        case .default: false
+        }
+    }
+
+    /// The operator's earlier answer, where it holds for requests to come.
+    public func standingAct(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> OperatorAnswer.Act? {
+        guard challenge.previousFailureCount == 0 else { return nil }
+        return state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key)?.act
+    }
+
+    /// Holds a request until an operator answers.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    /// - Throws: why nobody did: the rest of a sentence about the challenger.
+    public func ask(_ subject: QuestionSubject, at now: Int) async throws(UnansweredQuestion) -> OperatorAnswer {
+        let outcome = await state.questions.hold(subject, of: self, at: now)
+        guard case .answered(let answer) = outcome else {
+            let challenge = subject.key.rule.isEmpty ? "a rule" : "rule \(subject.key.rule)"
+            throw UnansweredQuestion(reason: outcome.reason(challenge, within: policy.timeouts.ask))
+        }
+        return answer
+    }
+
+    /// The decision of `ask` where no operator is asked.
+    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Answer {
+        let subject = QuestionSubject(challenge, by: rule.rule)
+        let isKept = challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
+        if !isKept, challenge.previousFailureCount == 0, let standing = state.questions.standing(for: subject.key) {
+            switch standing {
+            case .use(let name): return use(name, kept: .session, by: rule)
+            case .reject: return answer(.rejectProtectionSpace, by: rule)
+            case .cancel: return cancelled(by: rule)
+            }
+        }
+        return answer(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
+    }
+
+    /// The decision that an operator's answer stands for.
+    public func decide(by operatorAnswer: OperatorAnswer, _ rule: Rules.Decision) -> Answer {
+        let persistence = operatorAnswer.persistence
+        switch operatorAnswer.act {
+        case .use(let name): return use(name, kept: persistence, by: rule)
+        case .password(let user, let password):
+            let name = "ask:\(JournalText.printable(user, longest: 64))"
+            let credential = Credential(name: name, user: user, password: password, persistence: persistence)
+            return answer(.useCredential(credential), by: rule)
+        case .reject, .trust: return answer(.rejectProtectionSpace, by: rule)
+        case .cancel: return cancelled(by: rule)
+        }
+    }
+
+    private func cancelled(by rule: Rules.Decision) -> Answer {
+        answer(.cancelAuthenticationChallenge, by: rule, ", and the operator said no")
+    }
+
+    private func answer(_ disposition: Disposition, by rule: Rules.Decision, _ rest: String = "") -> Answer {
+        let reason = (rule.rule.map { "rule \($0)" } ?? "no rule") + (rest.isEmpty ? "" : " asks\(rest)")
+        return Answer(
+            decision: Authentication.Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
+            trouble: nil)
+    }
+}
+
+/// Nobody has answered a challenge in time.
+public struct UnansweredQuestion: Error {
+    public let reason: String
+}
+
+extension HeldOutcome {
+    /// Why nobody has answered: the rest of a sentence about the rule.
+    func reason(_ rule: String, within limit: Int) -> String {
+        switch self {
+        case .answered: return "\(rule) asks the operator"
+        case .unanswered: return "\(rule) asks the operator, who did not answer within \(Self.words(limit))"
+        case .displaced: return "\(rule) asks the operator, for whom too many challenges wait"
+        case .crowded: return "\(rule) asks the operator, for whose answer too many requests wait"
+        }
+    }
+
+    private static func words(_ milliseconds: Int) -> String {
+        milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+/// `ask`: requests are held until an operator answers by `attache ask`.
+struct AskTests {
+    private static let password = "p4ssword-Of.A~Person"
+
+    private func attache(_ arguments: [String], of proxy: AttacheProcess) throws -> Finished {
+        try Finished.run(
+            AttacheBinary.path, arguments + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+    }
+
+    private func guardedOrigin() throws -> RecordingOrigin {
+        let right = "Basic " + Data("builder:\(Self.password)".utf8).base64EncodedString()
+        return try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] == right { return try connection.reply(body: "ok") }
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"\u{202E}<script>\""])
+        }
+    }
+
+    @Test func `an operator who knows the password lets every request that waits go on, and the next`() throws {
+        let origin = try guardedOrigin()
+        let setting = AttacheProcess.Setting(files: ["answer": Self.password + "\n"])
+        try AttacheProcess.running("challenge \"people\" { host 127.0.0.1; ask }", setting: setting) { proxy throws in
+            let held = try Subprocess(
+                "curl",
+                ["-q", "-sS", "-x", proxy.address, "--parallel", "--parallel-immediate", "-w", "%{http_code}\n"]
+                    + (1...5).flatMap { ["-o", "/dev/null", origin.url("/\($0)")] })
+            defer { _ = held.kill() }
+            let isListed = try Wait.until {
+                try attache(["ask"], of: proxy).output.contains("5 requests of 127.0.0.1")
+            }
+            let list = try attache(["ask"], of: proxy).output
+            #expect(isListed, "\(list)")
+            #expect(list.contains("wants a login (basic) for realm") && !list.contains("\u{202E}"), "\(list)")
+            #expect(try attache(["status"], of: proxy).output.contains("questions: 1 challenge for an operator"))
+            let json = try attache(["ask", "--json"], of: proxy).output
+            let questions = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+            #expect(questions?.first?["waiting"] as? Int == 5, "\(json)")
+            let wrong = try attache(["ask", "answer", "1", "use", "nobody"], of: proxy)
+            #expect(wrong.status == 1 && wrong.errorOutput.contains("nobody"), "\(wrong)")
+            let answered = try attache(
+                ["ask", "answer", "1", "user", "builder", "--password-file", "answer"], of: proxy)
+            #expect(answered.succeeded, "\(answered)")
+            #expect(held.wait(seconds: 60) == 0)
+            #expect(held.output == String(repeating: "200\n", count: 5), "\(held.output) \(held.errorOutput)")
+            #expect(try Curl.fetch(origin.url("/next"), ["-x", proxy.address]).status == 200)
+            let late = try attache(["ask", "answer", "1", "cancel"], of: proxy)
+            #expect(late.status == 1 && late.errorOutput.contains("no question 1 any more"), "\(late)")
+            let log = proxy.accessLog
+            #expect(log.contains("\"event\":\"question.answered\"") && !log.contains(Self.password), "\(log)")
+        }
+    }
+
+    @Test func `nobody answers, and the client is told so`() throws {
+        let origin = try guardedOrigin()
+        let rules = "timeouts { ask 1s }\nchallenge \"people\" { host 127.0.0.1; ask }"
+        try AttacheProcess.running(rules) { proxy throws in
+            let fetched = try Curl.fetch(origin.url(), ["-x", proxy.address])
+            #expect(fetched.status == 502)
+            #expect(fetched.text.contains("asks the operator, who did not answer within 1 s"), "\(fetched)")
+            #expect(try attache(["ask"], of: proxy).errorOutput.contains("no challenge waits for an answer"))
+        }
+    }
+}

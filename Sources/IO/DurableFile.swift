@@ -32,13 +32,13 @@ public enum DurableFile {
         }
     }
 
-    /// Makes a directory and those above it that are missing, for this user alone (0700). One that is there stays as it
-    /// is.
-    public static func makeDirectory(_ path: String) throws(IOError) {
+    /// Makes a directory and those above it that are missing, for this user alone unless `mode` says otherwise. One that is
+    /// there stays as it is.
+    public static func makeDirectory(_ path: String, mode: mode_t = 0o700) throws(IOError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {
             made += made.isEmpty || made.hasSuffix("/") ? name : "/\(name)"
-            guard mkdir(made, 0o700) == 0 || errno == EEXIST || isDirectory(made) else {
+            guard mkdir(made, mode) == 0 || errno == EEXIST || isDirectory(made) else {
                 throw .system(errno: errno, operation: "cannot make the directory \(made)")
             }
         }

@@ -15,10 +15,9 @@ struct FirstMinutesTests {
         }
 
         /// `attache init`, with what a person would type at the prompts.
-        func begin(_ url: String, _ options: String...) throws -> Finished {
+        func begin(_ url: String, _ options: String..., user: String = Account.user) throws -> Finished {
             try Finished.run(
-                AttacheBinary.path,
-                ["init", url, "--user", Account.user, "--listen", "127.0.0.1:\(port)"] + options,
+                AttacheBinary.path, ["init", url, "--user", user, "--listen", "127.0.0.1:\(port)"] + options,
                 environment: environment, directory: folder, input: folder + "/typed", seconds: 60)
         }
 
@@ -183,6 +182,53 @@ struct FirstMinutesTests {
         #expect(begun.status == 1 && begun.errorOutput.split(separator: "\n").count == 1, "\(begun)")
         #expect(begun.errorOutput.contains(sentence), "\(begun)")
         #expect(person.files == ["typed"])
+    }
+
+    /// Servers that ask otherwise than by Digest.
+    enum Other: String, CaseIterable, Sendable {
+        case ntlm, bearer, negotiate
+    }
+
+    @Test(arguments: Other.allCases) func `other logins lead to a response, too`(other: Other) throws {
+        var user = Account.user
+        let person: Person
+        let url: String
+        var origin: RecordingOrigin?
+        switch other {
+        case .ntlm:
+            origin = try RecordingOrigin.guarded(by: NTLMGuard())
+            person = try Person()
+        case .bearer:
+            origin = try RecordingOrigin.answering { request, connection in
+                if request["Authorization"] == "Bearer \(Account.password)" { return try connection.reply(body: "ok") }
+                try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer realm=\"r\""])
+            }
+            person = try Person()
+        case .negotiate:
+            let server = try KerberosServer.shared()
+            user = server.realm.principal("bob")
+            person = try Person(#require(Account.principals["bob"]), environment: server.realm.environment)
+        }
+        url = try origin?.url() ?? KerberosServer.shared().url("/bob/")
+        let begun = try person.begin(url, user: user)
+        #expect(begun.succeeded, "\(begun)")
+        let commands = Self.commands(in: begun.output)
+        try #require(commands.count == 3, "\(begun)")
+        try person.running(commands[0]) {
+            let fetched = try person.shell("\(commands[1]) -q")
+            #expect(fetched.output.contains("200 OK"), "\(fetched)")
+        }
+        withExtendedLifetime(origin) {}
+    }
+
+    @Test func `an address that is taken is told before anything is asked`() throws {
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        let person = try Person()
+        let taken = try Finished.run(
+            AttacheBinary.path, ["init", origin.url(), "--user", "a", "--listen", "127.0.0.1:\(origin.port)"],
+            environment: person.environment, directory: person.folder, input: person.folder + "/typed")
+        #expect(taken.status == 1 && taken.errorOutput.contains("say another address by --listen"), "\(taken)")
+        #expect(origin.messages.isEmpty)
     }
 
     /// The blocks of commands in the README that lead to the first 200.

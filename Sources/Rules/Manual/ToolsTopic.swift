@@ -54,7 +54,7 @@ extension ManualTopic {
 
         = cron
         A crontab takes lines NAME=VALUE, without `export` and without quotes: those of `attache env --shell docker`. Or the
-        command begins with `. /etc/attache/tools/env.sh;`, which `attache env` has written.
+        command begins with `. /etc/attache/tools/env.sh;`, where `attache env > /etc/attache/tools/env.sh` has put them.
 
         A tool that takes no proxy at all, or that pins the certificates of its servers, can be led to the server by
         another name only, and is not helped here.

@@ -75,6 +75,7 @@ struct InitCommand: Command {
         var rules = FirstRules(server: request, way: way, listen: listen, anchor: anchor)
         if way == .intercept, StatePath.find(nil) == nil { rules.state = "attache-state" }
         if !replaces, SmallFile.exists(path) { try files(for: request, nil).requireFree() }
+        try requireListener()
         let wanted = try FirstServer.wanted(at: request, by: try configuration(rules.probing))
         let files = files(for: request, wanted)
         try files.requireFree()
@@ -91,6 +92,13 @@ struct InitCommand: Command {
         if way == .intercept { Console.print(try FirstAuthority.line(written)) }
         Console.print("\n\(steps.text)")
         return ExitStatus.success
+    }
+
+    /// A proxy of before may be there, or another program.
+    private func requireListener() throws(CommandError) {
+        do throws(IOError) {
+            try Listener.probe(SocketAddress(listen.address, port: listen.port))
+        } catch { throw .failed("\(error): say another address by --listen") }
     }
 
     private func files(for request: ExplainedRequest, _ wanted: WantedLogin?) -> FirstFiles {

@@ -17,7 +17,7 @@ struct FirstLogin {
     var subject: String { user.map { "'\(Console.printable($0))'" } ?? "the token" }
 
     /// The credential with its value, before there is a file that has it.
-    var credentials: ConfiguredCredentials {
+    func credentials() throws(CommandError) -> ConfiguredCredentials {
         let secret = ValueSource.literal(
             RedactedText(secret.withBytes { String(decoding: $0.array, as: UTF8.self) }))
         let content: CredentialSource =
@@ -28,7 +28,12 @@ struct FirstLogin {
             }
         let credentials = ConfiguredCredentials(
             [ConfiguredCredential(name: Self.name, content: content)], environment: [:])
-        credentials.refresh()
+        if wanted.kind == .kerberos, !ConfiguredCredentials.supportsKerberos {
+            throw .failed(
+                "the server asks for a Kerberos ticket, for which MIT Kerberos has to be installed (Debian: libgssapi-krb5-2)"
+            )
+        }
+        if let error = credentials.refresh().errors.first { throw .failed("\(error)") }
         return credentials
     }
 

@@ -83,7 +83,7 @@ enum FirstServer {
     static func status(
         of request: ExplainedRequest, with login: FirstLogin, by configuration: Configuration
     ) throws(CommandError) -> Int {
-        let response = try ServerProbe.response(to: request, by: configuration, trying: login.credentials)
+        let response = try ServerProbe.response(to: request, by: configuration, trying: try login.credentials())
         guard response.status != 401 else {
             throw .failed(
                 "the server refuses \(login.subject) with that \(login.wanted.kind == .token ? "value" : "password"); it was "
@@ -96,7 +96,13 @@ enum FirstServer {
         to request: ExplainedRequest, by configuration: Configuration
     ) throws(CommandError) -> ChallengeProbe.Response {
         do throws(CommandError) { return try ServerProbe.response(to: request, by: configuration) } catch {
-            guard case .failed(let sentence) = error, sentence.contains("is not trusted: ") else { throw error }
+            guard case .failed(let sentence) = error else { throw error }
+            if sentence.contains("do not let it connect") {
+                throw .failed(
+                    "\(sentence): the name leads to this machine or the local link; where that is meant, say the address itself "
+                        + "in the URL")
+            }
+            guard sentence.contains("is not trusted: ") else { throw error }
             throw .failed(
                 "\(sentence); 'attache trust \(request.host):\(request.port)' shows why, and --anchor FILE names roots of "
                     + "your own")

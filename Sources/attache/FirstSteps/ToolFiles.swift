@@ -20,7 +20,13 @@ struct ToolFiles {
         guard let store = AuthorityStore(configuration), let state = StatePath.find(configuration.state) else {
             throw .configuration(StatePath.unknown(for: "the authority"))
         }
-        do throws(IOError) { try DurableFile.makeDirectory(said ?? state) } catch { throw .failed("\(error)") }
+        do throws(IOError) {
+            if let said {
+                try DurableFile.makeDirectory(said, mode: 0o755)
+            } else {
+                try DurableFile.makeDirectory(state)
+            }
+        } catch { throw .failed("\(error)") }
         directory = try WholePath.of(said ?? state)
         let authority: Certificate
         do throws(AuthorityProblem) {

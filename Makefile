@@ -15,17 +15,18 @@ FUZZ_FLAGS =
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build test sanitize lint fuzz bench clean swift
+.PHONY: help run build test screenshots sanitize lint fuzz bench clean swift
 
 help:
-	@echo 'make run       build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
-	@echo 'make test      unit, golden and end-to-end tests'
-	@echo 'make sanitize  TLS and its endurance under AddressSanitizer: no leak, no wrong access'
-	@echo 'make lint      format and house rules'
-	@echo 'make fuzz      every fuzzer, FUZZ_SECONDS (60) each'
-	@echo 'make bench     the same loads through Attaché and HAProxy'
-	@echo 'make build     the release binary, .build/release/attache'
-	@echo 'make clean     remove .build'
+	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
+	@echo 'make test         unit, golden and end-to-end tests'
+	@echo 'make screenshots  pictures of the dashboard into Tests/Screenshots'
+	@echo 'make sanitize     TLS and its endurance under AddressSanitizer: no leak, no wrong access'
+	@echo 'make lint         format and house rules'
+	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS (60) each'
+	@echo 'make bench        the same loads through Attaché and HAProxy'
+	@echo 'make build        the release binary, .build/release/attache'
+	@echo 'make clean        remove .build'
 
 run: build
 	@echo
@@ -45,6 +46,12 @@ test: swift
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
 	@sh Tests/run
+
+screenshots: swift
+	@echo 'Taking pictures of the dashboard'
+	@$(PACKAGES) test
+	@$(BUILD) --build-tests
+	@ATTACHE_SCREENSHOTS=$(CURDIR)/Tests/Screenshots sh Tests/run --filter ScreenshotTests
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'

@@ -239,7 +239,9 @@ let package = Package(
             ],
             // The dashboard's page becomes a part of the binary.
             resources: [
-                "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "charts.js", "sections.js",
+                "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "parts.js", "charts.js",
+                "sections.js",
+                "certificates.js",
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: safe),
 

@@ -52,7 +52,7 @@ enum ChallengeTable {
 
 extension Origin {
     /// For people: as a URL.
-    var words: String {
+    public var words: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return
             "\(isProxy ? "the proxy " : "")\(`protocol` == .socks ? "socks5" : `protocol`.rawValue)://\(name):\(port)"

@@ -50,6 +50,8 @@ final class DashboardFeed {
             Part(name: "status") { $0.writeStatus(to: &$1) },
             Part(name: "challenges") { $0.writeChallenges(to: &$1) },
             Part(name: "parked") { $0.writeParked(to: &$1) },
+            Part(name: "certificates") { $0.writeCertificates(to: &$1) },
+            Part(name: "expiries") { $0.writeExpiries(to: &$1) },
             Part(name: "migration") { $0.writeMigration(to: &$1) },
         ]
         alarm = Alarm(on: loop) { [unowned self] in tick() }

@@ -17,8 +17,10 @@ enum DashboardPage {
         "main.js": (script, text(PackageResources.main_js)),
         "session.js": (script, text(PackageResources.session_js)),
         "elements.js": (script, text(PackageResources.elements_js)),
+        "parts.js": (script, text(PackageResources.parts_js)),
         "charts.js": (script, text(PackageResources.charts_js)),
         "sections.js": (script, text(PackageResources.sections_js)),
+        "certificates.js": (script, text(PackageResources.certificates_js)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -4,6 +4,7 @@ import Challenges
 import Credentials
 import HTTP
 import IO
+import Model
 
 /// Answers the requests of the dashboard, everything below `/dashboard`. Knows no sockets.
 final class DashboardSite {
@@ -152,6 +153,24 @@ final class DashboardSite {
             return lifted.isEmpty
                 ? .text(.notFound, "that credential is not parked there any more")
                 : .text(.ok, "the next request that needs the credential sends it again")
+        case .look, .accept:
+            // Nobody has the proxy connect to where none of its clients went.
+            guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
+                sources.challenges().contains(where: { $0.key.space.isOfCertificate(of: host, port: port) })
+            else { return .text(.notFound, "no such server has shown a certificate that needed a decision") }
+            if act == .accept { return accept(query, host, port) }
+            sources.certificates.look(at: host, port: port)
+            return .text(.ok, "the server is asked for its certificates")
+        }
+    }
+
+    private func accept(_ query: AdminQuery, _ host: String, _ port: UInt16) -> AdminResponse {
+        guard let pin = query["pin"], let day = query["until"].flatMap(Day.init) else {
+            return .text(.badRequest, "the key, or the last day, is missing")
+        }
+        switch sources.certificates.accept(pin, of: host, port: port, until: day) {
+        case .kept(let sentence): return .text(.ok, sentence)
+        case .refused(let reason): return .text(.conflict, "nothing was kept: \(reason)")
         }
     }
 }
@@ -160,12 +179,33 @@ final class DashboardSite {
 private enum DashboardAct {
     /// A refused credential may be sent once more.
     case retry
+    /// A server is asked for its certificates.
+    case look
+    /// Its key is trusted until a day.
+    case accept
 
     init?(_ resource: String) {
         switch resource {
         case "parked/retry": self = .retry
+        case "trust/look": self = .look
+        case "trust/accept": self = .accept
         default: return nil
         }
+    }
+}
+
+extension ProtectionSpace {
+    fileprivate func isOfCertificate(of host: String, port: UInt16) -> Bool {
+        authenticationMethod == .serverTrust && self.host == host && self.port == port
+    }
+}
+
+/// Where nobody looks at certificates.
+private struct NoCertificates: CertificateDesk {
+    var looks: [CertificateLook] { [] }
+    func look(at host: String, port: UInt16) {}
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+        .refused("there is no store")
     }
 }
 
@@ -176,6 +216,8 @@ public struct DashboardSources: Sendable {
     public let status: @Sendable () -> RunningStatus
     public let load: @Sendable () -> LoadFigures
     public let challenges: @Sendable () -> [JournalEntry]
+    public var certificates: any CertificateDesk = NoCertificates()
+    public var expiries: @Sendable () -> [Expiry] = { [] }
 
     public init(
         access: DashboardAccess, state: ChallengeState, status: @escaping @Sendable () -> RunningStatus,

@@ -24,6 +24,23 @@ extension DashboardSources {
         json.array { json in for (entry, term) in state.spaces.parked.terms { json.parked(entry, for: term) } }
     }
 
+    func writeCertificates(to json: inout JSONText) {
+        json.array { json in for look in certificates.looks { look.write(to: &json) } }
+    }
+
+    func writeExpiries(to json: inout JSONText) {
+        json.array { json in
+            for expiry in expiries() {
+                json.object { json in
+                    json.member("kind", expiry.kind)
+                    json.member("name", expiry.name)
+                    json.member("place", expiry.place)
+                    json.member("last_day", "\(expiry.lastDay)")
+                }
+            }
+        }
+    }
+
     /// What is answered by ways that are on their way out.
     func writeMigration(to json: inout JSONText) {
         json.array { json in

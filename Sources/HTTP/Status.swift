@@ -57,6 +57,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
         case 405: "Method Not Allowed"
         case 407: "Proxy Authentication Required"
         case 408: "Request Timeout"
+        case 409: "Conflict"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 416: "Range Not Satisfiable"

@@ -18,8 +18,9 @@ struct DashboardSiteTests {
         let site: AdminSite
         static let adminSources = sources()
 
-        init(on loop: EventLoop, challenges: [JournalEntry] = []) {
-            let sources = dashboardSources(access, challenges: challenges, parked: parked)
+        init(on loop: EventLoop, challenges: [JournalEntry] = [], desk: (any CertificateDesk)? = nil) {
+            var sources = dashboardSources(access, challenges: challenges, parked: parked)
+            if let desk { sources.certificates = desk }
             let feed = DashboardFeed(sources, limit: 2, on: loop)
             site = AdminSite(
                 sources: Self.adminSources, practice: nil, dashboard: DashboardSite(sources, feed: feed))
@@ -128,6 +129,59 @@ struct DashboardSiteTests {
             #expect(retry("host=a.example&port=80&protocol=http&credential=ci").status == .ok)
             #expect(dashboard.parked.entries.map(\.space.host) == ["b.example"])
         }
+    }
+
+    /// Keeps whatever it is told, and has seen one server.
+    private struct PlayedDesk: CertificateDesk {
+        var looks: [CertificateLook] {
+            var look = CertificateLook(host: "lab.example", port: 443, time: 1)
+            var seen = CertificateLook.Seen()
+            seen.certificates = [.init(name: "lab\"", facts: [(name: "names", value: "<b>")])]
+            look.outcome = .seen(seen)
+            return [look]
+        }
+
+        func look(at host: String, port: UInt16) {}
+
+        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+            pin == "seen" ? .kept("until \(day)") : .refused("other key")
+        }
+    }
+
+    @Test func `certificates are looked at and accepted where one needed a decision`() async throws {
+        let space = ProtectionSpace(
+            origin: Origin(host: "lab.example", port: 443, protocol: .https), realm: nil,
+            authenticationMethod: .serverTrust)
+        let entry = JournalEntry(JournalEntry.Key(space, scheme: "server-trust"), .cancelled, at: 1)
+        try await onLoop { loop in
+            let dashboard = Dashboard(on: loop, challenges: [entry], desk: PlayedDesk())
+            let session = try #require(dashboard.access.makeSession())
+            let ask = { (act: String, query: String) in
+                dashboard.ask("/dashboard/trust/\(act)", .post, query: query, session: session)
+            }
+            #expect(ask("look", "host=lab.example&port=443").status == .ok)
+            #expect(ask("look", "host=lab.example&port=444").status == .notFound)
+            #expect(ask("look", "host=other.example&port=443").status == .notFound)
+            let accept = { (query: String) in ask("accept", "host=lab.example&port=443&\(query)") }
+            #expect(accept("pin=seen&until=2027-01-31").body == "until 2027-01-31\n")
+            #expect(accept("pin=other&until=2027-01-31").status == .conflict)
+            #expect(accept("pin=seen&until=2027-02-31").status == .badRequest)
+            #expect(accept("until=2027-01-31").status == .badRequest)
+            #expect(ask("accept", "host=other.example&port=443&pin=seen&until=2027-01-31").status == .notFound)
+        }
+    }
+
+    @Test func `looks and ends are told as they are`() {
+        var sources = dashboardSources(DashboardAccess())
+        sources.certificates = PlayedDesk()
+        sources.expiries = { [Expiry(kind: "token", name: "ci", lastDay: Day(epochSeconds: 86_400))] }
+        var json = JSONText()
+        json.array { json in
+            sources.writeCertificates(to: &json)
+            sources.writeExpiries(to: &json)
+        }
+        #expect(json.text.contains(#""state":"seen","certificates":[{"name":"lab\"","facts":[["names","<b>"]]}]"#))
+        #expect(json.text.hasSuffix(#"[{"kind":"token","name":"ci","last_day":"1970-01-02"}]]"#))
     }
 
     /// The events that a page gets when it is opened.

@@ -8,14 +8,6 @@ struct DashboardTests {
     private static let credential = "credential ci { user builder; password file @/password }\n"
     private static let setting = AttacheProcess.Setting(files: ["password": password + "\n"])
 
-    private func link(to proxy: AttacheProcess) throws -> String {
-        _ = proxy.awaitErrorOutput("listening on")
-        let printed = try Finished.run(
-            AttacheBinary.path, ["admin", "token", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
-        #expect(printed.succeeded, "\(printed)")
-        return printed.output.trimmingCharacters(in: .newlines)
-    }
-
     private func origin(_ challenge: String, password: String = password) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
             let token = Data("builder:\(password)".utf8).base64EncodedString()
@@ -28,7 +20,7 @@ struct DashboardTests {
 
     @Test func `a link logs in once, and whoever has none sees nothing`() throws {
         try AttacheProcess.running(Self.credential, setting: Self.setting) { proxy in
-            let link = try link(to: proxy)
+            let link = try proxy.dashboardLink()
             #expect(link.hasPrefix("http://127.0.0.1:\(proxy.adminPort)/dashboard/#token="))
             let stranger = try Browser()
             try stranger.visit("http://127.0.0.1:\(proxy.adminPort)/dashboard/")
@@ -63,7 +55,7 @@ struct DashboardTests {
         let rules = Self.credential + "challenge \"build server\" { host 127.0.0.1; realm \"Jenkins*\"; use ci }\n"
         try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
             let browser = try Browser()
-            try browser.visit(try link(to: proxy))
+            try browser.visit(try proxy.dashboardLink())
             try browser.awaitText("No server has asked for anything yet", in: "#challenges")
             #expect(try proxy.get(origin.url()).status == 401)
             try browser.awaitText(
@@ -93,7 +85,7 @@ struct DashboardTests {
         let rules = Self.credential + "challenge { host 127.0.0.1; use ci }\n"
         try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
             let browser = try Browser()
-            try browser.visit(try link(to: proxy))
+            try browser.visit(try proxy.dashboardLink())
             #expect(try proxy.get(origin.url()).status == 401)
             try browser.awaitText("ci", in: "#parked tbody")
             isUnlocked.withLock { $0 = true }
@@ -105,6 +97,29 @@ struct DashboardTests {
             #expect(
                 Wait.until { proxy.accessLog.contains("\"event\":\"credential.lifted\",\"by\":\"dashboard\"") },
                 "\(proxy.accessLog)")
+        }
+    }
+
+    @Test func `a certificate is seen with its chain, and its key is trusted until a day`() throws {
+        let expired = try Specimen["expired"]
+        try AttacheProcess.visitingZoo("store sqlite @/kept.db\n") { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try proxy.dashboardLink())
+            #expect(try proxy.visit(expired, by: .upgraded).status == 502)
+            try browser.awaitText("not trusted", in: "#certificates")
+            try browser.press("Enter", on: "#certificates [data-name=look]")
+            try browser.awaitText("key pin", in: "#certificates .chain")
+            try browser.awaitText("expired", in: "#certificates .look")
+            try browser.press("Enter", on: "#certificates [data-name=accept]")
+            try browser.awaitText("this key is trusted until", in: "#notice")
+            try browser.awaitText("trusted by a stored exception until", in: "#certificates")
+            #expect(try Wait.until { try proxy.visit(expired, by: .upgraded).status == 200 })
+            try browser.awaitText("trusted by exception", in: "#certificates")
+            #expect(
+                try Wait.until {
+                    try proxy.events().contains { $0["event"] == "trust.set" && $0["by"] == "dashboard" }
+                })
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
         }
     }
 
@@ -124,7 +139,7 @@ struct DashboardTests {
         let origin = try origin("Basic realm=\"\(quoted)\", <i>=\"<b>x</b>\"")
         try AttacheProcess.running(setting: Self.setting) { proxy throws in
             let browser = try Browser()
-            try browser.visit(try link(to: proxy))
+            try browser.visit(try proxy.dashboardLink())
             try browser.awaitText("live", in: "#live")
             _ = try proxy.get(origin.url())
             try browser.awaitText(":\(origin.port)", in: "#unanswered")

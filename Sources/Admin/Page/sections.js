@@ -1,7 +1,9 @@
 // The sections of the page, each a view of one part of what the proxy tells.
 
 import { Chart } from "./charts.js";
+import { certificateCard } from "./certificates.js";
 import { element, foreign, keep, lines, moment, plural } from "./elements.js";
+import { Section, address, bytes, keyOf, milliseconds, number, place, table } from "./parts.js";
 import { act } from "./session.js";
 
 const outcomes = {
@@ -12,89 +14,6 @@ const outcomes = {
   unseen: "not seen, tunnel",
 };
 
-const address = (space) => {
-  const host = space.host.includes(":") ? `[${space.host}]` : space.host;
-  return `${space.protocol === "socks" ? "socks5" : space.protocol}://${host}:${space.port}`;
-};
-
-const keyOf = (space, ...more) =>
-  JSON.stringify([space.protocol, space.host, space.port, space.proxy, space.realm, space.method, ...more]);
-
-/** The server of a space and its realm. */
-function place(space) {
-  return element(
-    "div",
-    { class: "place" },
-    space.proxy ? element("span", { class: "tag" }, "parent") : null,
-    foreign(address(space), "address"),
-    space.realm === undefined ? null : foreign(`“${space.realm}”`, "realm"),
-  );
-}
-
-const number = (value) => value.toLocaleString("en");
-
-const bytes = (value) => {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
-};
-
-const milliseconds = (value) => {
-  if (value >= 1000) return `${(value / 1000).toFixed(value >= 10_000 ? 0 : 1)} s`;
-  return `${value >= 10 ? Math.round(value) : value.toFixed(1)} ms`;
-};
-
-class Section {
-  /** `count` is what its link says behind the name, and an empty one is told by `nothing`. */
-  constructor(id, title, nothing, ...content) {
-    this.count = element("span", { class: "count" });
-    this.link = element("a", { href: `#${id}` }, title, " ", this.count);
-    this.badge = element("span", { class: "count" });
-    this.nothing = element("p", { class: "nothing" }, nothing);
-    this.body = element("div", { class: "body" }, ...content);
-    this.node = element(
-      "section",
-      { id, "aria-labelledby": `${id}-title` },
-      element("h2", { id: `${id}-title` }, title, " ", this.badge),
-      this.nothing,
-      this.body,
-    );
-    this.tell(0);
-  }
-
-  tell(count, needsSomebody = false) {
-    for (const node of [this.count, this.badge]) {
-      node.textContent = count ? number(count) : "";
-      node.classList.toggle("due", needsSomebody && count > 0);
-    }
-    this.nothing.hidden = count > 0;
-    this.body.hidden = count === 0;
-  }
-}
-
-/** A table whose cells carry their column's name, for narrow screens. */
-function table(caption, columns) {
-  const body = element("tbody");
-  const node = element(
-    "table",
-    {},
-    element("caption", { class: "unseen" }, caption),
-    element("thead", {}, element("tr", {}, ...columns.map(([name, kind]) => element("th", { scope: "col", class: kind }, name)))),
-    body,
-  );
-  const row = (...cells) =>
-    element(
-      "tr",
-      {},
-      ...cells.map((cell, index) => element("td", { class: columns[index][1], "data-label": columns[index][0] }, cell ?? "")),
-    );
-  return { node: element("div", { class: "scroll" }, node), body, row };
-}
-
 export class Sections {
   constructor(parent, links, perform) {
     this.perform = perform;
@@ -104,28 +23,43 @@ export class Sections {
     this.unanswered = new Section("unanswered", "Unanswered", "Every challenge that the proxy has met was answered.");
     this.parked = new Section("parked", "Parked credentials", "No server has refused a credential.");
     this.parkedTable = table("Credentials that servers refused", [
-      ["Credential"], ["Refused for"], ["Since", "short"], ["Next try", "short"], ["", "act"],
+      ["Credential"], ["Refused for", "server"], ["Since", "short"], ["Next try", "short"], ["", "act"],
     ]);
     this.parked.body.append(this.parkedTable.node);
     this.challenges = new Section("challenges", "Challenges", "No server has asked for anything yet.");
     this.makeChallenges();
+    this.certificates = new Section("certificates", "Certificates", "Every server's certificate was trusted without an exception.");
+    this.looks = [];
+    this.expiries = new Section("expiries", "What ends", "Nothing that the proxy uses has an end that is known.");
+    this.expiryTable = table("Certificates, tokens and exceptions by their last day", [
+      ["Last day", "short"], ["Left", "short"], ["What"], ["Name"], ["Server", "server"],
+    ]);
+    this.expiries.body.append(this.expiryTable.node);
     this.migration = new Section("migration", "To be replaced", "No answer is given by NTLM, by MD5 or in clear.");
     this.migrationTable = table("Answers by ways that are on their way out", [
-      ["Finding"], ["Server"], ["Credential"], ["Last", "short"], ["Times", "number"],
+      ["Finding"], ["Server", "server"], ["Credential"], ["Last", "short"], ["Times", "number"],
     ]);
     this.migration.body.append(
       element("p", {}, "These servers are answered by ways that others on the network can read or break."),
       this.migrationTable.node,
     );
-    this.all = [this.overview, this.unanswered, this.parked, this.challenges, this.migration];
+    this.all = [this.overview, this.unanswered, this.parked, this.challenges, this.certificates, this.expiries, this.migration];
     links.replaceChildren(...this.all.map(({ link }) => link));
     parent.replaceChildren(...this.all.map(({ node }) => node));
   }
 
   /** A part of what the proxy tells has changed. */
   take(name, value) {
-    const show = { load: "showLoad", status: "showStatus", challenges: "showChallenges", parked: "showParked", migration: "showMigration" }[name];
-    if (show) this[show](value);
+    const shows = {
+      load: this.showLoad,
+      status: this.showStatus,
+      challenges: this.showChallenges,
+      parked: this.showParked,
+      certificates: this.showLooks,
+      expiries: this.showExpiries,
+      migration: this.showMigration,
+    };
+    shows[name]?.call(this, value);
   }
 
   // Overview
@@ -221,7 +155,7 @@ export class Sections {
     this.filter = element("input", { type: "search", id: "filter", autocomplete: "off", spellcheck: "false" });
     this.filter.addEventListener("input", () => this.showChallenges(this.entries));
     this.challengeTable = table("Challenges, the last one first", [
-      ["Last", "short"], ["Scheme", "short"], ["Server"], ["Outcome"], ["Rule"], ["Credential"], ["Times", "number"],
+      ["Last", "short"], ["Scheme", "short"], ["Server", "server"], ["Outcome"], ["Rule"], ["Credential"], ["Times", "number"],
     ]);
     this.entries = [];
     this.none = element("p", { class: "nothing", hidden: true }, "None of the challenges has that in it.");
@@ -238,6 +172,7 @@ export class Sections {
     this.unanswered.tell(unanswered.length, true);
     keep(this.unanswered.body, unanswered, (entry) => keyOf(entry, entry.scheme), (entry) => this.makeCard(entry));
     this.challenges.tell(entries.length);
+    this.showCertificates();
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const shown = entries.filter((entry) => {
       const text = [address(entry), entry.realm, entry.scheme, outcomes[entry.outcome], entry.rule, entry.credential].join(" ").toLowerCase();
@@ -319,6 +254,41 @@ export class Sections {
         button,
       );
     });
+  }
+
+  // Certificates
+
+  showLooks(looks) {
+    this.looks = looks;
+    this.showCertificates();
+  }
+
+  showCertificates() {
+    const items = this.entries
+      .filter(({ method }) => method === "server-trust")
+      .map((entry) => ({ entry, look: this.looks.find(({ host, port }) => host === entry.host && port === entry.port) }));
+    this.certificates.tell(items.length);
+    keep(this.certificates.body, items, ({ entry }) => keyOf(entry), (item) => certificateCard(item, this.perform));
+  }
+
+  // Ends
+
+  showExpiries(entries) {
+    const today = new Date().toISOString().slice(0, 10);
+    const days = (day) => Math.round((Date.parse(day) - Date.parse(today)) / 86_400_000);
+    const soon = entries.filter((entry) => days(entry.last_day) < 30).length;
+    this.expiries.tell(entries.length, soon > 0);
+    const items = entries.map((entry) => ({ ...entry, days: days(entry.last_day) }));
+    keep(this.expiryTable.body, items, ({ kind, name, place }) => JSON.stringify([kind, name, place]), (entry) =>
+      this.expiryTable.row(
+        entry.last_day,
+        element("span", { class: entry.days < 7 ? "outcome bad" : entry.days < 30 ? "outcome warn" : "meta" },
+          entry.days < 0 ? "over" : entry.days === 0 ? "today" : `in ${plural(entry.days, "day")}`),
+        entry.kind,
+        foreign(entry.name),
+        entry.place ? foreign(entry.place) : "–",
+      ),
+    );
   }
 
   // Migration

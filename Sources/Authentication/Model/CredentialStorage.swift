@@ -7,6 +7,8 @@ public protocol CredentialStorage: Sendable {
     /// The space's credentials by user name, at this moment.
     func credentials(for space: ProtectionSpace) -> [String: Credential]
     func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]]
+    /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]]
     func defaultCredential(for space: ProtectionSpace) -> Credential?
     /// Which value the user's credential has at this moment, or nil.
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion?

@@ -54,6 +54,10 @@ private final class LateCredentialStorage: CredentialStorage {
         try await present.allCredentials()
     }
 
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
+        present.credentials(of: kinds)
+    }
+
     func defaultCredential(for space: ProtectionSpace) -> Credential? { present.defaultCredential(for: space) }
 
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {

@@ -51,8 +51,12 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]] {
+        credentials(of: Set(CredentialKind.allCases))
+    }
+
+    func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
         var credentials: [ProtectionSpace: [String: Credential]] = [:]
-        for entry in entries {
+        for entry in entries where kinds.contains(entry.space.authenticationMethod.storedKind) {
             credentials[entry.space, default: [:]][entry.user] = credential(of: entry.user, for: entry.space)
         }
         return credentials

@@ -18,6 +18,10 @@ public final class MemoryCredentialStorage: CredentialStorage {
         spaces.withLock { $0.all }
     }
 
+    public func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]] {
+        spaces.withLock { $0.all }.filter { kinds.contains($0.key.authenticationMethod.storedKind) }
+    }
+
     public func defaultCredential(for space: ProtectionSpace) -> Credential? {
         spaces.withLock { $0.defaultCredential(for: space) }
     }

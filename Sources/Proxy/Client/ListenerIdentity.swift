@@ -1,6 +1,7 @@
 import Credentials
 import Crypto
 import IO
+import Model
 import Rules
 import TLS
 
@@ -44,6 +45,8 @@ public final class ListenerIdentity: Sendable {
     }
 
     var identity: Identity { identities.value }
+    /// The last day of the certificate that is shown.
+    public var lastDay: Day { Day(epochSeconds: identity.leaf.notAfter) }
     /// With it go the keys of the tickets: those who were believed by other authorities cannot come back by one.
     var context: ServerTLSContext { contexts.value }
 

@@ -46,17 +46,13 @@ struct RunCommand {
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
         let status = StatusSource(
-            VersionCommand.version, configuration, setup.rules.configuration, server: server, store: store)
-        let access = DashboardAccess()
-        let admin = try startAdmin(setup, server: server, shared: shared, status, access)
-        let adminAddress = admin?.unstarted.address
-        let login = adminAddress.map { DashboardLogin(at: $0, access) }
-        shared.ownListeners.add(adminAddress.map { [$0] } ?? [], as: .admin)
+            VersionCommand.version, configuration, setup, server: server, store: store)
+        let admin = try AdminListener(setup, proxy: server, shared: shared, status)
         let control = ControlSocket(
             setup.rules.configuration, of: shared, on: server.loops.first, reloads: status.reloads,
-            dashboard: login
-        ) { status.status(admin: adminAddress) }
-        Self.served.withLock { $0 = [server, shared, admin, control.server] }
+            dashboard: admin.login
+        ) { [address = admin.address] in status.status(admin: address) }
+        Self.served.withLock { $0 = [server, shared, admin.server, control.server] }
         Console.beginServing()
         server.start()
         shared.audit.note(
@@ -64,21 +60,22 @@ struct RunCommand {
         if let opened { shared.audit.note(AuditEvent(.storeOpened, by: .proxy, details: "\(opened)")) }
         let report = StartReport(
             configuration: setup.rules.configuration, path: configuration, listeners: server.addresses,
-            admin: adminAddress, store: store.place)
+            admin: admin.address, store: store.place)
         for line in report.lines { Console.error(line) }
-        login?.announce()
+        admin.login?.announce()
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
         var watch = RuleFileWatch(configuration)
         let read = { (cause: AuditEvent.Actor) in
             watch = RuleFileWatch(configuration)
             setup = reload.run(since: setup, identities, for: cause)
-            status.take(setup.rules.configuration)
+            status.take(setup)
         }
         while true {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet:
                 setup.refresh(into: shared, identities)
+                admin.refresh(setup, shared, identities)
                 if watches, watch.hasChanged() { read(.file) }
             case .reload(let user): read(.signal(user: user))
             case .reopen: reopenLog(of: setup)
@@ -88,32 +85,6 @@ struct RunCommand {
             }
             Console.reportRepetitions()
         }
-    }
-
-    /// The administrator's listener lives on the first loop, and as long as the process.
-    /// - Returns: nil where the rule file wants none.
-    private func startAdmin(
-        _ setup: Setup, server: ProxyServer, shared: SharedState, _ status: StatusSource,
-        _ access: DashboardAccess
-    ) throws(StartError) -> LoopBound<AdminServer>? {
-        guard let address = setup.admin, let loop = server.loops.first else { return nil }
-        let sources = AdminSources(
-            version: VersionCommand.version, via: .ours,
-            readiness: {
-                if server.isDraining { return .notReady(reason: "the proxy is stopping") }
-                return status.degradation.map { .degraded(reason: $0) } ?? .ready
-            },
-            metrics: { status.metrics(shared, as: $0) })
-        do throws(IOError) {
-            try Listener.probe(address)
-            return LoopBound(
-                try AdminServer(
-                    address: address, on: loop, sources: sources,
-                    dashboard: DashboardSources(access, server: server, shared: shared) {
-                        status.status(admin: address)
-                    },
-                    connectionLimit: server.descriptors.adminConnections), to: loop)
-        } catch { throw StartError("\(error)") }
     }
 
     /// Its file may have been renamed, as by logrotate.

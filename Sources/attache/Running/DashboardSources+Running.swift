@@ -9,11 +9,11 @@ import Upstream
 extension DashboardSources {
     /// Those of this process.
     init(
-        _ access: DashboardAccess, server: ProxyServer, shared: SharedState,
+        _ access: DashboardAccess, proxy: ProxyServer, shared: SharedState,
         status: @escaping @Sendable () -> RunningStatus
     ) {
         self.init(
-            access: access, state: shared.challenges, status: status, load: { LoadFigures(of: server) },
+            access: access, state: shared.challenges, status: status, load: { LoadFigures(of: proxy) },
             challenges: { shared.challenges.journal.entries })
     }
 }

@@ -1,5 +1,7 @@
+import Admin
 import Credentials
 import IO
+import Model
 import Proxy
 import Rules
 import TLS
@@ -60,6 +62,20 @@ final class OwnIdentities {
             interception = (settings, identity)
             return identity
         } catch { throw StartError("tunnels cannot be looked into: \(error)") }
+    }
+
+    /// The ends of those that are at work.
+    var expiries: [Expiry] {
+        var expiries = listeners.compactMap { listener in
+            listener.identity.map {
+                Expiry(kind: "certificate of a listener", name: "\(listener.address)", lastDay: $0.lastDay)
+            }
+        }
+        if let authority = interception?.identity.authority.leaves?.authority {
+            let lastDay = Day(epochSeconds: authority.identity.leaf.notAfter)
+            expiries.append(Expiry(kind: "authority", name: "\(authority.identity.leaf)", lastDay: lastDay))
+        }
+        return expiries
     }
 
     /// Reads files again that have changed. Blocks.

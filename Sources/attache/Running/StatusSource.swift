@@ -12,31 +12,38 @@ import Upstream
 /// The state of this process for those who ask: the admin listener and the control socket.
 final class StatusSource: Sendable {
     let reloads = ReloadRequests()
-    private let version: String
+    let version: String
     private let path: String
     private let started = SystemClock.epochMilliseconds
-    private let configuration: Mutex<Configuration>
+    private let setup: Mutex<Setup>
     private let server: ProxyServer
     private let store: RunningStore
 
     init(
-        _ version: String, _ path: String, _ configuration: Configuration, server: ProxyServer, store: RunningStore
+        _ version: String, _ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore
     ) {
         self.version = version
         self.path = path
-        self.configuration = Mutex(configuration)
+        self.setup = Mutex(setup)
         self.server = server
         self.store = store
     }
 
-    /// The rules at work are these from now on.
-    func take(_ configuration: Configuration) { self.configuration.withLock { $0 = configuration } }
+    /// That is at work from now on.
+    func take(_ setup: Setup) { self.setup.withLock { $0 = setup } }
+
+    /// Whether what is kept outlives the process.
+    var hasStore: Bool { store.isOpen }
+
+    /// The rules at work, and what they judge servers by.
+    var judging: (rules: RuleSet, trust: TrustSources) { setup.withLock { ($0.rules, $0.trust) } }
 
     /// - Parameter admin: where the admin listener is.
     func status(admin: SocketAddress?) -> RunningStatus {
         let (loaded, rejection) = reloads.standing
-        let rules = configuration.withLock { rules in
-            RunningStatus.Rules(
+        let rules = setup.withLock { setup in
+            let rules = setup.rules.configuration
+            return RunningStatus.Rules(
                 path: path, loaded: loaded, routes: rules.routes.count, challenges: rules.challenges.count,
                 credentials: rules.credentials.count, parents: rules.parents.count)
         }

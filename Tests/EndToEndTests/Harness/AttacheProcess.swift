@@ -22,6 +22,8 @@ final class AttacheProcess: Sendable {
         var files: [String: String] = ["password": Account.password + "\n"]
         /// Of the command line.
         var options: [String] = []
+        /// Whether its texts name the rule file by its name alone.
+        var hasRelativePath = false
     }
 
     let port = FreePort.take()
@@ -36,7 +38,8 @@ final class AttacheProcess: Sendable {
         for (name, text) in setting.files { try Scratch.write(text, to: "\(folder)/\(name)", mode: 0o600) }
         let text = Self.ruleFile(rules, setting, port: port, adminPort: adminPort, folder: folder)
         try Scratch.write(text, to: folder + "/proxy.conf")
-        let arguments = ["run", "--config", folder + "/proxy.conf"] + setting.options
+        let path = setting.hasRelativePath ? "proxy.conf" : folder + "/proxy.conf"
+        let arguments = ["run", "--config", path] + setting.options
         if let hosts = setting.hosts {
             try Scratch.write(hosts, to: folder + "/hosts")
             child = try Subprocess(

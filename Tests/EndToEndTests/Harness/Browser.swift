@@ -113,16 +113,11 @@ final class Browser {
         try call("Input.insertText", ["text": text])
     }
 
-    /// Writes a picture of the page to a file: of all of it, or of what is in the window.
-    func picture(_ path: String, whole: Bool = true) throws {
-        var terms: [String: Any] = ["format": "png", "captureBeyondViewport": whole]
-        if whole {
-            let size = try call("Page.getLayoutMetrics")["cssContentSize"] as? [String: Any]
-            terms["clip"] = [
-                "x": 0, "y": 0, "width": size?["width"] ?? 0, "height": size?["height"] ?? 0, "scale": 1,
-            ]
-        }
-        let answer = try call("Page.captureScreenshot", terms)
+    /// Writes a picture of what is in the window to a file.
+    func picture(_ path: String) throws {
+        // Styles that have just changed are at work with the next frame.
+        try evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        let answer = try call("Page.captureScreenshot", ["format": "png"])
         guard let data = (answer["data"] as? String).flatMap({ Data(base64Encoded: $0) }) else {
             throw Failure(description: "there is no picture in the answer")
         }

@@ -1,0 +1,134 @@
+import Model
+
+/// The certificates of servers, for somebody who decides whether they are to be trusted. Nothing here waits: what came of a
+/// call is among the looks, soon.
+public protocol CertificateDesk: Sendable {
+    /// The last first.
+    var looks: [CertificateLook] { get }
+
+    /// Asks a server for its certificates, by a connection of its own.
+    func look(at host: String, port: UInt16)
+
+    /// Keeps an exception for a key that was seen in a look.
+    ///
+    /// - Returns: what comes of it.
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance
+}
+
+/// What comes of an exception for a key; each is a sentence.
+public enum CertificateAcceptance: Sendable, Equatable {
+    case kept(String)
+    case refused(String)
+}
+
+/// A look at the certificates that a server shows.
+public struct CertificateLook: Sendable {
+    public let host: String
+    public let port: UInt16
+    /// Milliseconds since 1970.
+    public let time: Int
+    public var outcome = Outcome.pending
+
+    public enum Outcome: Sendable {
+        case pending
+        /// The server could not be asked.
+        case failed(String)
+        case seen(Seen)
+    }
+
+    public struct Seen: Sendable {
+        /// The server's own first.
+        public var certificates: [Shown] = []
+        public var findings: [String] = []
+        public var isTrusted = false
+        /// Whether it is trusted, and why.
+        public var sentence = ""
+        /// The key's pin.
+        public var pin = ""
+        /// Whether an exception would make it trusted, or one has.
+        public var mayBeAccepted = false
+        /// Lines for the rule file that would trust it.
+        public var suggestion: String?
+
+        public init() {}
+    }
+
+    public struct Shown: Sendable {
+        public let name: String
+        /// What is to be known of it, by the name of each.
+        public let facts: [(name: String, value: String)]
+
+        public init(name: String, facts: [(name: String, value: String)]) {
+            self.name = name
+            self.facts = facts
+        }
+    }
+
+    public init(host: String, port: UInt16, time: Int) {
+        self.host = host
+        self.port = port
+        self.time = time
+    }
+}
+
+extension CertificateLook {
+    func write(to json: inout JSONText) {
+        json.object { json in
+            json.member("host", host)
+            json.member("port", Int(port))
+            json.member("time", AdminTime.text(time))
+            switch outcome {
+            case .pending: json.member("state", "pending")
+            case .failed(let reason):
+                json.member("state", "failed")
+                json.member("reason", reason)
+            case .seen(let seen):
+                json.member("state", "seen")
+                seen.write(to: &json)
+            }
+        }
+    }
+}
+
+extension CertificateLook.Seen {
+    fileprivate func write(to json: inout JSONText) {
+        json.array("certificates") { json in
+            for certificate in certificates {
+                json.object { json in
+                    json.member("name", certificate.name)
+                    json.array("facts") { json in
+                        for fact in certificate.facts {
+                            json.array { json in
+                                json.string(fact.name)
+                                json.string(fact.value)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        json.member("findings", findings)
+        json.member("trusted", isTrusted)
+        json.member("sentence", sentence)
+        json.member("pin", pin)
+        json.member("acceptable", mayBeAccepted)
+        json.member("suggestion", suggestion)
+    }
+}
+
+/// Something that ends on a day that is known.
+public struct Expiry: Sendable, Equatable {
+    /// Such as "client certificate".
+    public let kind: String
+    public let name: String
+    /// The server that it is for; nil: for none alone.
+    public let place: String?
+    public let lastDay: Day
+
+    public init(kind: String, name: String, place: String? = nil, lastDay: Day) {
+        self.kind = kind
+        self.name = name
+        self.place = place
+        self.lastDay = lastDay
+    }
+}

@@ -19,16 +19,28 @@ final class AdminSite: AdminResponder {
         self.dashboard = dashboard
     }
 
-    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
-        if let authority = request.authority, !Self.isOurs(authority, at: local) {
+    func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
+        guard let dashboard, !request.isForwarded, DashboardSite.contains(request.path) else {
+            return answer(to: request, at: local, now: now)
+        }
+        if let refusal = Self.refusal(of: request, at: local) { return refusal }
+        return await dashboard.response(to: request, port: local?.port ?? 0)
+    }
+
+    /// A request that was meant for somebody else gets no answer.
+    private static func refusal(of request: AdminRequest, at local: SocketAddress?) -> AdminResponse? {
+        if let authority = request.authority, !isOurs(authority, at: local) {
             return .text(.misdirectedRequest, "this is the proxy's admin listener, not the proxy")
         }
-        guard Self.isDirect(request.host, at: local) else {
+        guard isDirect(request.host, at: local) else {
             return .text(.misdirectedRequest, "on this machine the admin listener is named by its address or localhost")
         }
-        if let dashboard, !request.isForwarded, DashboardSite.contains(request.path) {
-            return dashboard.response(to: request, port: local?.port ?? 0)
-        }
+        return nil
+    }
+
+    /// The answer of anything but the dashboard.
+    func answer(to request: AdminRequest, at local: SocketAddress?, now: UInt64) -> AdminResponse {
+        if let refusal = Self.refusal(of: request, at: local) { return refusal }
         guard request.method == .get || request.method == .head else {
             return .text(
                 .methodNotAllowed, "only GET and HEAD are answered here", [.init(name: "Allow", value: "GET, HEAD")])

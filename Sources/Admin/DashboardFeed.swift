@@ -48,6 +48,7 @@ final class DashboardFeed {
         figures = sources.load()
         parts = [
             Part(name: "status") { $0.writeStatus(to: &$1) },
+            Part(name: "questions") { $0.writeQuestions(to: &$1) },
             Part(name: "challenges") { $0.writeChallenges(to: &$1) },
             Part(name: "parked") { $0.writeParked(to: &$1) },
             Part(name: "certificates") { $0.writeCertificates(to: &$1) },

@@ -20,6 +20,7 @@ enum DashboardPage {
         "parts.js": (script, text(PackageResources.parts_js)),
         "charts.js": (script, text(PackageResources.charts_js)),
         "sections.js": (script, text(PackageResources.sections_js)),
+        "questions.js": (script, text(PackageResources.questions_js)),
         "certificates.js": (script, text(PackageResources.certificates_js)),
     ]
 

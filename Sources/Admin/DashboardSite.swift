@@ -26,8 +26,8 @@ final class DashboardSite {
     }
 
     /// - Parameter port: the listener's; browsers send the cookies of one port to the others.
-    func response(to request: AdminRequest, port: UInt16) -> AdminResponse {
-        var response = answer(to: request, port: port)
+    func response(to request: AdminRequest, port: UInt16) async -> AdminResponse {
+        var response = await answer(to: request, port: port)
         response.fields += Self.fields
         return response
     }
@@ -45,7 +45,7 @@ final class DashboardSite {
         .init(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
     ]
 
-    private func answer(to request: AdminRequest, port: UInt16) -> AdminResponse {
+    private func answer(to request: AdminRequest, port: UInt16) async -> AdminResponse {
         let name = request.path.dropFirst(Self.path.utf8CodeUnitCount)
         guard name.first == .slash else {
             // Relative links of the page want the slash.
@@ -64,7 +64,7 @@ final class DashboardSite {
             return events { [access = sources.access] in access.admits(session) }
         }
         guard let act = DashboardAct(resource) else { return .text(.notFound, "nothing is here") }
-        return request.method == .post ? perform(act, AdminQuery(request.query)) : Self.wrongMethod("POST")
+        return request.method == .post ? await perform(act, for: request) : Self.wrongMethod("POST")
     }
 
     private func events(while isAdmitted: @escaping () -> Bool) -> AdminResponse {
@@ -140,7 +140,8 @@ final class DashboardSite {
 
     // MARK: - Acts
 
-    private func perform(_ act: DashboardAct, _ query: AdminQuery) -> AdminResponse {
+    private func perform(_ act: DashboardAct, for request: AdminRequest) async -> AdminResponse {
+        let query = AdminQuery(request.query)
         defer { feed.refresh() }
         switch act {
         case .retry:
@@ -153,6 +154,13 @@ final class DashboardSite {
             return lifted.isEmpty
                 ? .text(.notFound, "that credential is not parked there any more")
                 : .text(.ok, "the next request that needs the credential sends it again")
+        case .answer:
+            let form: QuestionForm
+            do throws(QuestionForm.Flaw) {
+                let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+                form = try QuestionForm(query, secret: request.body, today: today)
+            } catch { return .text(.badRequest, error.sentence) }
+            return await form.put(to: sources.state, by: .dashboard)
         case .look, .accept:
             // Nobody has the proxy connect to where none of its clients went.
             guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
@@ -179,6 +187,8 @@ final class DashboardSite {
 private enum DashboardAct {
     /// A refused credential may be sent once more.
     case retry
+    /// A question of a rule that says `ask`; the request's body is the password.
+    case answer
     /// A server is asked for its certificates.
     case look
     /// Its key is trusted until a day.
@@ -187,6 +197,7 @@ private enum DashboardAct {
     init?(_ resource: String) {
         switch resource {
         case "parked/retry": self = .retry
+        case "questions/answer": self = .answer
         case "trust/look": self = .look
         case "trust/accept": self = .accept
         default: return nil

@@ -14,6 +14,10 @@ extension DashboardSources {
         status().write(to: &json, waiting)
     }
 
+    func writeQuestions(to json: inout JSONText) {
+        json.array { json in for question in state.questions.open { json.question(question) } }
+    }
+
     func writeChallenges(to json: inout JSONText) {
         json.array { json in
             for entry in challenges().prefix(Self.challengeLimit) { json.challenge(entry) }

@@ -29,7 +29,7 @@ struct DashboardSiteTests {
         func ask(
             _ path: String, _ method: HTTP.Method = .get, query: String = "", token: String? = nil,
             session: DashboardAccess.Session? = nil, port: UInt16 = 3127, isForwarded: Bool = false
-        ) -> AdminResponse {
+        ) async -> AdminResponse {
             var request = request(
                 path, method: method, authorization: token.map { ["Bearer \($0)"] } ?? [], isForwarded: isForwarded)
             request.query = Array(query.utf8)
@@ -37,14 +37,14 @@ struct DashboardSiteTests {
                 request.cookies = [Array("other=1; attache-\(port)=\(session.cookie)".utf8)]
                 request.dashboardKey = Array(session.key.utf8)
             }
-            return site.response(to: request, at: loopback, now: 1)
+            return await site.response(to: request, at: loopback, now: 1)
         }
     }
 
     private func withDashboard(
-        challenges: [JournalEntry] = [], _ body: @escaping @Sendable (Dashboard) throws -> Void
+        challenges: [JournalEntry] = [], _ body: @escaping @Sendable (Dashboard) async throws -> Void
     ) async throws {
-        try await onLoop { loop in try body(Dashboard(on: loop, challenges: challenges)) }
+        try await onLoop { loop in try await body(Dashboard(on: loop, challenges: challenges)) }
     }
 
     @Test func `the page and its files are for everybody, and load and run nothing but themselves`() async throws {
@@ -52,7 +52,7 @@ struct DashboardSiteTests {
             for (name, type) in [
                 ("", "text/html"), ("main.js", "text/javascript"), ("dashboard.css", "text/css"),
             ] {
-                let response = dashboard.ask("/dashboard/\(name)")
+                let response = await dashboard.ask("/dashboard/\(name)")
                 #expect(response.status == .ok && response.contentType.hasPrefix(type))
                 let policy = try #require(response.value("Content-Security-Policy"))
                 #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self'; "))
@@ -60,19 +60,19 @@ struct DashboardSiteTests {
                 #expect(response.value("X-Content-Type-Options") == "nosniff")
                 #expect(response.value("Referrer-Policy") == "no-referrer")
             }
-            let page = dashboard.ask("/dashboard/").body
+            let page = await dashboard.ask("/dashboard/").body
             #expect(!page.contains("<style") && !page.contains(" style=") && !page.contains(" onclick="))
-            #expect(dashboard.ask("/dashboard").value("Location") == "/dashboard/")
-            #expect(dashboard.ask("/dashboard/", .post).status == .methodNotAllowed)
-            #expect(dashboard.ask("/dashboard/", isForwarded: true).status == .forbidden)
-            #expect(dashboard.ask("/dashboards").status == .notFound)
+            #expect(await dashboard.ask("/dashboard").value("Location") == "/dashboard/")
+            #expect(await dashboard.ask("/dashboard/", .post).status == .methodNotAllowed)
+            #expect(await dashboard.ask("/dashboard/", isForwarded: true).status == .forbidden)
+            #expect(await dashboard.ask("/dashboards").status == .notFound)
         }
     }
 
     @Test func `a token is given for a cookie and a key, once`() async throws {
         try await withDashboard { dashboard in
             let token = try #require(dashboard.access.makeToken())
-            let response = dashboard.ask("/dashboard/session", .post, token: token)
+            let response = await dashboard.ask("/dashboard/session", .post, token: token)
             #expect(response.status == .ok)
             let cookie = try #require(response.value("Set-Cookie"))
             #expect(cookie.hasPrefix("attache-3127="))
@@ -81,10 +81,10 @@ struct DashboardSiteTests {
             let key = try #require(response.body.split(separator: "\"").dropFirst(3).first)
             let session = DashboardAccess.Session(cookie: String(value), key: String(key))
             #expect(dashboard.access.admits(session))
-            #expect(dashboard.ask("/dashboard/session", .post, token: token).status == .unauthorized)
-            #expect(dashboard.ask("/dashboard/session", .post).status == .unauthorized)
-            #expect(dashboard.ask("/dashboard/session", .get).status == .methodNotAllowed)
-            let left = dashboard.ask("/dashboard/session", .delete, session: session)
+            #expect(await dashboard.ask("/dashboard/session", .post, token: token).status == .unauthorized)
+            #expect(await dashboard.ask("/dashboard/session", .post).status == .unauthorized)
+            #expect(await dashboard.ask("/dashboard/session", .get).status == .methodNotAllowed)
+            let left = await dashboard.ask("/dashboard/session", .delete, session: session)
             #expect(left.value("Set-Cookie")?.contains("Max-Age=0") == true)
             #expect(!dashboard.access.admits(session))
         }
@@ -94,21 +94,22 @@ struct DashboardSiteTests {
         try await withDashboard { dashboard in
             let session = try #require(dashboard.access.makeSession())
             for (path, method) in [("events", HTTP.Method.get), ("parked/retry", .post), ("nothing", .get)] {
-                #expect(dashboard.ask("/dashboard/\(path)", method).status == .unauthorized)
+                #expect(await dashboard.ask("/dashboard/\(path)", method).status == .unauthorized)
                 let others = [
                     DashboardAccess.Session(cookie: session.cookie, key: ""), .init(cookie: "", key: session.key),
                 ]
                 for other in others {
-                    #expect(dashboard.ask("/dashboard/\(path)", method, session: other).status == .unauthorized)
+                    #expect(await dashboard.ask("/dashboard/\(path)", method, session: other).status == .unauthorized)
                 }
                 // That of a proxy at another port of the host.
                 #expect(
-                    dashboard.ask("/dashboard/\(path)", method, session: session, port: 3128).status == .unauthorized)
+                    await dashboard.ask("/dashboard/\(path)", method, session: session, port: 3128).status
+                        == .unauthorized)
             }
-            #expect(dashboard.ask("/dashboard/events", session: session).contentType == "text/event-stream")
-            #expect(dashboard.ask("/dashboard/events", .post, session: session).status == .methodNotAllowed)
-            #expect(dashboard.ask("/dashboard/parked/retry", session: session).status == .methodNotAllowed)
-            #expect(dashboard.ask("/dashboard/nothing", session: session).status == .notFound)
+            #expect(await dashboard.ask("/dashboard/events", session: session).contentType == "text/event-stream")
+            #expect(await dashboard.ask("/dashboard/events", .post, session: session).status == .methodNotAllowed)
+            #expect(await dashboard.ask("/dashboard/parked/retry", session: session).status == .methodNotAllowed)
+            #expect(await dashboard.ask("/dashboard/nothing", session: session).status == .notFound)
         }
     }
 
@@ -122,11 +123,11 @@ struct DashboardSiteTests {
                         origin: Origin(host: host, port: 80, protocol: .http), realm: "x",
                         authenticationMethod: .basic))
             }
-            let retry = { dashboard.ask("/dashboard/parked/retry", .post, query: $0, session: session) }
-            #expect(retry("host=a.example&port=80&protocol=http").status == .badRequest)
-            #expect(retry("credential=ci").status == .badRequest)
-            #expect(retry("host=a.example&port=80&protocol=http&credential=cd").status == .notFound)
-            #expect(retry("host=a.example&port=80&protocol=http&credential=ci").status == .ok)
+            let retry = { await dashboard.ask("/dashboard/parked/retry", .post, query: $0, session: session) }
+            #expect(await retry("host=a.example&port=80&protocol=http").status == .badRequest)
+            #expect(await retry("credential=ci").status == .badRequest)
+            #expect(await retry("host=a.example&port=80&protocol=http&credential=cd").status == .notFound)
+            #expect(await retry("host=a.example&port=80&protocol=http&credential=ci").status == .ok)
             #expect(dashboard.parked.entries.map(\.space.host) == ["b.example"])
         }
     }
@@ -157,17 +158,17 @@ struct DashboardSiteTests {
             let dashboard = Dashboard(on: loop, challenges: [entry], desk: PlayedDesk())
             let session = try #require(dashboard.access.makeSession())
             let ask = { (act: String, query: String) in
-                dashboard.ask("/dashboard/trust/\(act)", .post, query: query, session: session)
+                await dashboard.ask("/dashboard/trust/\(act)", .post, query: query, session: session)
             }
-            #expect(ask("look", "host=lab.example&port=443").status == .ok)
-            #expect(ask("look", "host=lab.example&port=444").status == .notFound)
-            #expect(ask("look", "host=other.example&port=443").status == .notFound)
-            let accept = { (query: String) in ask("accept", "host=lab.example&port=443&\(query)") }
-            #expect(accept("pin=seen&until=2027-01-31").body == "until 2027-01-31\n")
-            #expect(accept("pin=other&until=2027-01-31").status == .conflict)
-            #expect(accept("pin=seen&until=2027-02-31").status == .badRequest)
-            #expect(accept("until=2027-01-31").status == .badRequest)
-            #expect(ask("accept", "host=other.example&port=443&pin=seen&until=2027-01-31").status == .notFound)
+            #expect(await ask("look", "host=lab.example&port=443").status == .ok)
+            #expect(await ask("look", "host=lab.example&port=444").status == .notFound)
+            #expect(await ask("look", "host=other.example&port=443").status == .notFound)
+            let accept = { (query: String) in await ask("accept", "host=lab.example&port=443&\(query)") }
+            #expect(await accept("pin=seen&until=2027-01-31").body == "until 2027-01-31\n")
+            #expect(await accept("pin=other&until=2027-01-31").status == .conflict)
+            #expect(await accept("pin=seen&until=2027-02-31").status == .badRequest)
+            #expect(await accept("until=2027-01-31").status == .badRequest)
+            #expect(await ask("accept", "host=other.example&port=443&pin=seen&until=2027-01-31").status == .notFound)
         }
     }
 

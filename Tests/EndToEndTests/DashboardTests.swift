@@ -123,6 +123,29 @@ struct DashboardTests {
         }
     }
 
+    @Test func `a request that a rule asks about is answered on the page, and passes`() throws {
+        let origin = try origin("Basic realm=\"people\"")
+        try AttacheProcess.running("challenge \"people\" { host 127.0.0.1; ask }") { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try proxy.dashboardLink())
+            try browser.awaitText("No rule asks anybody", in: "#questions")
+            let held = try Subprocess(
+                "curl", ["-q", "-sS", "-x", proxy.address, "-o", "/dev/null", "-w", "%{http_code}", origin.url()])
+            defer { _ = held.kill() }
+            try browser.awaitText("1 request of 127.0.0.1", in: "#questions")
+            try browser.awaitText("(1) Attaché", in: "title")
+            try browser.type("builder", into: "#questions [data-name=user]")
+            try browser.type(Self.password, into: "#questions [data-name=password]")
+            try browser.press("Enter", on: "#questions [data-name=password]")
+            try browser.awaitText("user builder", in: "#notice")
+            #expect(held.wait(seconds: 60) == 0 && held.output == "200", "\(held.output) \(held.errorOutput)")
+            try browser.awaitText("No rule asks anybody", in: "#questions")
+            #expect(try proxy.events().contains { $0["event"] == "question.answered" && $0["by"] == "dashboard" })
+            #expect(!proxy.accessLog.contains(Self.password))
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
     /// Realms of servers that mean harm. Control characters of ASCII end in a 502 before they get here.
     enum Hostile: String, CaseIterable {
         case script = "\"><script>document.title='owned'</script><img src=x onerror=alert(1)>"

@@ -4,7 +4,7 @@ import Testing
 /// Takes the pictures of the dashboard that `make screenshots` is for: a proxy with some of everything.
 struct ScreenshotTests {
     private static let folder = ProcessInfo.processInfo.environment["ATTACHE_SCREENSHOTS"]
-    private static let names = ["ci", "artifacts", "wiki", "mirror"].map { "\($0).example.com" }
+    private static let names = ["ci", "artifacts", "wiki", "mirror", "grafana"].map { "\($0).example.com" }
 
     private static func origin(_ challenge: String, accepting isRight: Bool = false) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
@@ -31,6 +31,7 @@ struct ScreenshotTests {
         let artifacts = try Self.origin("Basic realm=\"Artifacts\"", accepting: true)
         let wiki = try Self.origin("Bearer realm=\"wiki\", scope=\"read\"")
         let mirror = try Self.origin("Basic realm=\"mirror\"")
+        let grafana = try Self.origin("Basic realm=\"Grafana\"")
         let expired = try Specimen["expired"]
         let lab = try Zoo.shared().authority(of: expired)
         var setting = AttacheProcess.Setting(threads: 1, hasRelativePath: true)
@@ -44,6 +45,7 @@ struct ScreenshotTests {
             credential builder { user builder; password file @/password }
             challenge "build server" { host ci.example.com; realm "Jenkins*"; use builder }
             challenge "artifacts" { host artifacts.example.com; use builder }
+            challenge "people" { host grafana.example.com; ask }
             challenge "mirror" { host mirror.example.com; use builder }
             route \(expired.host) { upgrade }
             store sqlite kept.db
@@ -57,11 +59,15 @@ struct ScreenshotTests {
             _ = try proxy.get(url("mirror", mirror))
             _ = try proxy.get("http://\(lab)/")
             try load(proxy, url("artifacts", artifacts), seconds: 60)
+            let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, url("grafana", grafana)])
+            defer { _ = held.kill() }
+            try browser.awaitText("grafana", in: "#questions")
             try browser.press("Enter", on: "#certificates [data-name=look]")
             try browser.awaitText("key pin", in: "#certificates .chain")
             #expect(
                 try Wait.until {
-                    try browser.evaluate("document.querySelector('.notice.shown') === null") as? Bool == true
+                    try browser.evaluate("getComputedStyle(document.getElementById('notice')).opacity === '0'") as? Bool
+                        == true
                 })
             try browser.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
             for (name, isDark) in [("light", false), ("dark", true)] {
@@ -70,7 +76,7 @@ struct ScreenshotTests {
                 try browser.picture("\(folder)/dashboard-\(name).png")
                 try browser.evaluate("location.hash = '#parked'")
                 try browser.picture("\(folder)/dashboard-\(name)-below.png")
-                try browser.evaluate("location.hash = '#main'")
+                try browser.evaluate("scrollTo(0, 0)")
             }
             try browser.prefer(dark: false)
             try browser.resize(width: 400, height: 1160)

@@ -94,8 +94,8 @@ function exchange(old, made) {
   const open = new Set([...old.querySelectorAll("details[open]")].map((node) => node.dataset.name));
   for (const node of made.querySelectorAll("details")) node.open = open.has(node.dataset.name);
   const focus = old.contains(document.activeElement) ? document.activeElement.dataset.name : undefined;
-  const inputs = new Map([...old.querySelectorAll("input[data-name]")].map((node) => [node.dataset.name, node.value]));
-  for (const node of made.querySelectorAll("input[data-name]")) {
+  const inputs = new Map([...old.querySelectorAll(":is(input, select)[data-name]")].map((node) => [node.dataset.name, node.value]));
+  for (const node of made.querySelectorAll(":is(input, select)[data-name]")) {
     if (inputs.has(node.dataset.name)) node.value = inputs.get(node.dataset.name);
   }
   old.replaceWith(made);

@@ -2,6 +2,7 @@
 
 import { Chart } from "./charts.js";
 import { certificateCard } from "./certificates.js";
+import { questionCard } from "./questions.js";
 import { element, foreign, keep, lines, moment, plural } from "./elements.js";
 import { Section, address, bytes, keyOf, milliseconds, number, place, table } from "./parts.js";
 import { act } from "./session.js";
@@ -20,6 +21,7 @@ export class Sections {
     this.samples = [];
     this.status = {};
     this.overview = this.makeOverview();
+    this.questions = new Section("questions", "Questions", "No rule asks anybody at the moment.");
     this.unanswered = new Section("unanswered", "Unanswered", "Every challenge that the proxy has met was answered.");
     this.parked = new Section("parked", "Parked credentials", "No server has refused a credential.");
     this.parkedTable = table("Credentials that servers refused", [
@@ -43,7 +45,7 @@ export class Sections {
       element("p", {}, "These servers are answered by ways that others on the network can read or break."),
       this.migrationTable.node,
     );
-    this.all = [this.overview, this.unanswered, this.parked, this.challenges, this.certificates, this.expiries, this.migration];
+    this.all = [this.overview, this.questions, this.unanswered, this.parked, this.challenges, this.certificates, this.expiries, this.migration];
     links.replaceChildren(...this.all.map(({ link }) => link));
     parent.replaceChildren(...this.all.map(({ node }) => node));
   }
@@ -53,6 +55,7 @@ export class Sections {
     const shows = {
       load: this.showLoad,
       status: this.showStatus,
+      questions: this.showQuestions,
       challenges: this.showChallenges,
       parked: this.showParked,
       certificates: this.showLooks,
@@ -125,7 +128,8 @@ export class Sections {
 
   showStatus(status) {
     this.status = status;
-    document.title = status.unanswered ? `(${status.unanswered}) Attaché` : "Attaché";
+    const due = status.unanswered + status.questions;
+    document.title = due ? `(${due}) Attaché` : "Attaché";
     const rules = [
       plural(status.routes, "route"), plural(status.challenge_rules, "challenge rule"),
       plural(status.credentials, "credential"), plural(status.parents, "parent"),
@@ -147,6 +151,13 @@ export class Sections {
     keep(this.warnings, warnings, ([title]) => title, ([title, text]) =>
       element("p", { class: "warning" }, element("b", {}, `${title}: `), foreign(text)),
     );
+  }
+
+  // Questions
+
+  showQuestions(questions) {
+    this.questions.tell(questions.length, true);
+    keep(this.questions.body, questions, ({ id }) => `${id}`, (question) => questionCard(question, this.perform));
   }
 
   // Challenges

@@ -5,10 +5,10 @@ const place = "attache.key";
 
 export class LoggedOut extends Error {}
 
-function request(method, path, fields = {}, signal) {
+function request(method, path, fields = {}, signal = undefined, body = undefined) {
   const key = localStorage.getItem(place);
   const headers = key ? { "X-Attache-Key": key, ...fields } : fields;
-  return fetch(path, { method, headers, signal, cache: "no-store", credentials: "same-origin" });
+  return fetch(path, { method, headers, body, signal, cache: "no-store", credentials: "same-origin" });
 }
 
 export const isKnown = () => localStorage.getItem(place) !== null;
@@ -37,8 +37,8 @@ export async function logout() {
 }
 
 /** The sentence that says what came of it. Throws why it was not done. */
-export async function act(path, members) {
-  const response = await request("POST", `${path}?${new URLSearchParams(members)}`);
+export async function act(path, members, body = undefined) {
+  const response = await request("POST", `${path}?${new URLSearchParams(members)}`, {}, undefined, body);
   if (response.status === 401) throw new LoggedOut();
   const text = (await response.text()).trim();
   if (!response.ok) throw new Error(text);

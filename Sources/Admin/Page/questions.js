@@ -1,0 +1,105 @@
+// The questions of rules that say `ask`, and their answers.
+
+import { element, foreign, moment, plural } from "./elements.js";
+import { address } from "./parts.js";
+import { act } from "./session.js";
+
+const persistences = [
+  ["session", "for this session"],
+  ["none", "for this request"],
+  ["permanent", "for good"],
+];
+
+/** A question with the fields that fit its method. `perform` does something and says what came of it. */
+export function questionCard(question, perform) {
+  const answer = (members, body) => perform(() => act("questions/answer", { id: question.id, ...members }, body));
+  return element(
+    "article",
+    { class: "card asked" },
+    element(
+      "header",
+      {},
+      element("span", { class: "tag scheme" }, question.method),
+      foreign(question.challenge, "address"),
+      element(
+        "span",
+        { class: "meta" },
+        `${plural(question.waiting, "request")} of `,
+        foreign(question.clients.join(", ")),
+        " since ",
+        moment(question.since),
+      ),
+    ),
+    question.rule ? element("p", { class: "meta" }, "rule ", foreign(question.rule), " asks") : null,
+    question.failures ? element("p", { class: "problem" }, `${plural(question.failures, "answer")} refused`) : null,
+    question.details.length
+      ? element("ul", { class: "plain" }, ...question.details.map((line) => element("li", {}, foreign(line, "mono"))))
+      : null,
+    question.method === "server-trust" ? trustForm(question, answer) : null,
+    ["basic", "digest", "ntlm", "html-form"].includes(question.method) ? userForm(question, answer) : null,
+    question.method === "server-trust" ? null : nameForm(question, answer),
+    element(
+      "div",
+      { class: "field" },
+      button("Reject", "reject", "Go on without an answer", () => answer({ act: "reject" })),
+      button("Cancel the request", "cancel", "The client gets a 502", () => answer({ act: "cancel" })),
+    ),
+  );
+}
+
+function button(text, name, title, perform) {
+  return element("button", { type: "button", class: "small", "data-name": name, title, onclick: perform }, text);
+}
+
+/** A form in one line; `read` gives what is sent. */
+function line(name, submit, fields, send) {
+  const form = element(
+    "form",
+    { class: "field acceptance" },
+    ...fields,
+    element("button", { type: "submit", "data-name": name }, submit),
+  );
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
+  return form;
+}
+
+function field(name, label, attributes = {}) {
+  return element("input", { "data-name": name, "aria-label": label, placeholder: label, required: true, ...attributes });
+}
+
+function duration() {
+  return element(
+    "select",
+    { "data-name": "persistence", "aria-label": "how long it holds" },
+    ...persistences.map(([value, text]) => element("option", { value }, text)),
+  );
+}
+
+function userForm(question, answer) {
+  const user = field("user", "user", { autocomplete: "off", spellcheck: "false", value: question.user });
+  const password = field("password", "password", { type: "password", autocomplete: "off" });
+  const persistence = duration();
+  return line("answer", "Log in", [user, password, persistence], () =>
+    answer({ act: "user", name: user.value, persistence: persistence.value }, password.value),
+  );
+}
+
+function nameForm(question, answer) {
+  const name = field("credential", "credential of the rule file", { autocomplete: "off", spellcheck: "false" });
+  return line("use", "Use it", [name], () => answer({ act: "use", name: name.value }));
+}
+
+function trustForm(question, answer) {
+  const month = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const until = element("input", { type: "date", required: true, value: month, "data-name": "until", "aria-label": "last day" });
+  return element(
+    "div",
+    { class: "look" },
+    element("p", { class: "mono" }, foreign(`key pin ${question.pin ?? "unknown"}`)),
+    element("p", { class: "meta" }, `Compare it with one from another source before you trust ${address(question)}.`),
+    line("trust", "Trust it", [element("label", {}, "Trust this key until ", until)], () => answer({ act: "trust", until: until.value })),
+  );
+}

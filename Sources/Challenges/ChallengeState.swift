@@ -14,7 +14,7 @@ public final class ChallengeState: Sendable {
     /// The tokens that were fetched.
     public let tokens: TokenStore
     public let journal = ChallengeJournal()
-    public let questions: OperatorQuestions
+    public let questions = OperatorQuestions()
     /// The origins that some client's session has credentials for.
     let sessionOrigins = SessionOrigins()
     let sessionCredentials = SessionCredentials()
@@ -35,7 +35,7 @@ public final class ChallengeState: Sendable {
         audit: AuditTrail = AuditTrail(), report: @escaping @Sendable (String) -> Void
     ) {
         self.audit = audit
-        questions = OperatorQuestions { report($0.report) }
+        questions.onQuestion { report($0.report) }
         self.storage = storage
         self.spaces = spaces
         self.tokens = tokens

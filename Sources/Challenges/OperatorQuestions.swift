@@ -38,10 +38,14 @@ public final class OperatorQuestions: Sendable {
     /// Answers that hold for requests to come.
     private static let standingLimit = 1000
 
-    private let observer: @Sendable (OperatorQuestion) -> Void
+    private let observers = Mutex<[@Sendable (OperatorQuestion) -> Void]>([])
 
-    /// - Parameter observer: is told of each question that comes up.
-    public init(onQuestion observer: @escaping @Sendable (OperatorQuestion) -> Void) { self.observer = observer }
+    public init() {}
+
+    /// From now on `observer` too is told of each question that comes up.
+    public func onQuestion(_ observer: @escaping @Sendable (OperatorQuestion) -> Void) {
+        observers.withLock { $0.append(observer) }
+    }
 
     /// The open questions, the oldest first.
     public var open: [OperatorQuestion] {
@@ -92,7 +96,7 @@ public final class OperatorQuestions: Sendable {
             return Place(question: question.id, request: number)
         }
         for request in displaced { request.fulfil(.displaced) }
-        news.map(observer)
+        if let news { for observer in observers.withLock({ $0 }) { observer(news) } }
         return place
     }
 

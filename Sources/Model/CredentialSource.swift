@@ -73,7 +73,7 @@ public struct OAuthSource: Sendable, Hashable {
     }
 
     /// By `https`; by `http` for this machine alone.
-    public let endpoint: TokenEndpoint
+    public let endpoint: HTTPEndpoint
     public let clientID: String
     public let proof: Proof
     public let grant: Grant
@@ -81,7 +81,7 @@ public struct OAuthSource: Sendable, Hashable {
     public let audience: String?
 
     public init(
-        endpoint: TokenEndpoint, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
+        endpoint: HTTPEndpoint, clientID: String, proof: Proof, grant: Grant, scopes: [String], audience: String?
     ) {
         self.endpoint = endpoint
         self.clientID = clientID

@@ -11,7 +11,7 @@ import Testing
         audience: String? = nil
     ) throws -> TokenGrant {
         TokenGrant(
-            endpoint: try #require(TokenEndpoint("https://id.example.com/token")), clientID: "s6BhdRkqt3", proof: proof,
+            endpoint: try #require(HTTPEndpoint("https://id.example.com/token")), clientID: "s6BhdRkqt3", proof: proof,
             kind: kind, scopes: scopes, audience: audience)
     }
 
@@ -85,7 +85,7 @@ import Testing
     ])
     func `an endpoint is taken apart`(url: String, host: String, port: UInt16, target: String, authority: String) throws
     {
-        let endpoint = try #require(TokenEndpoint(url))
+        let endpoint = try #require(HTTPEndpoint(url))
         #expect((endpoint.host, endpoint.port, endpoint.target) == (host, port, target))
         #expect(endpoint.authority == authority)
     }
@@ -94,5 +94,5 @@ import Testing
         "ftp://h/", "https://", "https://u@h/", "https://h/#f", "https://h:x/", "https://h:99999/", "https://[::1/",
         "https://h /",
     ])
-    func `a text that is no endpoint gives none`(url: String) { #expect(TokenEndpoint(url) == nil) }
+    func `a text that is no endpoint gives none`(url: String) { #expect(HTTPEndpoint(url) == nil) }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct TokenResponseTests {
     private func response(_ text: String, status: Int = 200) throws(TokenError) -> TokenResponse {
-        guard let endpoint = TokenEndpoint("https://id/") else { throw .noRandomness }
+        guard let endpoint = HTTPEndpoint("https://id/") else { throw .noRandomness }
         var content = Array(text.utf8)
         return try TokenResponse(status: status, content: &content, from: endpoint)
     }

@@ -27,7 +27,7 @@ import Testing
     private func land(_ token: String, lifetime: Int?, at now: Int) -> Credential? {
         let seconds = lifetime.map { ",\"expires_in\":\($0)" } ?? ""
         var content = Array("{\"access_token\":\"\(token)\",\"token_type\":\"bearer\"\(seconds)}".utf8)
-        guard let endpoint = TokenEndpoint("https://id/"),
+        guard let endpoint = HTTPEndpoint("https://id/"),
             let response = try? TokenResponse(status: 200, content: &content, from: endpoint)
         else { return nil }
         return store.land(.success(response), for: grant, at: now)

@@ -37,7 +37,7 @@ import Testing
 
         init(_ token: String = "own", secret: String = "s") throws {
             let grant = TokenGrant(
-                endpoint: try #require(TokenEndpoint("https://id/")), clientID: "c",
+                endpoint: try #require(HTTPEndpoint("https://id/")), clientID: "c",
                 proof: .secret(Secret(secret), inBody: false), kind: .refreshToken(Secret(token)))
             family = try #require(RefreshTokenFamily(of: grant, named: "crm"))
             version = Credential(name: "crm", grant: grant).version
@@ -56,7 +56,7 @@ import Testing
 
     private func land(_ token: String, generation: Int, in store: CredentialStore, for grant: Grant) async throws {
         var content = Array("{\"access_token\":\"\(token)\",\"token_type\":\"bearer\",\"expires_in\":3600}".utf8)
-        let endpoint = try #require(TokenEndpoint("https://id/"))
+        let endpoint = try #require(HTTPEndpoint("https://id/"))
         let response = try TokenResponse(status: 200, content: &content, from: endpoint)
         await store.tokens.end(
             grant.family, at: RefreshTokenRotation(generation: generation, token: Secret("given with \(token)")),

@@ -62,4 +62,39 @@ struct AskTests {
             #expect(try attache(["ask"], of: proxy).errorOutput.contains("no challenge waits for an answer"))
         }
     }
+
+    @Test func `a webhook is told of each question, and its signature is good`() throws {
+        let origin = try guardedOrigin()
+        let receiver = try RecordingOrigin.answering { request, connection in
+            try connection.reply(request.method == "POST" ? "204 No Content" : "405 Method Not Allowed")
+        }
+        let rules = """
+            ask webhook \(receiver.url("/hook")) { key file @/hook }
+            challenge "people" { host 127.0.0.1; port \(origin.port); ask }
+            """
+        let setting = AttacheProcess.Setting(files: ["hook": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
+            defer { _ = held.kill() }
+            #expect(Wait.until { !receiver.messages.isEmpty })
+            let call = try #require(receiver.messages.first)
+            #expect(call.target == "/hook")
+            let body = call.text
+            let script = """
+                import base64, hashlib, hmac, json, sys
+                key = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+                name, time, signature, body = sys.argv[1:]
+                wanted = hmac.new(key, f"{name}.{time}.{body}".encode(), hashlib.sha256).digest()
+                assert signature == "v1," + base64.b64encode(wanted).decode(), signature
+                question = json.loads(body)
+                assert question["type"] == "question" and question["rule"].startswith('"people"'), question
+                print(question["id"])
+                """
+            let fields = ["webhook-id", "webhook-timestamp", "webhook-signature"].map { call[$0] ?? "" }
+            let checked = try Finished.run("python3", ["-c", script] + fields + [body])
+            #expect(checked.succeeded && checked.output == "1\n", "\(checked) \(body)")
+            #expect(try attache(["ask", "answer", "1", "cancel"], of: proxy).succeeded)
+            #expect(held.wait(seconds: 60) == 0)
+        }
+    }
 }

@@ -25,7 +25,7 @@ public struct TokenGrant: Sendable {
         case assertion(Secret)
     }
 
-    public let endpoint: TokenEndpoint
+    public let endpoint: HTTPEndpoint
     public let clientID: String
     public let proof: Proof
     public let kind: Kind
@@ -33,7 +33,7 @@ public struct TokenGrant: Sendable {
     public let audience: String?
 
     public init(
-        endpoint: TokenEndpoint, clientID: String, proof: Proof, kind: Kind = .clientCredentials, scopes: [String] = [],
+        endpoint: HTTPEndpoint, clientID: String, proof: Proof, kind: Kind = .clientCredentials, scopes: [String] = [],
         audience: String? = nil
     ) {
         self.endpoint = endpoint

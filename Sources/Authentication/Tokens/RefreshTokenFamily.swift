@@ -7,7 +7,7 @@ import Synchronization
 public struct RefreshTokenFamily: Sendable {
     /// The name of the credential.
     public let name: String
-    let endpoint: TokenEndpoint
+    let endpoint: HTTPEndpoint
     let clientID: String
     /// The grant's own.
     public let first: Secret

@@ -24,7 +24,7 @@ public struct TokenResponse: Sendable {
     /// - Parameters:
     ///   - status: of the response.
     ///   - content: its content; wiped.
-    public init(status: Int, content: inout [UInt8], from endpoint: TokenEndpoint) throws(TokenError) {
+    public init(status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
         let place = "\(endpoint)"
         let members = JSONMembers(content)

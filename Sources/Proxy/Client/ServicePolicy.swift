@@ -1,4 +1,5 @@
 import Credentials
+import Forwarding
 import Rules
 import Telemetry
 import Upstream
@@ -16,11 +17,13 @@ public final class ServicePolicy: Sendable {
     let logFormat: AccessLogFormat
     /// Where the lines of events go: the same, or another; nil: nowhere.
     let events: LogStream?
+    /// Nil when nobody is told of challenges that wait for an operator.
+    let webhook: QuestionWebhook?
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
         _ exchanges: Policy, clients: ClientAccounts, log: LogStream? = nil, events: LogStream? = nil,
-        interception: InterceptionIdentity? = nil
+        interception: InterceptionIdentity? = nil, webhook: QuestionWebhook? = nil
     ) {
         let configuration = exchanges.rules.configuration
         self.exchanges = exchanges
@@ -28,6 +31,7 @@ public final class ServicePolicy: Sendable {
         self.interception = interception
         self.log = log
         self.events = events
+        self.webhook = webhook
         logFormat = configuration.log.format.ofExchanges ?? .json
     }
 }

@@ -1,3 +1,4 @@
+import Challenges
 import Credentials
 import DNS
 import IO
@@ -85,6 +86,10 @@ public final class ProxyServer: Sendable {
         for loop in loops { loop.start() }
         shared.onRetirement { [workers] retirement in
             for worker in workers { worker.loop.submit { worker.value.retire(retirement) } }
+        }
+        shared.challenges.questions.onQuestion { [workers] question in
+            guard let worker = workers.first(where: { $0.loop.isCurrent }) ?? workers.first else { return }
+            worker.loop.submit { worker.value.announce(question) }
         }
         loops.first?.spawn { [shared] in await shared.followStorage() }
     }

@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Challenges
 import Credentials
 import Forwarding
 import HTTP
@@ -30,7 +31,11 @@ final class Worker: SessionHost {
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
+    /// Calls of the webhook under way.
+    private var announcements = 0
+
     private static let keptExchanges = 256
+    private static let mostAnnouncements = 8
     /// As many as a client takes.
     private static let relief = 2
 
@@ -146,6 +151,20 @@ final class Worker: SessionHost {
     // MARK: - Change
 
     /// From now on new exchanges follow this policy.
+    /// Tells the webhook of a challenge that waits for an operator.
+    func announce(_ question: OperatorQuestion) {
+        guard let webhook = policy.webhook else { return }
+        guard announcements < Self.mostAnnouncements else {
+            return shared.report("the webhook of 'ask' was not told of a question: it is told of too many others")
+        }
+        announcements += 1
+        let (policy, bound) = (policy.exchanges, LoopBound(self, to: loop))
+        loop.spawn {
+            await webhook.tell(question, over: bound.value.upstreams, by: policy)
+            bound.value.announcements -= 1
+        }
+    }
+
     func adopt(_ policy: ServicePolicy) {
         self.policy = policy
         upstreams.adopt(policy.exchanges)

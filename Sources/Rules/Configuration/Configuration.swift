@@ -22,6 +22,8 @@ public struct Configuration: Sendable, Equatable {
     public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [Challenge] = []
+    /// `ask webhook`: who is told of challenges that wait for an operator; nil: nobody.
+    public var webhook: Webhook?
     /// Environment variables that are named where a secret may stand.
     public var secretVariables: Set<String> = []
 
@@ -41,6 +43,12 @@ public struct Configuration: Sendable, Equatable {
 }
 
 extension Configuration {
+    public struct Webhook: Sendable, Equatable {
+        public let endpoint: HTTPEndpoint
+        /// Of the signature.
+        public let key: ValueSource
+    }
+
     /// The access log.
     public struct Log: Sendable, Equatable {
         public enum Format: String, Sendable, CaseIterable {

@@ -89,6 +89,10 @@ extension FileDirective {
                 route * { via corp direct }
                 """,
             "Proxies that a route may lead through, the first that works first."),
+        .ask: DirectiveManual(
+            "webhook URL { key … }",
+            example: "ask webhook https://chat.example.com/hook { key env HOOK_KEY }",
+            "Who is told of challenges that wait for an operator: a POST for each, by https or to this machine."),
         .store: DirectiveManual(
             "sqlite PATH|postgresql TEXT [{ key … }]",
             example: """
@@ -101,6 +105,15 @@ extension FileDirective {
             and the metric attache_store_up. Once the tables are made, a role that may read and write their rows is
             enough.
             """),
+    ]
+}
+
+extension AskDirective {
+    static let manuals: [AskDirective: DirectiveManual] = [
+        .key: DirectiveManual(
+            "file PATH|env NAME",
+            example: "ask webhook https://chat.example.com/hook { key file /run/secrets/hook.key }",
+            "The key of the signature: any text, or `whsec_` and base64. It is read for each question.")
     ]
 }
 

@@ -15,6 +15,7 @@ enum FileDirective: String, DirectiveName {
     case authority
     case store
     case parent
+    case ask
 
     static let block: String? = nil
 
@@ -36,6 +37,7 @@ enum FileDirective: String, DirectiveName {
         case .store:
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
         case .parent: .block(.one, "a name", repeats: true)
+        case .ask: .some("'webhook' and a URL", block: .optional)
         }
     }
 }
@@ -55,7 +57,7 @@ struct RuleParser {
             blocks: [
                 LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
                 CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
-                FormDirective.self, ParentDirective.self, StoreDirective.self,
+                FormDirective.self, ParentDirective.self, StoreDirective.self, AskDirective.self,
             ])
     }
 
@@ -95,6 +97,7 @@ struct RuleParser {
         case .authority: AuthorityReader(context: context).read(directive.node, into: &draft.configuration.authority)
         case .store: StoreReader(context: context).read(directive).map { draft.configuration.store = $0 }
         case .parent: ParentReader(context: context).read(directive, into: &draft)
+        case .ask: AskReader(context: context).read(directive).map { draft.configuration.webhook = $0 }
         }
     }
 }

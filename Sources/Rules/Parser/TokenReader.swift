@@ -82,15 +82,12 @@ struct TokenReader: BlockReader {
     }
 
     /// RFC 6749 section 3.2: a URL without a fragment, by TLS.
-    private func tokenEndpoint(_ value: Value) -> TokenEndpoint? {
-        guard let endpoint = TokenEndpoint(value.text) else {
+    private func tokenEndpoint(_ value: Value) -> HTTPEndpoint? {
+        guard let endpoint = HTTPEndpoint(value.text) else {
             refuse(value, "\(value.shown) is no URL of a token endpoint such as https://id.example.com/token")
             return nil
         }
-        let isLocal =
-            endpoint.host == "localhost"
-            || AddressClass.loopback.prefixes.contains { IPAddress(endpoint.host).map($0.contains) ?? false }
-        if !endpoint.isSecure, !isLocal {
+        if !endpoint.isSecure, !endpoint.isLocal {
             refuse(value, "a token endpoint is asked by https", suggestion: "https" + value.text.dropFirst(4))
             return nil
         }

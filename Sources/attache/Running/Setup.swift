@@ -1,5 +1,6 @@
 import Bytes
 import Credentials
+import Forwarding
 import Glibc
 import IO
 import Model
@@ -96,7 +97,10 @@ struct Setup {
         return ServicePolicy(
             exchanges, clients: clients, log: format.ofExchanges == nil ? nil : log,
             events: log.map { format.hasEvents ? $0 : AccessLogs.standardError },
-            interception: try identities.interception(for: rules.configuration))
+            interception: try identities.interception(for: rules.configuration),
+            webhook: rules.configuration.webhook.map {
+                QuestionWebhook($0.endpoint, key: WebhookKey($0.key, environment: Environment.all))
+            })
     }
 
     /// Opens the access log, anew if it is open already; nil when there is none.

@@ -34,7 +34,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private let names = ["access_token", "token_type", "expires_in", "error", "error_description", "sealed", "port", ""]
-private let endpoint = TokenEndpoint("https://id.example.com/token")
+private let endpoint = HTTPEndpoint("https://id.example.com/token")
 
 private func object(_ name: String, _ value: JSONMembers.Value) -> [UInt8] {
     switch value {

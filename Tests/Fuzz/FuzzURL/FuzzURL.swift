@@ -18,10 +18,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkReference(input)
     checkFTP(input)
     checkQuery(input)
-    if let endpoint = TokenEndpoint(text) {
+    if let endpoint = HTTPEndpoint(text) {
         precondition(endpoint.target.hasPrefix("/") && !endpoint.host.isEmpty)
         precondition("\(endpoint)".utf8.allSatisfy { $0 > .space && $0 < .delete })
-        guard let again = TokenEndpoint("\(endpoint)") else { fatalError("what we wrote is refused") }
+        guard let again = HTTPEndpoint("\(endpoint)") else { fatalError("what we wrote is refused") }
         precondition(again == endpoint, "what we wrote means something else")
     }
     let ways = PACWay.list(text)

@@ -1,7 +1,7 @@
 import Bytes
 
-/// Where tokens are fetched (RFC 6749 section 3.2): an `http` or `https` URL, taken apart.
-public struct TokenEndpoint: Sendable, Hashable, CustomStringConvertible {
+/// Where the proxy itself asks, such as the token endpoint of RFC 6749 section 3.2: an `http` or `https` URL, taken apart.
+public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     public let isSecure: Bool
     /// Lower case, without brackets.
     public let host: String

@@ -1,0 +1,99 @@
+import Authentication
+import Bytes
+import Challenges
+import Credentials
+import Crypto
+import IO
+import Model
+import Telemetry
+import Upstream
+
+/// Tells a server that the rule file names of a challenge that waits for an operator, signed as Standard Webhooks are.
+public struct QuestionWebhook: Sendable {
+    private let endpoint: HTTPEndpoint
+    private let key: WebhookKey
+
+    /// Milliseconds before each further try.
+    private static let pauses = [1000, 5000]
+
+    public init(_ endpoint: HTTPEndpoint, key: WebhookKey) {
+        self.endpoint = endpoint
+        self.key = key
+    }
+
+    /// Returns when it is told, or when nobody need be told any more. Reports why it could not be.
+    public func tell(_ question: OperatorQuestion, over upstreams: Upstreams, by policy: Policy) async {
+        let (state, now) = (upstreams.shared.challenges, upstreams.loop.epochMilliseconds)
+        let content = ByteBuffer(capacity: 1024)
+        question.append(to: content, at: now)
+        // Nobody else uses the number: the process has a name of its own, and numbers its questions.
+        let id = "question-\(Self.process)-\(question.id)"
+        for pause in Self.pauses + [nil] {
+            guard let trouble = await send(content, id, over: upstreams, by: policy) else { return }
+            upstreams.shared.report("the webhook \(endpoint.authority) of 'ask' was not told of a question: \(trouble)")
+            guard let pause else { return }
+            _ = await Expectation<Void>().value(within: pause)
+            guard state.questions.open.contains(where: { $0.id == question.id }) else { return }
+        }
+    }
+
+    private static let process = String(UInt64.random(in: .min ... .max), radix: 16)
+
+    /// - Returns: why it was not taken.
+    private func send(
+        _ content: ByteBuffer, _ id: String, over upstreams: Upstreams, by policy: Policy
+    ) async -> String? {
+        let key = key
+        let read = await BlockingPool.shared.run { () -> Result<MessageAuthenticationCode, CredentialError> in
+            do throws(CredentialError) { return .success(try key.read()) } catch { return .failure(error) }
+        }
+        let code: MessageAuthenticationCode
+        switch read {
+        case .success(let made): code = made
+        case .failure(let error): return "\(error)"
+        }
+        let time = upstreams.loop.epochMilliseconds / 1000
+        var message = code.begin()
+        message.update(utf8: "\(id).\(time).")
+        message.update(content.readable)
+        let signature = Base64.encode(code.code(of: message).array)
+        let post = OwnPost(upstreams: upstreams, policy: policy, endpoint: endpoint)
+        do throws(OwnPost.Failure) {
+            let response = try await post.send(
+                fields: { head in
+                    head.append("Content-Type: application/json\r\nwebhook-id: \(id)\r\n")
+                    head.append("webhook-timestamp: \(time)\r\nwebhook-signature: v1,\(signature)\r\n")
+                }, content: (content.count, { $0.append(content.readable) }))
+            return (200..<300).contains(response.status) ? nil : "it answers \(response.status)"
+        } catch {
+            switch error {
+            case .unreachable(let reason): return reason
+            case .malformed(let reason): return "its answer \(reason)"
+            }
+        }
+    }
+}
+
+extension OperatorQuestion {
+    /// Appends it as a JSON object, without any secret.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    fileprivate func append(to buffer: ByteBuffer, at now: Int) {
+        let line = LogLine(into: buffer, at: now)
+        line.add("type", "question")
+        line.add("id", id)
+        line.add("challenge", words)
+        line.add("host", space.host)
+        line.add("port", Int(space.port))
+        line.add("protocol", space.protocol.rawValue)
+        line.add("proxy", space.isProxy)
+        line.add("realm", space.realm)
+        line.add("method", space.authenticationMethod.rawValue)
+        line.add("rule", rule)
+        line.add("user", user)
+        line.add("details", details.isEmpty ? nil : details.joined(separator: "; "))
+        line.add("pin", pin.map { "\($0)" })
+        line.add("client", clients.first)
+        line.end()
+    }
+}

@@ -1,0 +1,50 @@
+import Bytes
+import Model
+
+enum AskDirective: String, DirectiveName {
+    case key
+
+    static let block: String? = "ask"
+
+    var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
+}
+
+/// `ask`.
+struct AskReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>) -> Configuration.Webhook? {
+        let words = directive.values
+        guard let first = words.first else { return nil }
+        guard first.text == "webhook", words.count == 2 else {
+            log.report(at: first.range, "'ask' takes 'webhook' and a URL such as https://chat.example.com/hook")
+            return nil
+        }
+        var key: ValueSource?
+        for inner in context.directives(AskDirective.self, in: directive.node) {
+            key = inner.values.first.flatMap(parse.sealingKey)
+        }
+        guard directive.node.block?.nodes.contains(where: { $0.name.text == AskDirective.key.rawValue }) == true else {
+            log.report(
+                at: first.range, "'ask webhook' needs a block with 'key', by which its receiver knows who has sent it")
+            return nil
+        }
+        guard let endpoint = HTTPEndpoint(words[1].text) else {
+            refuse(words[1], "\(words[1].shown) is no URL such as https://chat.example.com/hook")
+            return nil
+        }
+        if !endpoint.isSecure, !endpoint.isLocal {
+            refuse(words[1], "a webhook is called by https", suggestion: "https" + words[1].text.dropFirst(4))
+            return nil
+        }
+        return key.map { Configuration.Webhook(endpoint: endpoint, key: $0) }
+    }
+}
+
+extension HTTPEndpoint {
+    /// Whether it is on this machine.
+    var isLocal: Bool {
+        host == "localhost"
+            || AddressClass.loopback.prefixes.contains { IPAddress(host).map($0.contains) ?? false }
+    }
+}

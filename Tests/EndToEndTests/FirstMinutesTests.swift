@@ -134,6 +134,17 @@ struct FirstMinutesTests {
         #expect(person.files == ["typed"])
     }
 
+    @Test func `a server in trouble is not taken to have accepted`() throws {
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] != nil { return try connection.reply("503 Service Unavailable", []) }
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"r\""])
+        }
+        let person = try Person()
+        let begun = try person.begin(origin.url())
+        #expect(begun.status == 1 && begun.errorOutput.contains("answers 503 to the login of"), "\(begun)")
+        #expect(person.files == ["typed"])
+    }
+
     @Test func `a password is not shown to those who listen where another way is offered`() throws {
         let sentry = DigestGuard(.init(countsStrictly: true))
         let origin = try RecordingOrigin.answering { request, connection in

@@ -89,6 +89,12 @@ enum FirstServer {
                 "the server refuses \(login.subject) with that \(login.wanted.kind == .token ? "value" : "password"); it was "
                     + "tried once, and nothing was written")
         }
+        // A server in trouble has said nothing about the login.
+        guard response.status < 500 else {
+            throw .failed(
+                "the server answers \(response.status) to the login of \(login.subject), which says neither yes nor no; nothing "
+                    + "was written")
+        }
         return response.status
     }
 

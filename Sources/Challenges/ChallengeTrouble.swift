@@ -74,7 +74,7 @@ extension PassReason {
     public var note: String? {
         switch self {
         case .nothingToAnswer, .defaultHandling, .rejected: nil
-        case .attemptsUsed, .alreadyRefused, .parked, .undecided, .unanswerable, .aborted, .denied, .endless:
+        case .attemptsUsed, .alreadyRefused, .parked, .undecided, .unanswerable, .aborted, .denied, .reported, .endless:
             description
         }
     }

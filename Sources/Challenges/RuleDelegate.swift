@@ -68,6 +68,13 @@ public struct RuleDelegate: Sendable {
     public func decide(
         _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
     ) -> Answer {
+        let answer = enforced(challenge, by: rule, at: now())
+        return rule.isReport ? reported(answer, on: challenge) : answer
+    }
+
+    private func enforced(
+        _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
+    ) -> Answer {
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         let decision = { (disposition: Disposition, reason: String) in
             Authentication.Decision(
@@ -90,6 +97,28 @@ public struct RuleDelegate: Sendable {
             return use(name, kept: rule.persistence, by: rule)
         case .ask: return decideUnasked(challenge, by: rule)
         }
+    }
+
+    /// The decision of a rule that only reports.
+    private func reported(_ answer: Answer, on challenge: AuthenticationChallenge) -> Answer {
+        let decision = answer.decision
+        let words: String
+        switch decision.disposition {
+        case .useCredential(let credential): words = "use \(credential.version.name)"
+        case .performDefaultHandling:
+            if let name = challenge.proposedCredential?.version.name {
+                words = "default, with credential \(name)"
+            } else if answer.rule.answer == .ask {
+                words = "ask"
+            } else {
+                return answer
+            }
+        case .cancelAuthenticationChallenge: words = "cancel"
+        case .rejectProtectionSpace: return answer
+        }
+        return Answer(
+            decision: Authentication.Decision(decision.disposition, reason: decision.reason, report: words),
+            rule: answer.rule, trouble: answer.trouble)
     }
 
     /// The decision for a credential of the rule file.

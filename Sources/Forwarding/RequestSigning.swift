@@ -27,7 +27,9 @@ public struct RequestSigning {
             client: client)
         query.isSecure = origin.isSecure
         let rule = policy.rules.decide(query)
-        guard case .use(let names) = rule.answer, let name = names.first, !rule.isPlaced else { return nil }
+        guard !rule.isReport, case .use(let names) = rule.answer, let name = names.first, !rule.isPlaced else {
+            return nil
+        }
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
             exchange.record.details = "\(error)"

@@ -59,6 +59,10 @@ struct SOCKSLogin: ~Copyable {
             exchange.record.details = "\(trouble)"
             state.report("\(trouble)")
         }
+        if let report = answer.decision.report {
+            reason = PassReason.reported(answer: report, reason: answer.decision.reason).description
+            return
+        }
         switch answer.decision.disposition {
         case .useCredential(let credential): self.credential = credential
         case .performDefaultHandling: credential = stored

@@ -61,10 +61,14 @@ public struct Decision: Sendable {
     public let persistence: Persistence?
     /// The rule's name and line, or "no rule"; of a cancellation, a clause that says why. Fit for the client to read.
     public let reason: String
+    /// Of a rule that only reports, the answer that it would have given, in words; nil: the decision is carried out.
+    public let report: String?
 
     public init(
-        _ disposition: Disposition, attempts: Int = 1, persistence: Persistence? = nil, reason: String
+        _ disposition: Disposition, attempts: Int = 1, persistence: Persistence? = nil, reason: String,
+        report: String? = nil
     ) {
+        self.report = report
         self.persistence = persistence
         self.disposition = disposition
         self.attempts = max(1, attempts)

@@ -224,6 +224,7 @@ public enum ChallengeTask: Sendable {
     public mutating func decided(_ decision: Decision) -> Action {
         guard case .asking(var history, var round, let proposed) = self else { return outOfTurn() }
         history.lastReason = decision.reason
+        if let report = decision.report { return finish(.pass(.reported(answer: report, reason: decision.reason))) }
         switch decision.disposition {
         case .cancelAuthenticationChallenge:
             return finish(.cancel(reason: decision.reason))

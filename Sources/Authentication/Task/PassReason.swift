@@ -22,6 +22,8 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
     case aborted(AuthenticationMethod)
     /// The server did not take the login by this method, and has asked for no other that helps.
     case denied(AuthenticationMethod)
+    /// The rule only reports, and would have answered so.
+    case reported(answer: String, reason: String)
     /// The server calls every nonce stale, or never ends its handshake or its challenges.
     case endless
 
@@ -41,6 +43,7 @@ public enum PassReason: Sendable, Equatable, CustomStringConvertible {
         case .aborted(.htmlForm): "the server asks for the login again right behind it"
         case .aborted(let method): "the server broke the \(method.rawValue) handshake off"
         case .denied(let method): "the server did not accept the \(method.rawValue) login"
+        case .reported(let answer, let reason): "\(reason) only reports: it would have answered '\(answer)'"
         case .endless: "the server challenges without end"
         }
     }

@@ -57,6 +57,8 @@ extension Configuration {
         public var answerTerms: AnswerTerms?
         /// `learn`: whether a client's own answer is kept when the server accepts it.
         public var learns = false
+        /// Nil: as all.
+        public var mode: Configuration.Mode?
         public let rule: RuleReference
         /// The methods that each credential of `use` can answer, in the order of their names.
         var abilities = [MethodSet.password]
@@ -100,6 +102,18 @@ extension Configuration {
 }
 
 extension Configuration.Challenge {
+    /// The rule in its mode: one that only reports does nothing before it is asked.
+    func effective(in mode: Configuration.Mode) -> Self {
+        var rule = self
+        rule.mode = self.mode ?? mode
+        guard rule.mode == .report else { return rule }
+        rule.preemption = .no
+        rule.placements = []
+        rule.learns = false
+        rule.authorization = nil
+        return rule
+    }
+
     /// On what terms a server is trusted; nil when the answer is another.
     var trustTerms: TrustTerms? {
         if case .trust(let terms) = answer { terms } else { nil }

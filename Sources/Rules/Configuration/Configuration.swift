@@ -22,6 +22,8 @@ public struct Configuration: Sendable, Equatable {
     public var parents: [Parent] = []
     public var routes: [Route] = []
     public var challenges: [Challenge] = []
+    /// Of the rules that say nothing of it.
+    public var mode = Mode.enforce
     /// `ask webhook`: who is told of challenges that wait for an operator; nil: nobody.
     public var webhook: Webhook?
     /// Environment variables that are named where a secret may stand.
@@ -43,6 +45,12 @@ public struct Configuration: Sendable, Equatable {
 }
 
 extension Configuration {
+    /// Whether a rule's answer is given, or only told.
+    public enum Mode: String, Sendable, CaseIterable {
+        case enforce
+        case report
+    }
+
     public struct Webhook: Sendable, Equatable {
         public let endpoint: HTTPEndpoint
         /// Of the signature.

@@ -176,6 +176,11 @@ struct ExplanationText {
     }
 
     private func answerWords(_ challenge: ExplainedRound.Challenge) -> String {
+        let words = enforcedWords(challenge)
+        return challenge.decision.isReport ? "only reported, and the client gets the challenge: \(words)" : words
+    }
+
+    private func enforcedWords(_ challenge: ExplainedRound.Challenge) -> String {
         let decision = challenge.decision
         let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
         switch decision.answer {

@@ -126,6 +126,14 @@ extension ChallengeDirective {
 
             WARNING: with `persistence permanent`, one client's password answers for every client that the rule matches.
             """),
+        .mode: DirectiveManual(
+            "enforce|report",
+            example: "challenge { host *.corp.example.com; secure yes; use ci; mode report }",
+            """
+            report: the rule decides, the log and `attache challenges` say what it would have answered, and the client gets
+            the challenge as it came; a certificate is neither shown nor trusted. Nothing is sent unasked, signed or
+            learned, and a client's own Authorization stays. Not said: as the file's `mode`.
+            """),
         .order: DirectiveManual(
             "METHOD …", example: "challenge { host ci.example.com; use ci; order digest basic }",
             "Try the challenges of a response so; where it is not said, the strongest first."),

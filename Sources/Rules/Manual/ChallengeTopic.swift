@@ -26,10 +26,10 @@ extension ManualTopic {
         the client's own of the same names (RFC 6265), and reach the client with the final response, unless that sets the
         same cookie. So servers behind one name are found again that know only their own nonces. A parent's 407 sets none.
         No cookie is kept for another request.
-        """, ManualEntry.of(FileDirective.challenge),
+        """, ManualEntry.of(FileDirective.challenge, .mode),
         ManualEntry.of(
             ChallengeDirective.host, .port, .protocol, .realm, .method, .proxy, .secure, .client, .failures, .use,
-            .default, .reject, .cancel, .ask, .attempts, .retry, .persistence, .learn, .order))
+            .default, .reject, .cancel, .ask, .attempts, .retry, .persistence, .learn, .order, .mode))
 
     static let unasked = ManualTopic(
         "unasked", "keys for servers that never ask: fields, parameters, every request",

@@ -89,6 +89,12 @@ extension FileDirective {
                 route * { via corp direct }
                 """,
             "Proxies that a route may lead through, the first that works first."),
+        .mode: DirectiveManual(
+            "enforce|report", default: "enforce", example: "mode report",
+            """
+            report: every `challenge` that says nothing of it is only tried. It decides, the log and `attache challenges`
+            say what would have been answered, and the client gets the challenge as it came.
+            """),
         .ask: DirectiveManual(
             "webhook URL { key … }",
             example: "ask webhook https://chat.example.com/hook { key env HOOK_KEY }",

@@ -33,6 +33,7 @@ enum ChallengeDirective: String, DirectiveName {
     case delegate
     case canonicalise
     case learn
+    case mode
     case allow
     case pin
     case anchor
@@ -70,6 +71,7 @@ enum ChallengeDirective: String, DirectiveName {
         case .spn: .one("a service principal such as HTTP/www.example.com")
         case .delegate, .canonicalise: .one("'yes' or 'no'")
         case .learn: .one("'yes' or 'no'")
+        case .mode: .one("'enforce' or 'report'")
         }
     }
 }
@@ -156,6 +158,7 @@ struct ChallengeReader: BlockReader {
         case .persistence: parse.keyword(value, Persistence.self).map { rule.persistence = $0 }
         case .preempt: preemption(value).map { rule.preemption = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
+        case .mode: rule.mode = parse.keyword(value, Configuration.Mode.self)
         case .authorization: parse.keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
         case .order:
             for value in directive.values {

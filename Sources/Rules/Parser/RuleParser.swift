@@ -16,6 +16,7 @@ enum FileDirective: String, DirectiveName {
     case store
     case parent
     case ask
+    case mode
 
     static let block: String? = nil
 
@@ -38,6 +39,7 @@ enum FileDirective: String, DirectiveName {
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
         case .parent: .block(.one, "a name", repeats: true)
         case .ask: .some("'webhook' and a URL", block: .optional)
+        case .mode: .one("'enforce' or 'report'")
         }
     }
 }
@@ -97,6 +99,9 @@ struct RuleParser {
         case .authority: AuthorityReader(context: context).read(directive.node, into: &draft.configuration.authority)
         case .store: StoreReader(context: context).read(directive).map { draft.configuration.store = $0 }
         case .parent: ParentReader(context: context).read(directive, into: &draft)
+        case .mode:
+            directive.values.first.flatMap { context.parse.keyword($0, Configuration.Mode.self) }
+                .map { draft.configuration.mode = $0 }
         case .ask: AskReader(context: context).read(directive).map { draft.configuration.webhook = $0 }
         }
     }

@@ -23,6 +23,8 @@ public struct Decision: Sendable, Equatable {
     public let isPlaced: Bool
     /// Whether the rule speaks of the method by its name, and not of any.
     public let namesMethod: Bool
+    /// Whether the answer is told, and not given.
+    public let isReport: Bool
 
     /// - Parameter answer: the rule's, or the part of it that goes with the challenge's method.
     init(_ rule: Configuration.Challenge, answer: Configuration.Challenge.Answer) {
@@ -38,6 +40,7 @@ public struct Decision: Sendable, Equatable {
         learns = rule.learns
         isPlaced = !rule.placements.isEmpty
         namesMethod = rule.methods != nil
+        isReport = rule.mode == .report
     }
 
     private init() {
@@ -53,6 +56,7 @@ public struct Decision: Sendable, Equatable {
         learns = false
         isPlaced = false
         namesMethod = false
+        isReport = false
     }
 
     /// Whether an accepted credential is sent unasked from then on.

@@ -40,33 +40,34 @@ public final class RuleSet: Sendable {
         egress = EgressPolicy(configuration.egress)
         clients = ClientPolicy(configuration.clients)
         routes = HostIndex(configuration.routes.map { HostIndex.Entry(patterns: [$0.host], methods: []) })
+        let rules = configuration.challenges.map { $0.effective(in: configuration.mode) }
         challenges = HostIndex(
-            configuration.challenges.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
+            rules.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
         let longest = (0..<HostIndex.everyMethod).map(challenges.longest).max() ?? 0
-        cache = longest > DecisionCache.worthwhile ? DecisionCache(configuration.challenges) : nil
+        cache = longest > DecisionCache.worthwhile ? DecisionCache(rules) : nil
         routeDecisions = configuration.routes.map(RouteDecision.init)
         routePorts = configuration.routes.map { $0.port ?? 0 }
-        matchers = configuration.challenges.map(ChallengeMatcher.init)
+        matchers = rules.map(ChallengeMatcher.init)
         var ports: [ClosedRange<UInt16>] = []
-        gates = configuration.challenges.map { Gate($0, ports: &ports) }
+        gates = rules.map { Gate($0, ports: &ports) }
         self.ports = ports
-        canAnswer = configuration.challenges.contains { $0.actsOnChallenge }
-        speaksOfTrust = configuration.challenges.contains { $0.effectiveMethods.contains(.serverTrust) }
-        speaksOfClientCertificates = configuration.challenges.contains {
+        canAnswer = rules.contains { $0.actsOnChallenge }
+        speaksOfTrust = rules.contains { $0.effectiveMethods.contains(.serverTrust) }
+        speaksOfClientCertificates = rules.contains {
             $0.effectiveMethods.contains(.clientCertificate)
         }
         let signing = Set(
             configuration.credentials.filter {
                 if case .signature = $0.content { true } else { false }
             }.map(\.name))
-        speaksOfSignatures = configuration.challenges.contains { challenge in
+        speaksOfSignatures = rules.contains { challenge in
             challenge.names.contains { signing.contains($0) }
         }
-        speaksOfPlaces = configuration.challenges.contains { !$0.placements.isEmpty }
-        speaksOfPreemption = configuration.challenges.contains { $0.preemption == .always }
-        canLearn = configuration.challenges.contains { $0.learns }
-        speaksOfForms = configuration.challenges.contains { $0.answerTerms?.form != nil }
-        canReplace = configuration.challenges.contains { $0.authorization == .replace }
+        speaksOfPlaces = rules.contains { !$0.placements.isEmpty }
+        speaksOfPreemption = rules.contains { $0.preemption == .always }
+        canLearn = rules.contains { $0.learns }
+        speaksOfForms = rules.contains { $0.answerTerms?.form != nil }
+        canReplace = rules.contains { $0.authorization == .replace }
     }
 
     /// How a request for a host and port travels. The first `route` that fits decides.

@@ -7,13 +7,14 @@ extension TrustRefusal {
     /// The client's answer: which server, what was found, and the lines that would trust it all the same.
     public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {
         let rule = rule.map { "rule \($0)" }
-        let cause: String
+        var cause: String
         switch reason {
         case .findings(let left):
             cause = left.findings.map(\.rawValue).joined(separator: ", ")
         case .otherKey: cause = "its key is none of those that \(rule ?? "the rule") names"
         case .rule: cause = "\(rule ?? "a rule") refuses it"
         }
+        if let report { cause += "; \(report)" }
         var refusal = Refusal(
             .badGateway, .tlsCertificateError, "the certificate of \(host) port \(port) is not trusted: \(cause)")
         // A host may be called by a word that is no finding of it.

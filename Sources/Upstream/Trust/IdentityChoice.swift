@@ -117,6 +117,10 @@ final class IdentityChoice {
     private func decide(_ challenge: AuthenticationChallenge) -> Authentication.Decision {
         let rule = delegate.rule(for: challenge)
         var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
+        if rule.isReport {
+            let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+            return Authentication.Decision(.rejectProtectionSpace, reason: reason, report: rule.answer.words)
+        }
         switch rule.answer {
         case .use(let names):
             let named = names.compactMap(delegate.policy.credentials.certificate)

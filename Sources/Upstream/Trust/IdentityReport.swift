@@ -44,7 +44,7 @@ struct IdentityReport {
         switch choice.progress.end {
         case .declined(let reason)?:
             switch reason {
-            case .parked, .attemptsUsed, .alreadyRefused: return reason.description
+            case .parked, .attemptsUsed, .alreadyRefused, .reported: return reason.description
             case .rejected where decision.answer == .reject: return "\(by(decision.rule)) rejects that"
             case .rejected: return "\(by(decision.rule)) shows it none, since it does not accept their issuers"
             default: return nil

@@ -24,6 +24,15 @@ public enum ServerTrustDecision<Verified> {
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
         let decision = ask(standard.kindsFound)
+        if decision.isReport {
+            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound, exceptions)
+            if case .refused(var refusal) = self {
+                let rule = decision.rule.map { "rule \($0)" } ?? "a rule"
+                refusal.report = "\(rule) only reports: it would have answered '\(decision.answer.words)'"
+                self = .refused(refusal)
+            }
+            return
+        }
         switch decision.answer {
         case .trust(let terms):
             let isStandard = terms.anchors.isEmpty && terms.name == nil

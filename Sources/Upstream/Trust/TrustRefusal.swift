@@ -17,6 +17,8 @@ public struct TrustRefusal: Error, Equatable {
     public let rule: RuleReference?
     /// All that was found by the system's anchors and for the host that was asked for.
     public let findings: TrustFindings
+    /// Of a rule that only reports, what that would have come to; nil: no such rule decided.
+    public var report: String?
 
     public func note(in record: ExchangeRecord) {
         record.security = SecurityRecord(

@@ -55,7 +55,7 @@ final class AdminSite: AdminResponder {
         case .index: return index
         case .health: return .text(.ok, "ok")
         case .readiness: return readiness
-        case .metrics: return metrics(MetricsFormat(accepting: request.accept))
+        case .metrics: return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: Int(clamping: now)))
                 ?? .text(.serviceUnavailable, "the practice origin is closed: the system gave no random bytes")
@@ -85,12 +85,6 @@ final class AdminSite: AdminResponder {
         case .degraded(let reason): .text(.ok, "ready, but \(reason)")
         case .notReady(let reason): .text(.serviceUnavailable, reason)
         }
-    }
-
-    private func metrics(_ format: MetricsFormat) -> AdminResponse {
-        AdminResponse(
-            status: .ok, contentType: format.contentType, fields: [.init(name: "Vary", value: "Accept")],
-            body: sources.metrics(format))
     }
 
     private var index: AdminResponse {
@@ -135,5 +129,13 @@ private enum AdminResource: Equatable {
         } else {
             return nil
         }
+    }
+}
+
+extension AdminResponse {
+    static func metrics(_ page: (MetricsFormat) -> String, as format: MetricsFormat) -> AdminResponse {
+        AdminResponse(
+            status: .ok, contentType: format.contentType, fields: [.init(name: "Vary", value: "Accept")],
+            body: page(format))
     }
 }

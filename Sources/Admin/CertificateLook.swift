@@ -123,12 +123,15 @@ public struct Expiry: Sendable, Equatable {
     public let name: String
     /// The server that it is for; nil: for none alone.
     public let place: String?
-    public let lastDay: Day
+    /// The first second behind it, since 1970.
+    public let end: Int
 
-    public init(kind: String, name: String, place: String? = nil, lastDay: Day) {
+    public init(kind: String, name: String, place: String? = nil, end: Int) {
         self.kind = kind
         self.name = name
         self.place = place
-        self.lastDay = lastDay
+        self.end = end
     }
+
+    var lastDay: Day { Day(epochSeconds: end - 1) }
 }

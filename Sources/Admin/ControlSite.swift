@@ -5,6 +5,7 @@ import Credentials
 import HTTP
 import IO
 import Model
+import Telemetry
 
 /// Answers the requests of the control socket: those of commands of the same user. Knows no sockets.
 struct ControlSite: AdminResponder {
@@ -59,6 +60,10 @@ struct ControlSite: AdminResponder {
             guard request.method == .post else { return Self.wrongMethod("POST") }
             return await answer(query, request.body)
         }
+        if path.equals("/metrics") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
+        }
         if path.equals("/reload") {
             if request.method == .post { return .text(.ok, "\(sources.reloads.request(by: user))") }
             guard request.method == .get else { return Self.wrongMethod("GET, POST") }
@@ -66,7 +71,7 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /parked, /parked/retry, /questions, /questions/answer, /space, /status, "
+            "nothing is here; there are /challenges, /parked, /parked/retry, /questions, /questions/answer, /space, /status, /metrics, "
                 + "/reload and /admin/token")
     }
 
@@ -140,6 +145,7 @@ public struct ControlSources: Sendable {
     public let reloads: any ReloadControl
     /// A link that logs in to the dashboard, once; nil: there is none.
     public var dashboardLink: @Sendable () -> String? = { nil }
+    public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
 
     public init(
         state: ChallengeState, challenges: @escaping @Sendable () -> [JournalEntry],

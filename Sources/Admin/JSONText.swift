@@ -54,6 +54,11 @@ struct JSONText {
         array { for value in values { $0.string(value) } }
     }
 
+    mutating func object(_ name: String, _ body: (inout JSONText) -> Void) {
+        key(name)
+        object(body)
+    }
+
     mutating func array(_ name: String, _ body: (inout JSONText) -> Void) {
         key(name)
         array(body)

@@ -30,6 +30,9 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
     }
 
+    /// The first moment behind it, in seconds since 1970-01-01T00:00:00Z.
+    public var end: Int { (number &+ 1) &* 86_400 }
+
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
 
     // Years are counted from 1 March, so that the leap day is the last of its year, in eras of 400 years: 146,097 days

@@ -1,48 +1,59 @@
-import Synchronization
-
-/// Counts by keys that the rule file or others name: so many keys at most, and all others together. Any thread may read.
-///
-/// The lock is one loop's, which meets a reader now and then.
-final class BoundedCounts<Key: Hashable & Sendable>: Sendable {
-    private struct State {
-        var places: [Key: Int] = [:]
-        var counts: [Int] = []
-        var others = 0
-        /// The key that was counted last: mostly it is the next one as well.
-        var last: (key: Key, place: Int)?
-    }
-
-    private let state = Mutex(State())
+/// Counts by keys that the rule file or others name: so many keys at most, and all others together.
+struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
+    private var places: [Key: Int] = [:]
+    /// Those of the keys that were too many come first.
+    private var counts = [0]
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    func add(_ key: Key) {
-        state.withLock { state in
-            if let last = state.last, last.key == key {
-                state.counts[last.place] &+= 1
-            } else if let place = state.places[key] {
-                state.counts[place] &+= 1
-                state.last = (key, place)
-            } else if state.counts.count < limit {
-                state.places[key] = state.counts.count
-                state.counts.append(1)
-            } else {
-                state.others &+= 1
-            }
-        }
+    mutating func add(_ key: Key) { add(at: place(of: key)) }
+
+    /// - Parameter place: as `place` found it, once and for all.
+    mutating func add(at place: Int) { counts[place] &+= 1 }
+
+    mutating func place(of key: Key) -> Int {
+        if let place = places[key] { return place }
+        guard places.count < limit else { return 0 }
+        places[key] = counts.count
+        counts.append(0)
+        return counts.count - 1
     }
 
     /// The counts by key, and of the keys that were too many.
-    var counts: (known: [Key: Int], others: Int) {
-        state.withLock { state in (state.places.mapValues { state.counts[$0] }, state.others) }
+    typealias Sum = (known: [Key: Int], others: Int)
+
+    static func sum(_ all: [BoundedCounts]) -> Sum {
+        all.reduce(into: ([:], 0)) { sum, counts in
+            sum.known.merge(counts.places.mapValues { counts.counts[$0] }, uniquingKeysWith: &+)
+            sum.others &+= counts.counts[0]
+        }
+    }
+}
+
+/// Answers by the rule that decided, the name of the credential and the scheme.
+struct AnswerCounts: Sendable {
+    struct Labels: Hashable, Sendable {
+        /// Nil: a client certificate.
+        let scheme: AnsweredScheme?
+        let credential: String
+        /// Empty: none, or that of a parent.
+        let rule: String
     }
 
-    /// Those of all loops.
-    static func sum(_ all: [BoundedCounts]) -> (known: [Key: Int], others: Int) {
-        all.map(\.counts).reduce(into: ([:], 0)) { sum, counts in
-            sum.known.merge(counts.known, uniquingKeysWith: &+)
-            sum.others &+= counts.others
-        }
+    private(set) var counts = BoundedCounts<Labels>(limit: 100)
+    /// The answer that was counted last: mostly it is the next one as well.
+    private var latest = Labels(scheme: nil, credential: "", rule: "")
+    private var latestPlace: Int?
+
+    mutating func add(_ scheme: AnsweredScheme?, rule: String?, credential: String?) {
+        let labels = Labels(scheme: scheme, credential: credential ?? "", rule: rule ?? "")
+        if let latestPlace, labels == latest { return counts.add(at: latestPlace) }
+        // A client may bring as many names as it likes in its URLs.
+        let isOfURL = labels.credential.hasPrefix("url:")
+        let place = counts.place(
+            of: isOfURL ? Labels(scheme: scheme, credential: "url", rule: labels.rule) : labels)
+        (latest, latestPlace) = (labels, place)
+        counts.add(at: place)
     }
 }

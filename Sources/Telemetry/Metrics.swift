@@ -13,8 +13,9 @@ public final class Metrics: Sendable {
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
     private let phases = InlineArray<6, DurationHistogram> { _ in DurationHistogram() }
-    let answers = BoundedCounts<AnswerLabels>(limit: 100)
-    let trustExceptions = BoundedCounts<String>(limit: 100)
+    /// The locks are one loop's, which meets a reader now and then.
+    private let answers = Mutex(AnswerCounts())
+    private let trustExceptions = Mutex(BoundedCounts<String>(limit: 100))
 
     public init() {}
 
@@ -65,7 +66,7 @@ public final class Metrics: Sendable {
     /// Counts a certificate that a server was shown.
     public func addIdentityAnswer(rule: String?, credential: String) {
         add(to: .answeredClientCertificate)
-        answers.add(AnswerLabels(rule: rule, credential: credential, scheme: nil))
+        answers.withLock { $0.add(nil, rule: rule, credential: credential) }
     }
 
     private func add(_ scheme: AnsweredScheme, rule: String?, credential: String?) {
@@ -79,11 +80,11 @@ public final class Metrics: Sendable {
         case .signature: add(to: .signed)
         case .placed: add(to: .placed)
         }
-        answers.add(AnswerLabels(rule: rule, credential: credential, scheme: scheme))
+        answers.withLock { $0.add(scheme, rule: rule, credential: credential) }
     }
 
     /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.
-    public func addTrustException(by rule: String) { trustExceptions.add(rule) }
+    public func addTrustException(by rule: String) { trustExceptions.withLock { $0.add(rule) } }
 
     /// Connections to servers that are kept for a later request.
     public var idleConnections: Int {
@@ -98,6 +99,11 @@ public final class Metrics: Sendable {
     func unansweredCount(of scheme: AnsweredScheme?, because cause: UnansweredCause) -> Int {
         unanswered[Self.place(of: scheme, cause)].load(ordering: .relaxed)
     }
+
+    var answerCounts: BoundedCounts<AnswerCounts.Labels> { answers.withLock { $0.counts } }
+
+    /// Connections made under an exception, by rule.
+    var trustExceptionCounts: BoundedCounts<String> { trustExceptions.withLock { $0 } }
 
     /// Of whole exchanges.
     var requestDurations: Durations { requests.durations }
@@ -176,22 +182,6 @@ public enum UnansweredCause: Int, CaseIterable, Sendable {
         case .failed: "failed"
         case .unsupported: "unsupported"
         }
-    }
-}
-
-/// By which answers are counted, beside their scheme.
-struct AnswerLabels: Hashable, Sendable {
-    /// Nil: none, or that of a parent.
-    let rule: String?
-    let credential: String?
-    /// Nil: a client certificate.
-    let scheme: AnsweredScheme?
-
-    /// A client may bring as many names as it likes in its URLs.
-    init(rule: String?, credential: String?, scheme: AnsweredScheme?) {
-        self.rule = rule
-        self.credential = credential?.hasPrefix("url:") == true ? "url" : credential
-        self.scheme = scheme
     }
 }
 

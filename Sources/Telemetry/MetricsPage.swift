@@ -24,6 +24,7 @@ public struct MetricsPage {
         page.appendBytes()
         page.appendErrors()
         page.appendRules()
+        page.appendExpiries()
         page.appendLoops()
         page.appendProcess()
         page.page.end()
@@ -59,10 +60,10 @@ public struct MetricsPage {
                 ("negotiate", .answeredNegotiate), ("bearer", .answeredBearer), ("html-form", .answeredForm),
                 ("aws", .signed), ("placed", .placed), ("client-certificate", .answeredClientCertificate),
             ])
-        let (known, others) = BoundedCounts.sum(loops.map(\.answers))
+        let (known, others) = BoundedCounts.sum(loops.map(\.answerCounts))
         var samples = known.map { answer, count in
             let scheme = answer.scheme.map { "\($0.token)" } ?? "client-certificate"
-            return (Self.labels(answer.rule ?? "", answer.credential ?? "", scheme), "\(count)")
+            return (Self.labels(answer.rule, answer.credential, scheme), "\(count)")
         }.sorted { left, right in left.0.map(\.value).lexicographicallyPrecedes(right.0.map(\.value)) }
         if others > 0 { samples.append((Self.labels("other", "other", "other"), "\(others)")) }
         page.append(
@@ -105,7 +106,7 @@ public struct MetricsPage {
                 ("full", .clientHandshakesFull), ("resumed", .clientHandshakesResumed),
                 ("failed", .clientHandshakesFailed),
             ])
-        let (known, others) = BoundedCounts.sum(loops.map(\.trustExceptions))
+        let (known, others) = BoundedCounts.sum(loops.map(\.trustExceptionCounts))
         page.append(
             "attache_trust_exceptions_total", .counter, "Connections to servers with a finding that a rule forgave.",
             label: "rule",
@@ -183,6 +184,23 @@ public struct MetricsPage {
             "attache_rules_reloads_total", .counter, "How often the rule file was read again.", label: "outcome",
             [("loaded", reloads.loaded), ("rejected", reloads.rejected)])
     }
+
+    /// The first to end come first, and of those that have one name for one server only the first.
+    private mutating func appendExpiries() {
+        var names: Set<[String]> = []
+        let first = figures.expiries.sorted { $0.seconds < $1.seconds }.filter { expiry in
+            names.insert([expiry.kind, expiry.name, expiry.place]).inserted
+        }
+        page.append(
+            "attache_expiry_timestamp_seconds", .gauge,
+            "When certificates, tokens and exceptions of trust end, since 1970.",
+            first.prefix(Self.expiries).map { expiry in
+                ([("kind", expiry.kind), ("name", expiry.name), ("place", expiry.place)], "\(expiry.seconds)")
+            })
+    }
+
+    /// Ends that are told: the first of them.
+    private static let expiries = 100
 
     private mutating func appendLoops() {
         page.append(

@@ -16,7 +16,28 @@ public struct RunningFigures: Sendable {
     /// Lines for the operator that standard error did not take.
     public var reportLinesDropped = 0
 
+    public var expiries: [Expiry] = []
+
     public init() {}
+
+    /// The end of something that has to be renewed before it.
+    public struct Expiry: Sendable, Hashable {
+        /// Such as "client certificate".
+        public let kind: String
+        /// That of the credential, the rule or the listener.
+        public let name: String
+        /// The server that it is for; empty: for none alone.
+        public let place: String
+        /// Since 1970.
+        public let seconds: Int
+
+        public init(_ kind: String, _ name: String, of place: String? = nil, at seconds: Int) {
+            self.kind = kind
+            self.name = name
+            self.place = place ?? ""
+            self.seconds = seconds
+        }
+    }
 
     public struct Store: Sendable {
         /// Whether it can be reached.

@@ -6,10 +6,10 @@ import PAC
 enum Program {
     private static var commands: [any Command.Type] {
         [
-            InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, ReloadCommand.self,
-            CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self, ChallengesCommand.self,
-            AskCommand.self, CredentialCommand.self, StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self,
-            AdminCommand.self, HelpCommand.self, CompletionsCommand.self, VersionCommand.self,
+            InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, MetricsCommand.self,
+            ReloadCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
+            ChallengesCommand.self, AskCommand.self, CredentialCommand.self, StoreCommand.self, PasswordCommand.self,
+            HealthcheckCommand.self, AdminCommand.self, HelpCommand.self, CompletionsCommand.self, VersionCommand.self,
         ]
     }
 

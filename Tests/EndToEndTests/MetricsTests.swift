@@ -66,4 +66,55 @@ struct MetricsTests {
                 })
         }
     }
+
+    private func attache(_ words: String..., of proxy: AttacheProcess) throws -> Finished {
+        // Its control socket is there when it says where it listens.
+        _ = proxy.awaitErrorOutput("listening on")
+        return try Finished.run(
+            AttacheBinary.path, words + ["--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+    }
+
+    @Test func `the ends of certificates and exceptions are told, and those of the store soon`() throws {
+        let identity = try ClientCertificate.good.get()
+        let rules = """
+            store sqlite @/kept.db
+            credential device { certificate \(try identity.chain()); key \(identity.key) }
+            challenge "lab" { host lab.test; method server-trust; allow self-signed; until 2031-01-01; trust }
+            route looked.test { intercept }
+
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let end = { (labels: String) in
+                let family = try page(of: proxy).1.families.first { $0.name == "attache_expiry_timestamp_seconds" }
+                return family?.samples.first { $0.series.contains(labels) }?.value
+            }
+            // The first second of 2031-01-02.
+            #expect(try Wait.until { try end("kind=\"exception\",name=\"lab\"") == 1_925_078_400 })
+            let device = try #require(try end("kind=\"client certificate\",name=\"device\""))
+            #expect(device > Date().timeIntervalSince1970)
+            let authority = try #require(try end("kind=\"authority\""))
+            #expect(authority > Date().timeIntervalSince1970 + 300 * 86_400)
+
+            let kept = try attache(
+                "credential", "set", "--certificate", try identity.chain(), "--key", identity.key,
+                "https://kept.test/", "box", of: proxy)
+            #expect(kept.succeeded, "\(kept)")
+            #expect(try Wait.until { try end("kind=\"stored client certificate\"") == device })
+        }
+    }
+
+    @Test func `the command shows what the page has, and rules that Prometheus takes`() throws {
+        try AttacheProcess.running { proxy throws in
+            let shown = try attache("metrics", of: proxy)
+            #expect(shown.succeeded, "\(shown)")
+            let text = ExpositionText(shown.output, isOpenMetrics: false)
+            #expect(text.faults.isEmpty, "\(text.faults)")
+            #expect(text.names == (try page(of: proxy).1.names))
+            guard Self.isInstalled("promtool") else { return }
+            let path = Scratch.folder("alerts") + "/attache.rules.yml"
+            try Scratch.write(try attache("metrics", "--alerts", of: proxy).output, to: path)
+            let check = try Finished.run("promtool", ["check", "rules", path])
+            #expect(check.succeeded, "\(check)")
+        }
+    }
 }

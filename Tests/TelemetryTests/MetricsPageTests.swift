@@ -41,6 +41,11 @@ struct MetricsPageTests {
         figures.store = .init(isUp: true, followed: 1_795_000_100_250)
         figures.reloads = .init(lastSuccess: 1_795_000_050_000, hasFailed: true, loaded: 2, rejected: 1)
         figures.reportLinesDropped = 4
+        figures.expiries = [
+            .init("client certificate", "device", at: 1_796_000_000),
+            .init("stored exception", "lab", of: "https://lab:443", at: 1_795_500_000),
+            .init("stored exception", "lab", of: "https://lab:443", at: 1_795_400_000),
+        ]
         return MetricsPage.render(loops, figures, as: format)
     }
 
@@ -56,6 +61,14 @@ struct MetricsPageTests {
         #expect(try String(contentsOf: url, encoding: .utf8) == page)
         let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)
         #expect(text.faults.isEmpty, "\(text.faults)")
+    }
+
+    @Test func `of many ends the first hundred are told`() {
+        var figures = RunningFigures()
+        figures.expiries = (0..<1000).map { .init("token", "token \($0)", at: 2000 - $0) }
+        let text = ExpositionText(MetricsPage.render([], figures, as: .prometheus), isOpenMetrics: false)
+        let ends = text.families.first { $0.name == "attache_expiry_timestamp_seconds" }?.samples.map(\.value)
+        #expect(ends == (1001...1100).map(Double.init))
     }
 
     @Test func `both formats have the same samples`() {

@@ -7,10 +7,15 @@ import TLS
 extension Credential {
     /// The last day on which it is any good, as far as that can be told without asking anybody.
     public var lastDay: Day? {
+        if case .trust(let exception) = content { exception.until } else { expiry.map { Day(epochSeconds: $0) } }
+    }
+
+    /// When that is over, in seconds since 1970.
+    public var expiry: Int? {
         switch content {
-        case .identity(let identity): (identity as? Identity).map { Day(epochSeconds: $0.leaf.notAfter) }
-        case .token(let token): JSONWebToken.expiry(of: token).map { Day(epochSeconds: $0) }
-        case .trust(let exception): exception.until
+        case .identity(let identity): (identity as? Identity)?.leaf.notAfter
+        case .token(let token): JSONWebToken.expiry(of: token)
+        case .trust(let exception): exception.until.end
         case .password, .signingKey, .grant, .principal: nil
         }
     }

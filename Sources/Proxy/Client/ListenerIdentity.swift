@@ -1,7 +1,6 @@
 import Credentials
 import Crypto
 import IO
-import Model
 import Rules
 import TLS
 
@@ -45,8 +44,8 @@ public final class ListenerIdentity: Sendable {
     }
 
     var identity: Identity { identities.value }
-    /// The last day of the certificate that is shown.
-    public var lastDay: Day { Day(epochSeconds: identity.leaf.notAfter) }
+    /// When the certificate that is shown expires, in seconds since 1970.
+    public var expiry: Int { identity.leaf.notAfter }
     /// With it go the keys of the tickets: those who were believed by other authorities cannot come back by one.
     var context: ServerTLSContext { contexts.value }
 

@@ -49,9 +49,8 @@ struct RunCommand {
             VersionCommand.version, configuration, setup, server: server, store: store)
         let admin = try AdminListener(setup, proxy: server, shared: shared, status)
         let control = ControlSocket(
-            setup.rules.configuration, of: shared, on: server.loops.first, reloads: status.reloads,
-            dashboard: admin.login
-        ) { [address = admin.address] in status.status(admin: address) }
+            setup.rules.configuration, of: shared, on: server.loops.first, telling: status, admin: admin.address,
+            dashboard: admin.login)
         Self.served.withLock { $0 = [server, shared, admin.server, control.server] }
         Console.beginServing()
         server.start()
@@ -72,10 +71,10 @@ struct RunCommand {
             status.take(setup)
         }
         while true {
+            status.refresh(setup, shared, identities)
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet:
                 setup.refresh(into: shared, identities)
-                admin.refresh(setup, shared, identities)
                 if watches, watch.hasChanged() { read(.file) }
             case .reload(let user): read(.signal(user: user))
             case .reopen: reopenLog(of: setup)

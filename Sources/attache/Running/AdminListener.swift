@@ -9,11 +9,6 @@ final class AdminListener {
     let server: LoopBound<AdminServer>?
     let address: SocketAddress?
     let login: DashboardLogin?
-    private let expiries = RunningExpiries()
-    /// Seconds until what ends is gathered again.
-    private var rest = 0
-
-    private static let gatheringInterval = 30
 
     init(
         _ setup: Setup, proxy: ProxyServer, shared: SharedState, _ status: StatusSource
@@ -33,7 +28,7 @@ final class AdminListener {
         var dashboard = DashboardSources(access, proxy: proxy, shared: shared) { status.status(admin: wanted) }
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
-        dashboard.expiries = { [expiries] in expiries.list }
+        dashboard.expiries = { status.expiries.list }
         do throws(IOError) {
             try Listener.probe(wanted)
             let server = try AdminServer(
@@ -44,13 +39,5 @@ final class AdminListener {
             self.server = LoopBound(server, to: loop)
         } catch { throw StartError("\(error)") }
         shared.ownListeners.add([address].compactMap(\.self), as: .admin)
-    }
-
-    /// To be called about once a second. Blocks.
-    func refresh(_ setup: Setup, _ shared: SharedState, _ identities: OwnIdentities) {
-        rest -= 1
-        guard server != nil, rest <= 0 else { return }
-        rest = Self.gatheringInterval
-        expiries.gather(setup, shared.storage, identities)
     }
 }

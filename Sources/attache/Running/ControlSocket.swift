@@ -37,10 +37,10 @@ struct ControlSocket {
     private let path: LocalPath?
     let server: LoopBound<ControlServer>?
 
-    /// - Parameter status: of the proxy, at the moment of the call.
+    /// - Parameter admin: where the admin listener is.
     init(
-        _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, reloads: ReloadRequests,
-        dashboard: DashboardLogin?, status: @escaping @Sendable () -> RunningStatus
+        _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, telling status: StatusSource,
+        admin: SocketAddress?, dashboard: DashboardLogin?
     ) {
         guard let loop, case .path(let path) = ControlPlace(configuration) else {
             (path, server) = (nil, nil)
@@ -50,8 +50,9 @@ struct ControlSocket {
             return
         }
         var sources = ControlSources(
-            state: shared.challenges, challenges: { shared.challenges.journal.entries }, status: status,
-            reloads: reloads)
+            state: shared.challenges, challenges: { shared.challenges.journal.entries },
+            status: { status.status(admin: admin) }, reloads: status.reloads)
+        sources.metrics = { status.metrics(shared, as: $0) }
         sources.dashboardLink = { dashboard?.makeLink() }
         do {
             try Self.makeDirectory(of: path)

@@ -1,7 +1,6 @@
 import Admin
 import Credentials
 import IO
-import Model
 import Proxy
 import Rules
 import TLS
@@ -68,12 +67,12 @@ final class OwnIdentities {
     var expiries: [Expiry] {
         var expiries = listeners.compactMap { listener in
             listener.identity.map {
-                Expiry(kind: "certificate of a listener", name: "\(listener.address)", lastDay: $0.lastDay)
+                Expiry(kind: "certificate of a listener", name: "\(listener.address)", end: $0.expiry)
             }
         }
         if let authority = interception?.identity.authority.leaves?.authority {
-            let lastDay = Day(epochSeconds: authority.identity.leaf.notAfter)
-            expiries.append(Expiry(kind: "authority", name: "\(authority.identity.leaf)", lastDay: lastDay))
+            let leaf = authority.identity.leaf
+            expiries.append(Expiry(kind: "authority", name: "\(leaf)", end: leaf.notAfter))
         }
         return expiries
     }

@@ -9,35 +9,60 @@ import Upstream
 /// What ends on a day that is known: certificates, tokens and exceptions, of the rule file and of the store, and the proxy's
 /// own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
 final class RunningExpiries: Sendable {
-    private let gathered = Mutex<[Expiry]>([])
+    private struct State {
+        var list: [Expiry] = []
+        /// Seconds until they are gathered again.
+        var rest = 0
+        /// Of the TLS answers, when they were gathered.
+        var number = 0
+    }
 
+    private let state = Mutex(State())
+
+    private static let interval = 30
     /// Those that are told, the first to end of all.
     private static let limit = 200
 
     /// The first to end comes first.
-    var list: [Expiry] { gathered.withLock { $0 } }
+    var list: [Expiry] { state.withLock { $0.list } }
+
+    /// There are others now.
+    func expire() { state.withLock { $0.rest = 0 } }
+
+    /// Whether it is time to gather them. To be asked about once a second.
+    func isDue(with answers: TLSAnswers) -> Bool {
+        let number = answers.number
+        return state.withLock { state in
+            state.rest -= 1
+            guard state.rest <= 0 || state.number != number else { return false }
+            (state.rest, state.number) = (Self.interval, number)
+            return true
+        }
+    }
 
     /// Blocks.
     func gather(_ setup: Setup, _ storage: any CredentialStorage, _ identities: OwnIdentities) {
         var expiries = identities.expiries
         for configured in setup.rules.configuration.credentials {
             guard let credential = try? setup.credentials.credential(named: configured.name),
-                let lastDay = credential.lastDay
+                let end = credential.expiry
             else { continue }
-            expiries.append(Expiry(kind: credential.words, name: configured.name, lastDay: lastDay))
+            expiries.append(Expiry(kind: credential.words, name: configured.name, end: end))
+        }
+        for challenge in setup.rules.configuration.challenges {
+            guard case .trust(let terms) = challenge.answer, let until = terms.until else { continue }
+            expiries.append(Expiry(kind: "exception", name: challenge.rule.label, end: until.end))
         }
         for (space, credentials) in storage.credentials(of: [.certificate, .token, .trust]) {
             for credential in credentials.values {
-                guard let lastDay = credential.lastDay else { continue }
+                guard let end = credential.expiry else { continue }
                 let name = credential.storedName(for: space) ?? credential.version.name
                 expiries.append(
-                    Expiry(
-                        kind: "stored \(credential.words)", name: name, place: space.origin.words,
-                        lastDay: lastDay))
+                    Expiry(kind: "stored \(credential.words)", name: name, place: space.origin.words, end: end))
             }
         }
-        expiries.sort { ($0.lastDay, $0.name) < ($1.lastDay, $1.name) }
-        gathered.withLock { $0 = Array(expiries.prefix(Self.limit)) }
+        expiries.sort { ($0.end, $0.name) < ($1.end, $1.name) }
+        state.withLock { $0.list = Array(expiries.prefix(Self.limit)) }
     }
 }
 

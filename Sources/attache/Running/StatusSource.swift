@@ -12,6 +12,7 @@ import Upstream
 /// The state of this process for those who ask: the admin listener and the control socket.
 final class StatusSource: Sendable {
     let reloads = ReloadRequests()
+    let expiries = RunningExpiries()
     let version: String
     private let path: String
     private let started = SystemClock.epochMilliseconds
@@ -30,7 +31,15 @@ final class StatusSource: Sendable {
     }
 
     /// That is at work from now on.
-    func take(_ setup: Setup) { self.setup.withLock { $0 = setup } }
+    func take(_ setup: Setup) {
+        self.setup.withLock { $0 = setup }
+        expiries.expire()
+    }
+
+    /// To be called about once a second. Blocks.
+    func refresh(_ setup: Setup, _ shared: SharedState, _ identities: OwnIdentities) {
+        if expiries.isDue(with: shared.tlsAnswers) { expiries.gather(setup, shared.storage, identities) }
+    }
 
     /// Whether what is kept outlives the process.
     var hasStore: Bool { store.isOpen }
@@ -74,6 +83,7 @@ final class StatusSource: Sendable {
         figures.parkedCredentials = shared.spaces.parked.parkedCount
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures
+        figures.expiries = expiries.list.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
         figures.reportLinesDropped = Console.linesDropped
         return MetricsPage.render(server.metrics, figures, as: format)
     }

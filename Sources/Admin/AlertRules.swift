@@ -1,0 +1,109 @@
+/// Alerts on the metrics, as a rule file of Prometheus.
+public enum AlertRules {
+    private struct Alert {
+        let name: String
+        let expression: String
+        /// How long that has to hold.
+        let time: String
+        var severity = "warning"
+        /// A sentence for the one who is called; may name labels.
+        let summary: String
+    }
+
+    private static let alerts = [
+        Alert(
+            name: "AttacheChallengesUnanswered",
+            expression: "sum by (instance, scheme, reason) "
+                + "(increase(attache_challenges_unanswered_total{reason!~\"no-rule|own-authorization\"}[15m])) > 0",
+            time: "15m",
+            summary: "challenges ({{ $labels.scheme }}) are not answered: {{ $labels.reason }}; "
+                + "'attache challenges --unanswered' has the reason and the lines to paste"),
+        Alert(
+            name: "AttacheCredentialParked", expression: "attache_parked_credentials > 0", time: "5m",
+            summary:
+                "{{ $value }} credentials were refused and are not sent any more; 'attache credential list' names them"),
+        Alert(
+            name: "AttacheExpiry",
+            expression:
+                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"(stored )?token\"}) - time() < 14 * 86400",
+            time: "1h",
+            summary: "{{ $labels.kind }} {{ $labels.name }} {{ $labels.place }} ends in {{ $value | humanizeDuration }}"
+        ),
+        Alert(
+            name: "AttacheExpiryNear",
+            expression:
+                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"(stored )?token\"}) - time() < 2 * 86400",
+            time: "5m", severity: "critical",
+            summary: "{{ $labels.kind }} {{ $labels.name }} {{ $labels.place }} ends in {{ $value | humanizeDuration }}"
+        ),
+        Alert(
+            name: "AttacheRulesRejected", expression: "attache_rules_reload_failed == 1", time: "5m",
+            summary:
+                "a newer rule file was rejected, and the proxy goes on with the one before; 'attache status' says why"),
+        Alert(
+            name: "AttacheStoreDown", expression: "attache_store_up == 0", time: "2m",
+            summary: "the credential store cannot be reached; the proxy goes on with the credentials that it knows"),
+        Alert(
+            name: "AttacheStoreLag", expression: "time() - attache_store_followed_timestamp_seconds > 60", time: "5m",
+            summary: "changes in the credential store have not been seen for {{ $value | humanizeDuration }}"),
+        Alert(
+            name: "AttacheErrors",
+            expression: "sum by (instance) (rate(attache_requests_total{code=\"5xx\"}[5m])) "
+                + "/ sum by (instance) (rate(attache_requests_total[5m])) > 0.05",
+            time: "10m",
+            summary: "{{ $value | humanizePercentage }} of the responses are errors of a server or the proxy"),
+        Alert(
+            name: "AttacheLoopLag",
+            expression: "histogram_quantile(0.99, "
+                + "sum by (instance, le) (rate(attache_loop_lag_seconds_bucket[5m]))) > 0.25",
+            time: "10m",
+            summary: "events wait up to {{ $value | humanizeDuration }}: the proxy has too little processor time"),
+        Alert(
+            name: "AttacheClientsRefused",
+            expression: "sum by (instance) (increase(attache_clients_refused_total{reason!=\"address\"}[5m])) > 0",
+            time: "0m", summary: "clients are not served, as a limit of the rule file or of the system is met"),
+        Alert(
+            name: "AttacheDescriptors",
+            expression: "process_open_fds / process_max_fds > 0.8 and on (instance) attache_build_info", time: "10m",
+            summary: "{{ $value | humanizePercentage }} of the descriptors are in use (ulimit -n)"),
+        Alert(
+            name: "AttacheLinesDropped",
+            expression:
+                "increase(attache_log_lines_dropped_total[5m]) + increase(attache_report_lines_dropped_total[5m]) > 0",
+            time: "0m", summary: "lines of the log are lost, as its destination takes none or takes them too slowly"),
+        Alert(
+            name: "AttacheMisdirected", expression: "increase(attache_requests_misdirected_total[1h]) > 0", time: "0m",
+            severity: "critical",
+            summary:
+                "a request was stopped before it went to another server than it was for: a fault of the proxy's, please report it"
+        ),
+    ]
+
+    /// Of what is written here nothing has to be escaped in YAML's single quotes but these.
+    private static func quoted(_ text: String) -> String {
+        "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''"))'"
+    }
+
+    public static var yaml: String {
+        var text = """
+            # Alerts on Attaché's metrics: name this file in Prometheus' 'rule_files'.
+            groups:
+              - name: attache
+                rules:
+
+            """
+        for alert in alerts {
+            text += """
+                      - alert: \(alert.name)
+                        expr: \(quoted(alert.expression))
+                        for: \(alert.time)
+                        labels:
+                          severity: \(alert.severity)
+                        annotations:
+                          summary: \(quoted("{{ $labels.instance }}: \(alert.summary)"))
+
+                """
+        }
+        return text
+    }
+}

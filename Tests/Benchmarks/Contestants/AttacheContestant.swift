@@ -5,6 +5,8 @@ enum AttacheContestant {
     /// What a request meets beside the relay.
     enum Rules {
         case plain
+        /// As `plain`, with an access log.
+        case logged
         /// Address rules, routes and challenges that do not match, and then a Digest space whose password is known.
         case full(digestPort: UInt16)
         /// TLS to the origin, which the root `anchor` vouches for.
@@ -52,15 +54,16 @@ enum AttacheContestant {
     }
 
     private static func text(_ port: String, _ directory: String, _ rules: Rules) -> String {
+        let log = if case .logged = rules { "json file \(directory)/access.log" } else { "off" }
         let common = """
             listen 127.0.0.1:\(port)
             threads 1
             state \(directory)/state
-            log off
+            log \(log)
 
             """
         switch rules {
-        case .plain:
+        case .plain, .logged:
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }

@@ -2,6 +2,7 @@
 enum Measure: String, CaseIterable {
     case requests
     case digestRequests = "digest-requests"
+    case log
     case tunnels
     case bodies
     case sizes
@@ -30,6 +31,8 @@ enum Measure: String, CaseIterable {
         switch self {
         case .requests: try await RequestMeasure.take(.plain, in: setting)
         case .digestRequests: try await RequestMeasure.take(.digest, in: setting)
+        case .log:
+            try await RequestMeasure.takeLogged(in: setting) + InstructionMeasure.take(.logged, in: setting)
         case .tunnels: try await BodyMeasure.takeTunnels(in: setting)
         case .bodies: try await BodyMeasure.takeBodies(in: setting)
         case .sizes: try await SizeMeasure.take(in: setting)

@@ -41,4 +41,20 @@ enum RequestMeasure {
         }
         return findings
     }
+
+    /// What the log costs, and the metrics, which are always counted: beside our own plain GET without a log.
+    static func takeLogged(in setting: Setting) async throws(BenchError) -> [Finding] {
+        var rounds = Rounds(in: setting)
+        defer { rounds.stop() }
+        for workload in [Workload.logged, .plain] {
+            try await rounds.add(
+                workload.attache(in: setting), connections: connections, to: workload.path, warmup: warmup)
+        }
+        try await rounds.run(.milliseconds(setting.options.duration), per: .request)
+        return [
+            Finding(
+                "logged-get-cpu", "CPU per \(Workload.logged.title)", "µs", rounds.cost(0) / 1000,
+                rounds.cost(1) / 1000, of: "no log")
+        ]
+    }
 }

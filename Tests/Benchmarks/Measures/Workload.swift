@@ -4,6 +4,8 @@ import Model
 enum Workload {
     /// 1 KiB through the bare relay.
     case plain
+    /// As `plain`, with a line of JSON in the log for each request.
+    case logged
     /// 1 KiB from a Digest space whose password the proxy knows, past access rules.
     case digest
     /// 1 KiB from an origin that is spoken to by TLS.
@@ -25,6 +27,7 @@ enum Workload {
     var name: String {
         switch self {
         case .plain: "get"
+        case .logged: "logged-get"
         case .digest: "digest"
         case .secure: "tls-get"
         case .basic: "basic"
@@ -39,6 +42,7 @@ enum Workload {
     var title: String {
         switch self {
         case .plain: "1 KiB GET"
+        case .logged: "GET with a line in the log"
         case .digest: "GET with rules and a Digest answer"
         case .secure: "GET, https to the origin"
         case .basic: "GET with a known Basic answer"
@@ -52,7 +56,7 @@ enum Workload {
 
     var path: String {
         switch self {
-        case .plain, .secure, .newClient, .newOrigin: "/small"
+        case .plain, .logged, .secure, .newClient, .newOrigin: "/small"
         case .digest, .challenged, .ruled: "/digest"
         case .basic: "/basic"
         case .ntlm: "/ntlm"
@@ -83,6 +87,7 @@ enum Workload {
         let port = setting.originPort
         return switch self {
         case .plain, .newClient, .newOrigin: .plain
+        case .logged: .logged
         case .digest: .full(digestPort: port)
         case .secure: .originating(anchor: try setting.secure().certificates.root)
         case .basic: .answering(.basic, origin: port)
@@ -98,7 +103,7 @@ enum Workload {
         switch self {
         case .plain, .digest, .newClient: return setting.plainHAProxy
         case .newOrigin: return HAProxyContestant.forward(setting.options.haproxy, origin: try origin(in: setting))
-        case .basic, .ntlm, .challenged, .ruled: return nil
+        case .logged, .basic, .ntlm, .challenged, .ruled: return nil
         case .secure:
             let secure = try setting.secure()
             return HAProxyContestant.originating(

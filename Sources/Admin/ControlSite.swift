@@ -17,9 +17,9 @@ struct ControlSite: AdminResponder {
     func response(to request: AdminRequest, at local: SocketAddress?, now: UInt64) async -> AdminResponse {
         let query = AdminQuery(request.query)
         let path = request.path.span
-        if path.equals("/challenges") {
+        if path.equals("/challenges") || path.equals("/learned") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
-            return challenges(query)
+            return path.equals("/learned") ? learned(query) : challenges(query)
         }
         if path.equals("/parked") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
@@ -71,8 +71,8 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /parked, /parked/retry, /questions, /questions/answer, /space, /status, /metrics, "
-                + "/reload and /admin/token")
+            "nothing is here; there are /challenges, /learned, /parked, /parked/retry, /questions, /questions/answer, /space, "
+                + "/status, /metrics, /reload and /admin/token")
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
@@ -113,6 +113,11 @@ struct ControlSite: AdminResponder {
     }
 
     private static var today: Day { Day(epochSeconds: SystemClock.epochMilliseconds / 1000) }
+
+    private func learned(_ query: AdminQuery) -> AdminResponse {
+        let entries = sources.challenges().filter { query.isAbout($0.key.space.origin) }
+        return AdminResponse(status: .ok, body: LearnedRules.text(entries))
+    }
 
     private func challenges(_ query: AdminQuery) -> AdminResponse {
         let entries = sources.challenges().filter { entry in

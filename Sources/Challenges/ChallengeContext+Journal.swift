@@ -1,5 +1,6 @@
 import Authentication
 import Bytes
+import Credentials
 import IO
 import Model
 import Rules
@@ -19,7 +20,9 @@ extension ChallengeContext {
         let rule = delegate.rule(for: answer.space, failures: 0)
         entry.rule = rule.rule.map { JournalText.printable("\($0)") }
         entry.disposition = rule.answer.words
-        entry.credential = answer.credential.version.name
+        let name = answer.credential.version.name
+        entry.credential = name
+        if (try? policy.credentials.credential(named: name)) != nil { entry.credentials = [name] }
         let note = AnsweredNote(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)
         state.journal.put([entry], counting: note)
         challenger.latestNote = LatestNote(

@@ -50,6 +50,8 @@ public struct JournalEntry: Sendable {
     public var reason: String?
     /// The same in the large; only where nobody answered.
     public var cause = UnansweredCause.failed
+    /// The credentials of the rule file that answered, or that a rule nearly gave.
+    public var credentials: [String] = []
     /// Lines for the rule file that would have it answered.
     public var suggestion: String?
     /// Whether a rule or a stored credential has anything to do with the server.

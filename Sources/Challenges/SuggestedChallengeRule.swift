@@ -9,6 +9,10 @@ public struct SuggestedChallengeRule: Sendable {
     public var credentials: [String] = []
     /// Whether the answer is to take the place of the client's own.
     public var replacesAuthorization = false
+    /// Whether the rule names the method, and wants `secure yes` where that holds.
+    public var isNarrow = false
+    /// Of the credential that has to be made; nil: as what it is for.
+    public var credentialName: String?
     /// The rule that these lines have to stand before.
     public var precedes: RuleReference?
 
@@ -17,7 +21,8 @@ public struct SuggestedChallengeRule: Sendable {
     /// One line each, without a line feed at the end. Nil where no lines would help.
     public var lines: [String]? {
         guard (try? HostPattern(space.host)) != nil else { return nil }
-        let name = credentials.isEmpty ? (space.isProxy ? "parent" : "origin") : credentials.joined(separator: " ")
+        let made = credentialName ?? (space.isProxy ? "parent" : "origin")
+        let name = credentials.isEmpty ? made : credentials.joined(separator: " ")
         var lines: [String] = []
         if credentials.isEmpty {
             guard let content = Self.content(for: space.authenticationMethod) else { return nil }
@@ -27,6 +32,10 @@ public struct SuggestedChallengeRule: Sendable {
         if space.isProxy { predicates.insert("proxy yes", at: 0) }
         if space.protocol == .ftp { predicates.append("protocol ftp") }
         if let realm = space.realm, !space.isProxy { predicates.append("realm \(Self.quoted(realm))") }
+        if isNarrow {
+            predicates.append("method \(space.authenticationMethod)")
+            if space.protocol == .https { predicates.append("secure yes") }
+        }
         if replacesAuthorization { predicates.append("authorization replace") }
         let rule = "challenge \(Self.quoted(space.host)) { \(predicates.joined(separator: "; ")); use \(name) }"
         lines.append(space.receivesCredentialSecurely ? rule : "\(rule)  # in clear: \(Self.warning)")

@@ -13,7 +13,7 @@ struct UnansweredReason {
     /// Whether a rule or a stored credential has anything to do with the server; else it is nobody's affair here.
     let isConcerned: Bool
     /// The credentials that a rule nearly gave.
-    private var credentials: [String] = []
+    private(set) var credentials: [String] = []
     private var replacesAuthorization = false
     private var precedes: RuleReference?
     /// Whether other lines in the rule file would change anything.
@@ -51,6 +51,8 @@ struct UnansweredReason {
         if let note = response.note {
             var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false
+            let reported = asked.first { $0.decision.isReport }
+            if case .use(let credentials)? = reported?.decision.answer { reason.credentials = credentials }
             return reason
         }
         if response.keepsAuthorization {

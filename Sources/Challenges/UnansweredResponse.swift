@@ -129,6 +129,7 @@ public struct UnansweredResponse {
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)
             entry.cause = reason.cause
+            entry.credentials = reason.credentials
             entry.suggestion = reason.suggestion(for: offer.space)?.joined(separator: "\n")
             entry.isConcerned = reason.isConcerned
             return entry

@@ -1,0 +1,72 @@
+import Authentication
+import Bytes
+import Challenges
+import Model
+import Rules
+
+/// A challenge as a line of the JSON log has it: the server, what it asked for, the client, and what was answered.
+struct RecordedChallenge {
+    let origin: Origin
+    /// As the server names them, in lower case.
+    let schemes: [String]
+    let realm: String?
+    let client: ClientIdentity
+    let answer: ReplayedAnswer
+
+    /// Nil for a line that is about no challenge of an origin.
+    init?(_ line: [UInt8]) {
+        guard let members = JSONMembers(line), let schemes = members.text("challenge"),
+            let target = members.text("target"), let address = members.text("client")
+        else { return nil }
+        guard let endpoint = HTTPEndpoint(String(decoding: target, as: UTF8.self)),
+            let client = IPAddress(String(decoding: address, as: UTF8.self))
+        else { return nil }
+        let text = { (name: String) in members.text(name).map { String(decoding: $0, as: UTF8.self) } }
+        origin = Origin(host: endpoint.host, port: endpoint.port, protocol: endpoint.isSecure ? .https : .http)
+        self.schemes = String(decoding: schemes, as: UTF8.self).split(separator: " ").map(String.init)
+        realm = text("realm")
+        self.client = ClientIdentity(address: client, user: text("user"))
+        answer = ReplayedAnswer(rule: text("rule"), words: text("credential").map { "use \($0)" })
+    }
+
+    /// The answer that rules would give: that to the first challenge, in the order in which they are tried, which is answered
+    /// at all.
+    func answer(by rules: RuleSet) -> ReplayedAnswer {
+        let parameters = realm.map { [HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8))] } ?? []
+        let challenges = schemes.map { HeaderChallenge(scheme: $0, parameters: parameters) }
+        for offer in rules.offers(in: challenges, from: origin, client: client).offers {
+            let decision = rules.decide(ChallengeQuery(offer.space, client: client))
+            guard let rule = decision.rule else { continue }
+            switch decision.answer {
+            case .use, .cancel, .ask:
+                let words = decision.isReport ? "only report '\(decision.answer.words)'" : decision.answer.words
+                return ReplayedAnswer(rule: rule.label, words: words)
+            case .performDefault: return ReplayedAnswer(rule: rule.label, words: "default")
+            case .reject, .trust: continue
+            }
+        }
+        return ReplayedAnswer(rule: nil, words: nil)
+    }
+}
+
+/// An answer, as it was or as it would be.
+struct ReplayedAnswer: Hashable {
+    /// The rule's name, or its place; nil: none decided.
+    let rule: String?
+    /// Nil: nothing was answered.
+    let words: String?
+
+    var text: String {
+        guard let words else { return "no answer" + (rule.map { ", by rule \($0)" } ?? "") }
+        return words + (rule.map { ", by rule \($0)" } ?? "")
+    }
+
+    /// Whether the same credential goes out, or none: lines of a rule file move.
+    func isSame(as other: ReplayedAnswer) -> Bool {
+        if words == other.words { return true }
+        // A rule with several credentials has used one of them; what is stored is known to the store alone.
+        guard let words, let later = other.words, words.hasPrefix("use ") else { return false }
+        if later == "default" { return words.contains(":") }
+        return later.hasPrefix("use ") && later.dropFirst(4).split(separator: " ").first == words.dropFirst(4)
+    }
+}

@@ -1,0 +1,53 @@
+import Authentication
+import Challenges
+import Model
+import Testing
+
+@testable import Admin
+
+/// `attache learn`: rules as narrow as what was met.
+struct LearnedRulesTests {
+    private static func entry(
+        _ host: String, _ protocol: NetworkProtocol, realm: String?, _ method: AuthenticationMethod,
+        _ outcome: JournalEntry.Outcome, _ change: (inout JournalEntry) -> Void = { _ in }
+    ) -> JournalEntry {
+        let space = ProtectionSpace(
+            origin: Origin(host: host, port: 8080, protocol: `protocol`), realm: realm, authenticationMethod: method)
+        var entry = JournalEntry(JournalEntry.Key(space, scheme: method.rawValue), outcome, at: 1_767_225_600_000)
+        change(&entry)
+        return entry
+    }
+
+    @Test func `a server that was answered, and two spaces of one that was not`() {
+        let entries = [
+            Self.entry("ci.example", .https, realm: "Jenkins", .basic, .answered) { entry in
+                entry.credential = "ci"
+                entry.credentials = ["ci"]
+                entry.rule = "proxy.conf:5"
+                entry.count = 12
+            },
+            Self.entry("dav.example", .http, realm: "a \"b\"", .digest, .passed) {
+                $0.reason = "no rule is for dav.example:8080"
+            },
+            Self.entry("dav.example", .http, realm: "c", .digest, .passed),
+            Self.entry("x.example", .https, realm: nil, .serverTrust, .cancelled),
+            Self.entry("y.example", .http, realm: nil, .other, .passed),
+        ]
+        #expect(
+            LearnedRules.text(entries) == """
+                # basic "Jenkins" of https://ci.example:8080: 12 times, last 2026-01-01T00:00:00Z
+                # answered with ci by rule proxy.conf:5
+                challenge "ci.example" { host ci.example; port 8080; realm "Jenkins"; method basic; secure yes; use ci }
+
+                # digest "a "b"" of http://dav.example:8080: once, last 2026-01-01T00:00:00Z
+                # not answered: no rule is for dav.example:8080
+                credential origin-dav.example { user NAME; password file /path/to/password }
+                challenge "dav.example" { host dav.example; port 8080; realm "a \\"b\\""; method digest; use origin-dav.example }
+
+                # digest "c" of http://dav.example:8080: once, last 2026-01-01T00:00:00Z
+                # not answered: nobody knows why
+                challenge "dav.example" { host dav.example; port 8080; realm "c"; method digest; use origin-dav.example }
+
+                """)
+    }
+}

@@ -7,12 +7,15 @@ import Transport
 final class AdminConnection {
     private let loop: EventLoop
     private let site: any AdminResponder
+    private let security: AdminSecurity?
     private let timeouts: AdminTimeouts
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
 
     /// Whether it waits for a request, of whose head a part may be there.
     private(set) var isIdle = true
+    /// Whether it speaks TLS.
+    private var isSecure = false
     /// Called when it begins to wait for another one.
     var onIdle: (() -> Void)?
 
@@ -20,10 +23,12 @@ final class AdminConnection {
     private static let lingerBytes = 64 << 10
 
     init(
-        takingOwnership descriptor: Int32, to site: any AdminResponder, timeouts: AdminTimeouts, on loop: EventLoop
+        takingOwnership descriptor: Int32, to site: any AdminResponder, security: AdminSecurity? = nil,
+        timeouts: AdminTimeouts, on loop: EventLoop
     ) throws(IOError) {
         self.loop = loop
         self.site = site
+        self.security = security
         self.timeouts = timeouts
         stream = try ByteStream(takingOwnership: descriptor, on: loop)
         stream.wakeup = Wakeup()
@@ -41,6 +46,7 @@ final class AdminConnection {
             stream.close()
         }
         do throws(IOError) {
+            guard try await secure(inbound) else { return }
             while try await answerNext(inbound, outbound) {}
             try await linger(inbound)
         } catch {
@@ -48,6 +54,20 @@ final class AdminConnection {
             return
         }
     }
+
+    /// Speaks TLS with a client that begins with it. Health and metrics are asked for in clear at the same port.
+    /// - Returns: false where there is nobody to talk to.
+    private func secure(_ inbound: ByteBuffer) async throws(IOError) -> Bool {
+        guard let security else { return true }
+        stream.setDeadline(after: timeouts.idle)
+        guard try await stream.read(into: inbound) > 0 else { return false }
+        guard inbound.readable[0] == Self.handshakeRecord else { return true }
+        isSecure = await security.handshake(stream, inbound)
+        return isSecure
+    }
+
+    /// The first byte of TLS.
+    private static let handshakeRecord: UInt8 = 22
 
     /// Answers the next request.
     /// - Returns: whether another one can follow.
@@ -61,6 +81,8 @@ final class AdminConnection {
             switch try await readHead(inbound) {
             case .head(let length):
                 var request = AdminRequest(head, inbound.readable, via: site.via)
+                request.isSecure = isSecure
+                request.client = waiting
                 hasBody = head.method != .head
                 inbound.consume(length)
                 let isWhole = try await readBody(of: &request, inbound)
@@ -81,6 +103,14 @@ final class AdminConnection {
         try await stream.write(from: outbound)
         if let events = response.events { try await tell(events, outbound) }
         return keepsConnection
+    }
+
+    /// The client, as it waits for work.
+    private var waiting: WaitingClient? {
+        guard let wakeup = stream.wakeup, let address = stream.peerAddress?.address else { return nil }
+        return WaitingClient(address: address, wakeup: wakeup, on: loop) { [stream] in
+            stream.isClosed || stream.isAtEnd()
+        }
     }
 
     /// Tells the events of a feed until the client has gone or is admitted no longer. One that does not take what there is
@@ -206,6 +236,10 @@ struct AdminRequest {
     var dashboardKey: [UInt8]?
     /// Whether the proxy has passed it on.
     var isForwarded = false
+    /// Whether it came by TLS.
+    var isSecure = false
+    /// The client, for work that others may want as well; nil: it has left.
+    var client: WaitingClient?
     /// Of a POST.
     var body: [UInt8] = []
 

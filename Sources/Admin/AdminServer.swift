@@ -15,7 +15,6 @@ public final class AdminServer {
     private let site: AdminSite
     private let timeouts: AdminTimeouts
     private let connectionLimit: Int
-    private let feed: DashboardFeed?
     private var listener: Listener?
     /// In the order in which they began to wait for a request.
     private var connections: [AdminConnection] = []
@@ -34,17 +33,16 @@ public final class AdminServer {
         let page = dashboard.flatMap { sources in feed.map { DashboardSite(sources, feed: $0) } }
         try self.init(
             address: address, on: loop, site: AdminSite(sources: sources, practice: practice, dashboard: page),
-            feed: feed, connectionLimit: connectionLimit)
+            connectionLimit: connectionLimit)
     }
 
     init(
-        address: SocketAddress, on loop: EventLoop, site: AdminSite, feed: DashboardFeed? = nil,
-        timeouts: AdminTimeouts = AdminTimeouts(), connectionLimit: Int = 64
+        address: SocketAddress, on loop: EventLoop, site: AdminSite, timeouts: AdminTimeouts = AdminTimeouts(),
+        connectionLimit: Int = 64
     ) throws(IOError) {
         wanted = address
         self.loop = loop
         self.site = site
-        self.feed = feed
         self.timeouts = timeouts
         self.connectionLimit = connectionLimit
         // The closure keeps the server, until `close` lets go of the listener.
@@ -55,7 +53,7 @@ public final class AdminServer {
     public func close() {
         listener?.close()
         listener = nil
-        feed?.end()
+        site.dashboard?.end()
         for connection in connections { connection.close() }
     }
 
@@ -63,7 +61,7 @@ public final class AdminServer {
         // Failing to register has closed the descriptor, and that is all the client needs to see.
         guard
             let connection = try? AdminConnection(
-                takingOwnership: descriptor, to: site, timeouts: timeouts, on: loop)
+                takingOwnership: descriptor, to: site, security: site.dashboard?.security, timeouts: timeouts, on: loop)
         else { return }
         connections.append(connection)
         connection.onIdle = { [unowned self, unowned connection] in

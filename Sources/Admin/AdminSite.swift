@@ -8,7 +8,7 @@ final class AdminSite: AdminResponder {
     let sources: AdminSources
     var via: Via? { sources.via }
     private let practice: PracticeOrigin?
-    private let dashboard: DashboardSite?
+    let dashboard: DashboardSite?
 
     /// - Parameters:
     ///   - practice: nil when the system gave no random bytes to make nonces with.

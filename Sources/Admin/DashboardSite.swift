@@ -2,6 +2,7 @@ import Authentication
 import Bytes
 import Challenges
 import Credentials
+import Crypto
 import HTTP
 import IO
 import Model
@@ -17,6 +18,12 @@ final class DashboardSite {
         self.sources = sources
         self.feed = feed
     }
+
+    /// Nil: it is reached in clear.
+    var security: AdminSecurity? { sources.security }
+
+    /// Nothing is told any more.
+    func end() { feed.end() }
 
     static func contains(_ path: [UInt8]) -> Bool {
         let own = Self.path.utf8CodeUnitCount
@@ -46,6 +53,9 @@ final class DashboardSite {
     ]
 
     private func answer(to request: AdminRequest, port: UInt16) async -> AdminResponse {
+        guard sources.security == nil || request.isSecure else {
+            return .text(.forbidden, "the dashboard of this listener is reached by https://, at the same port")
+        }
         let name = request.path.dropFirst(Self.path.utf8CodeUnitCount)
         guard name.first == .slash else {
             // Relative links of the page want the slash.
@@ -55,7 +65,7 @@ final class DashboardSite {
         let resource = String(decoding: name.dropFirst(), as: UTF8.self)
         let isRead = request.method == .get || request.method == .head
         if let file = DashboardPage.file(named: resource) { return isRead ? file : Self.wrongMethod("GET, HEAD") }
-        if resource == "session" { return session(request, port: port) }
+        if resource == "session" { return await session(request, port: port) }
         guard let session = Self.session(of: request, port: port), sources.access.admits(session) else {
             return Self.nobody
         }
@@ -78,31 +88,65 @@ final class DashboardSite {
 
     // MARK: - The session
 
-    private func session(_ request: AdminRequest, port: UInt16) -> AdminResponse {
+    private func session(_ request: AdminRequest, port: UInt16) async -> AdminResponse {
         switch request.method {
-        case .post:
-            guard let token = Self.token(of: request), let session = sources.access.session(for: token) else {
-                return .text(.unauthorized, "this link was used already, or its time is over")
-            }
+        case .get:
             var json = JSONText()
-            json.object { $0.member("key", session.key) }
-            var response = AdminResponse.json(json.text)
-            response.fields = [Self.setCookie(session.cookie, port: port)]
-            return response
+            json.object { $0.member("users", sources.users != nil) }
+            return .json(json.text)
+        case .post:
+            if let password = Self.credentials(of: request, scheme: "basic") {
+                return await login(password, of: request, port: port)
+            }
+            guard let token = Self.credentials(of: request, scheme: "bearer"),
+                let session = sources.access.session(for: token)
+            else { return .text(.unauthorized, "this link was used already, or its time is over") }
+            return Self.begin(session, of: request, port: port)
         case .delete:
             if let session = Self.session(of: request, port: port) { sources.access.end(session) }
             var response = AdminResponse.text(.ok, "logged out")
-            response.fields = [Self.setCookie(nil, port: port)]
+            response.fields = [Self.setCookie(nil, of: request, port: port)]
             return response
-        default: return Self.wrongMethod("POST, DELETE")
+        default: return Self.wrongMethod("GET, POST, DELETE")
+        }
+    }
+
+    /// The session's halves, each by its own way.
+    private static func begin(
+        _ session: DashboardAccess.Session, of request: AdminRequest, port: UInt16
+    ) -> AdminResponse {
+        var json = JSONText()
+        json.object { $0.member("key", session.key) }
+        var response = AdminResponse.json(json.text)
+        response.fields = [setCookie(session.cookie, of: request, port: port)]
+        return response
+    }
+
+    /// - Parameter credentials: user and password, as Basic sends them (RFC 7617).
+    private func login(_ credentials: String, of request: AdminRequest, port: UInt16) async -> AdminResponse {
+        let parts = Base64.decode(credentials)?.split(separator: .colon, maxSplits: 1, omittingEmptySubsequences: false)
+        guard let users = sources.users, let parts, parts.count == 2 else {
+            return .text(.unauthorized, "nobody logs in here with a password")
+        }
+        var bytes = Array(parts[1])
+        let (user, password) = (String(decoding: parts[0], as: UTF8.self), Secret(wiping: &bytes))
+        guard let client = request.client else { return .text(.unauthorized, "the client has left") }
+        switch await users.verify(user, password, client) {
+        case .right:
+            guard let session = sources.access.makeSession() else {
+                return .text(.serviceUnavailable, "the system gave no random bytes")
+            }
+            return Self.begin(session, of: request, port: port)
+        case .wrong: return .text(.unauthorized, "this is not the password of such a user")
+        case .busy: return .text(.serviceUnavailable, "too many passwords are looked at: try again in a moment")
         }
     }
 
     /// The field is none that another site's page can have a browser send.
-    private static func token(of request: AdminRequest) -> String? {
+    private static func credentials(of request: AdminRequest, scheme: String) -> String? {
         guard request.authorization.count == 1, let field = request.authorization.first else { return nil }
         let parts = field.span.text.split(separator: " ")
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
         return String(parts[1])
     }
 
@@ -123,8 +167,10 @@ final class DashboardSite {
     private static func cookieName(_ port: UInt16) -> String { "attache-\(port)" }
 
     /// - Parameter cookie: nil: the browser is to forget it.
-    private static func setCookie(_ cookie: String?, port: UInt16) -> AdminResponse.Field {
-        let end = cookie == nil ? "; Max-Age=0" : ""
+    private static func setCookie(
+        _ cookie: String?, of request: AdminRequest, port: UInt16
+    ) -> AdminResponse.Field {
+        let end = (request.isSecure ? "; Secure" : "") + (cookie == nil ? "; Max-Age=0" : "")
         return .init(
             name: "Set-Cookie",
             value: "\(cookieName(port))=\(cookie ?? ""); Path=\(path); HttpOnly; SameSite=Strict\(end)")
@@ -227,6 +273,10 @@ public struct DashboardSources: Sendable {
     public let status: @Sendable () -> RunningStatus
     public let load: @Sendable () -> LoadFigures
     public let challenges: @Sendable () -> [JournalEntry]
+    /// Nil: the page is reached in clear.
+    public var security: AdminSecurity?
+    /// Nil: nobody has a password.
+    public var users: AdminUsers?
     public var certificates: any CertificateDesk = NoCertificates()
     public var expiries: @Sendable () -> [Expiry] = { [] }
 

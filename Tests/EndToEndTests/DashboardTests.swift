@@ -140,9 +140,36 @@ struct DashboardTests {
             try browser.awaitText("user builder", in: "#notice")
             #expect(held.wait(seconds: 60) == 0 && held.output == "200", "\(held.output) \(held.errorOutput)")
             try browser.awaitText("No rule asks anybody", in: "#questions")
-            #expect(try proxy.events().contains { $0["event"] == "question.answered" && $0["by"] == "dashboard" })
+            #expect(
+                try Wait.until {
+                    try proxy.events().contains { $0["event"] == "question.answered" && $0["by"] == "dashboard" }
+                })
             #expect(!proxy.accessLog.contains(Self.password))
             #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
+    @Test func `an administrator logs in by TLS with a password, and health is asked for in clear`() throws {
+        let server = try Hierarchy.shared().issuing.issue(CertificateTerms(host: "localhost"))
+        let setting = AttacheProcess.Setting(
+            admin: "{ certificate \(try server.chain()); key \(server.key); users file @/admins }",
+            files: ["admins": try UsersLines.of("ann")])
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let place = "127.0.0.1:\(proxy.adminPort)/dashboard/"
+            #expect(try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/healthz").status == 200)
+            #expect(try Curl.fetch("http://\(place)").status == 403)
+            let browser = try Browser(trustsAnyCertificate: true)
+            try browser.visit("https://\(place)")
+            for (password, text, part) in [
+                ("wrong", "not the password", "#login-problem"), (Account.clientPassword, "live", "#live"),
+            ] {
+                try browser.evaluate("document.getElementById('user').value = ''")
+                try browser.type("ann", into: "#user")
+                try browser.type(password, into: "#password")
+                try browser.press("Enter", on: "#password")
+                try browser.awaitText(text, in: part)
+            }
+            #expect(try proxy.dashboardLink().hasPrefix("https://\(place)#token="))
         }
     }
 

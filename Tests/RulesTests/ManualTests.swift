@@ -38,6 +38,7 @@ import Testing
             + Self.names(CredentialDirective.self) + Self.names(AuthorityDirective.self)
             + Self.names(RouteDirective.self) + Self.names(ChallengeDirective.self) + Self.names(FormDirective.self)
             + Self.names(ParentDirective.self) + Self.names(StoreDirective.self) + Self.names(AskDirective.self)
+            + Self.names(AdminDirective.self)
         let told = ManualTopic.all.flatMap(\.entries).map { "\($0.block ?? "") \($0.name)" }
         #expect(told.sorted() == known.sorted())
         #expect(Set(ManualTopic.all.map(\.name)).count == ManualTopic.all.count)

@@ -2,7 +2,7 @@
 
 import { ageAll, notice } from "./elements.js";
 import { Sections } from "./sections.js";
-import { LoggedOut, events, isKnown, login, logout, takeToken, tokenIn } from "./session.js";
+import { LoggedOut, events, hasUsers, isKnown, login, loginUser, logout, takeToken, tokenIn } from "./session.js";
 
 const node = (id) => document.getElementById(id);
 const sections = new Sections(node("content"), node("sections"), perform);
@@ -26,6 +26,10 @@ function ask(problem = "") {
   node("login").hidden = false;
   node("login-problem").textContent = problem;
   document.title = "Attaché";
+  hasUsers().then(
+    (is) => (node("user-form").hidden = !is),
+    () => {},
+  );
 }
 
 function say(state, text) {
@@ -57,9 +61,9 @@ async function follow() {
   }
 }
 
-async function enter(token) {
+async function enter(begin) {
   try {
-    await login(token);
+    await begin();
     follow();
   } catch (error) {
     ask(error.message);
@@ -80,8 +84,15 @@ node("login-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const token = tokenIn(node("token").value);
   node("token").value = "";
-  if (token) enter(token);
+  if (token) enter(() => login(token));
   else ask("that is no such link");
+});
+
+node("user-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const [user, password] = [node("user").value, node("password").value];
+  node("password").value = "";
+  enter(() => loginUser(user, password));
 });
 
 node("leave").addEventListener("click", async () => {
@@ -91,12 +102,12 @@ node("leave").addEventListener("click", async () => {
 
 addEventListener("hashchange", () => {
   const token = takeToken();
-  if (token) enter(token);
+  if (token) enter(() => login(token));
 });
 
 setInterval(ageAll, 1000);
 
 const token = takeToken();
-if (token) enter(token);
+if (token) enter(() => login(token));
 else if (isKnown()) follow();
 else ask();

@@ -24,9 +24,22 @@ export function tokenIn(text) {
   return /(?:token=|^\s*)([0-9a-f]{16,})\s*$/.exec(text)?.[1];
 }
 
+/** Whether people log in with passwords. */
+export async function hasUsers() {
+  const response = await request("GET", "session");
+  return response.ok && (await response.json()).users;
+}
+
+export const login = (token) => begin(`Bearer ${token}`);
+
+export function loginUser(user, password) {
+  const bytes = new TextEncoder().encode(`${user}:${password}`);
+  return begin(`Basic ${btoa(String.fromCharCode(...bytes))}`);
+}
+
 /** Throws the reason why not. */
-export async function login(token) {
-  const response = await request("POST", "session", { Authorization: `Bearer ${token}` });
+async function begin(authorization) {
+  const response = await request("POST", "session", { Authorization: authorization });
   if (!response.ok) throw new Error((await response.text()).trim());
   localStorage.setItem(place, (await response.json()).key);
 }

@@ -1,8 +1,10 @@
+import Bytes
 import Credentials
 import Crypto
 import IO
 import Rules
 import TLS
+import Transport
 
 /// A listener's identity to clients that connect by TLS, and the certificates that it believes. Files that change are
 /// read again; connections that are there keep what they were made with.
@@ -48,6 +50,16 @@ public final class ListenerIdentity: Sendable {
     public var expiry: Int { identity.leaf.notAfter }
     /// With it go the keys of the tickets: those who were believed by other authorities cannot come back by one.
     var context: ServerTLSContext { contexts.value }
+
+    /// Puts TLS between, as the server; `earlier` are bytes of the client that were read to look at them.
+    /// - Returns: whether there is TLS.
+    public func accept(_ stream: ByteStream, after earlier: ByteBuffer, within milliseconds: Int) async -> Bool {
+        do throws(HandshakeError) {
+            let identity = identity
+            try await stream.accept(as: context, after: earlier, within: milliseconds) { _ in identity }
+            return true
+        } catch { return false }
+    }
 
     /// Reads the files again, and takes over what changed. Blocks: never on a loop.
     /// - Returns: why one is of no use.

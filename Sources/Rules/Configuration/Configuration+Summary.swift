@@ -6,7 +6,10 @@ extension Configuration {
     public var summary: String {
         let standard = Configuration()
         var lines = listeners == standard.listeners ? [] : listeners.map(\.summary)
-        if let admin { lines.append("admin \(admin)") }
+        if let admin {
+            let parts = [adminLogin.tls.map { _ in "by TLS too" }, adminLogin.users.map { "with the users of \($0)" }]
+            lines.append((["admin \(admin)"] + parts.compactMap(\.self)).joined(separator: ", "))
+        }
         if case .count(let count) = threads { lines.append("threads \(count)") }
         if let state { lines.append("state \(state)") }
         if let files = authority.files {

@@ -7,6 +7,8 @@ public struct Configuration: Sendable, Equatable {
     public var listeners = [Listener(Endpoint(IPAddress(v4: 0x7F00_0001), 3128))]
     /// `admin`: dashboard, metrics, health, practice origin. Nil: none.
     public var admin: Endpoint?
+    /// The block of `admin`.
+    public var adminLogin = AdminLogin()
     public var threads = Threads.automatic
     /// `state`: the directory for what outlives a run. Nil: `$XDG_STATE_HOME/attache`, which the command line finds.
     public var state: String?
@@ -36,6 +38,14 @@ public struct Configuration: Sendable, Equatable {
         /// One for each core.
         case automatic
         case count(Int)
+    }
+
+    /// How people log in to the dashboard, beside the links that are printed for them.
+    public struct AdminLogin: Sendable, Equatable {
+        /// The path of a users file; nil: nobody has a password.
+        public var users: String?
+        /// Nil: the dashboard is reached in clear.
+        public var tls: Listener.TLS?
     }
 
     /// The credential of that name, or nil.

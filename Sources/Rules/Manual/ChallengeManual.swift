@@ -71,9 +71,9 @@ extension ChallengeDirective {
         .ask: DirectiveManual(
             "", example: "challenge \"people\" { host lab.example.com; secure yes; ask }",
             """
-            An operator: the request is held until somebody answers ('attache ask', dashboard), for as long as `timeouts { ask }` says,
-            then as `cancel`. A credential that `default` would use answers first. Where no method is named, nobody is asked
-            about Negotiate and schemes that are not known.
+            An operator: the request is held until somebody answers ('attache ask', or the dashboard), for as long as
+            `timeouts { ask }` says, then as `cancel`. A credential that `default` would use answers first. Where no method
+            is named, nobody is asked about Negotiate and schemes that are not known.
             """),
         .trust: DirectiveManual(
             "", example: "challenge \"our own root\" { host *.corp.example.com; anchor corp-root.pem; trust }",

@@ -18,11 +18,13 @@ extension FileDirective {
             who that is.
             """),
         .admin: DirectiveManual(
-            "ADDRESS:PORT", example: "admin 127.0.0.1:3127",
+            "ADDRESS:PORT [{ … }]",
+            example: "admin 127.0.0.1:3127",
             """
             Health (/healthz, /readyz), metrics (/metrics), a practice origin (/practice/), and the dashboard, which
             `attache admin token` prints a link to. Without it there are none, and `attache healthcheck` has nobody to ask.
-            Keep it on loopback: it says what the proxy does, and but for the dashboard to everybody who reaches it.
+            Keep it on loopback: it says what the proxy does, and but for the dashboard to everybody who reaches it. With a
+            certificate the dashboard is reached by https alone, at the same port; the rest stays as it is.
             """),
         .threads: DirectiveManual(
             "auto|NUMBER", default: "auto", example: "threads 2",
@@ -194,5 +196,22 @@ extension TimeoutsDirective {
         .ask: DirectiveManual(
             "DURATION", default: "60s", example: "timeouts { ask 10m }",
             "A request that is held for an operator's answer."),
+    ]
+}
+
+extension AdminDirective {
+    static let manuals: [AdminDirective: DirectiveManual] = [
+        .users: DirectiveManual(
+            "file FILE", example: "admin 127.0.0.1:3127 { users file /etc/attache/admins }",
+            """
+            People who log in to the dashboard with a password, beside the links of `attache admin token`: lines of
+            `attache password` or htpasswd. Beyond loopback `certificate` and `key` have to be said too.
+            """),
+        .certificate: DirectiveManual(
+            "FILE", example: "admin 10.0.0.7:3127 { certificate admin.pem; key admin.key; users file admins }",
+            "Has the dashboard reached by https, and by nothing else: PEM, the certificate followed by its issuers."),
+        .key: DirectiveManual(
+            "FILE", example: "admin 127.0.0.1:3127 { certificate admin.pem; key admin.key }",
+            "The certificate's key: PEM."),
     ]
 }

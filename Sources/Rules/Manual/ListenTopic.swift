@@ -7,7 +7,8 @@ extension ManualTopic {
 
         Each client takes two descriptors. How many the system allows (ulimit -n) is said at the start if it is less than
         `limits { clients … }` needs.
-        """, ManualEntry.of(FileDirective.listen, .admin, .threads, .state))
+        """, ManualEntry.of(FileDirective.listen, .admin), ManualEntry.of(AdminDirective.users, .certificate, .key),
+        ManualEntry.of(FileDirective.threads, .state))
 
     static let log = ManualTopic(
         "log", "the access log, and the changes of what may answer",

@@ -23,7 +23,7 @@ enum FileDirective: String, DirectiveName {
     var grammar: DirectiveGrammar {
         switch self {
         case .listen: .some("an address and a port", .path, repeats: true)
-        case .admin: .one("an address and a port")
+        case .admin: .some("an address and a port", block: .optional)
         case .threads: .one("'auto' or a number of threads")
         case .state: .one("a directory")
         case .log: .some("a format, then 'stdout', 'stderr' or 'file' and a path", .never)
@@ -59,7 +59,7 @@ struct RuleParser {
             blocks: [
                 LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
                 CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
-                FormDirective.self, ParentDirective.self, StoreDirective.self, AskDirective.self,
+                FormDirective.self, ParentDirective.self, StoreDirective.self, AskDirective.self, AdminDirective.self,
             ])
     }
 
@@ -83,9 +83,7 @@ struct RuleParser {
         let settings = SettingsReader(context: context)
         switch directive.name {
         case .listen: ListenerReader(context: context).read(directive, into: &draft)
-        case .admin:
-            draft.configuration.admin = directive.values.first.flatMap(context.parse.endpoint)
-            draft.admin = directive.values.first?.range
+        case .admin: AdminReader(context: context).read(directive, into: &draft)
         case .threads: settings.threads(directive).map { draft.configuration.threads = $0 }
         case .state: draft.configuration.state = directive.values.first.map(context.parse.path)
         case .log: settings.accessLog(directive, into: &draft.configuration.log)

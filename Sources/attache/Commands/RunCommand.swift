@@ -75,6 +75,7 @@ struct RunCommand {
             switch Signals.next(within: Self.refreshInterval) {
             case .quiet:
                 setup.refresh(into: shared, identities)
+                admin.refresh()
                 if watches, watch.hasChanged() { read(.file) }
             case .reload(let user): read(.signal(user: user))
             case .reopen: reopenLog(of: setup)

@@ -1,6 +1,9 @@
 import Admin
+import Credentials
+import Crypto
 import IO
 import Proxy
+import Rules
 import Upstream
 
 /// The administrator's listener of this process, and its dashboard. It lives on the first loop, and as long as the process.
@@ -9,12 +12,19 @@ final class AdminListener {
     let server: LoopBound<AdminServer>?
     let address: SocketAddress?
     let login: DashboardLogin?
+    private let identity: ListenerIdentity?
+    private let users: UsersFile?
+
+    /// Milliseconds.
+    private static let handshakeLimit = 10_000
+    /// Problems with files, which are told once.
+    private var reported: Set<String> = []
 
     init(
         _ setup: Setup, proxy: ProxyServer, shared: SharedState, _ status: StatusSource
     ) throws(StartError) {
         guard let wanted = setup.admin, let loop = proxy.loops.first else {
-            (server, address, login) = (nil, nil, nil)
+            (server, address, login, identity, users) = (nil, nil, nil, nil, nil)
             return
         }
         let sources = AdminSources(
@@ -29,15 +39,56 @@ final class AdminListener {
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
         dashboard.expiries = { status.expiries.list }
+        identity = try Self.identity(setup.rules.configuration)
+        users = try Self.users(setup.rules.configuration)
+        dashboard.security = identity.map { identity in
+            AdminSecurity { await identity.accept($0, after: $1, within: Self.handshakeLimit) }
+        }
+        dashboard.users = users.map { users in AdminUsers { await users.verdict(user: $0, password: $1, for: $2) } }
         do throws(IOError) {
             try Listener.probe(wanted)
             let server = try AdminServer(
                 address: wanted, on: loop, sources: sources, dashboard: dashboard,
                 connectionLimit: proxy.descriptors.adminConnections)
             address = server.address
-            login = DashboardLogin(at: server.address, access)
+            login = DashboardLogin(at: server.address, access, isSecure: identity != nil)
             self.server = LoopBound(server, to: loop)
         } catch { throw StartError("\(error)") }
         shared.ownListeners.add([address].compactMap(\.self), as: .admin)
+        refresh()
+    }
+
+    /// Reads files again that have changed. Blocks.
+    func refresh() {
+        for problem in identity?.refresh() ?? [] { report("\(problem)") }
+        for problem in users?.refresh() ?? [] { report("\(problem)") }
+    }
+
+    private func report(_ problem: String) {
+        if reported.insert(problem).inserted { Console.error(problem) }
+    }
+
+    private static func identity(_ configuration: Configuration) throws(StartError) -> ListenerIdentity? {
+        do throws(FileProblem) {
+            return try configuration.adminLogin.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
+        } catch { throw StartError("the admin listener cannot speak TLS: \(error)") }
+    }
+
+    private static func users(_ configuration: Configuration) throws(StartError) -> UsersFile? {
+        do throws(CryptoError) {
+            return try configuration.adminLogin.users.map { path throws(CryptoError) in
+                try UsersFile(path: path, realm: configuration.clients.realm)
+            }
+        } catch { throw StartError("\(error)") }
+    }
+}
+
+extension UsersFile {
+    fileprivate func verdict(user: String, password: Secret, for client: WaitingClient) async -> AdminUsers.Verdict {
+        switch await authenticate(user: user, password: password, for: client) {
+        case .right: .right
+        case .wrong, .abandoned: .wrong
+        case .busy: .busy
+        }
     }
 }

@@ -6,9 +6,11 @@ import IO
 struct DashboardLogin: Sendable {
     private let address: SocketAddress
     private let access: DashboardAccess
+    private let isSecure: Bool
 
-    init(at address: SocketAddress, _ access: DashboardAccess) {
+    init(at address: SocketAddress, _ access: DashboardAccess, isSecure: Bool) {
         self.address = address
+        self.isSecure = isSecure
         self.access = access
     }
 
@@ -19,7 +21,7 @@ struct DashboardLogin: Sendable {
         guard let token = access.makeToken() else { return nil }
         let isAny = [IPAddress(v4: 0), IPAddress(v6High: 0, low: 0)].contains(address.address)
         let place = isAny ? "localhost:\(address.port)" : "\(address)"
-        return "http://\(place)/dashboard/#token=\(token)"
+        return "\(isSecure ? "https" : "http")://\(place)/dashboard/#token=\(token)"
     }
 
     /// Says a link to whoever started the proxy. In a file or a journal it would be there for others.

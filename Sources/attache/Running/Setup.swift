@@ -148,7 +148,9 @@ struct Setup {
     /// Reports changes of settings that a reload cannot change.
     func reportFixedSettings(since running: Setup) {
         let (new, old) = (rules.configuration, running.rules.configuration)
-        if new.listeners != old.listeners || new.admin != old.admin || new.threads != old.threads {
+        if new.listeners != old.listeners || new.admin != old.admin || new.adminLogin != old.adminLogin
+            || new.threads != old.threads
+        {
             Console.error("changes to listen, admin and threads take effect when the proxy is started again")
         }
     }

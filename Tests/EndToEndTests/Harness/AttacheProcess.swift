@@ -7,6 +7,8 @@ final class AttacheProcess: Sendable {
     struct Setting: Sendable {
         var clients = "allow 127.0.0.0/8"
         var egress = "allow 127.0.0.0/8; connect-ports any"
+        /// The block of `admin`.
+        var admin = ""
         var threads = 2
         var log = "json file @/access.log"
         var environment: [String: String] = [:]
@@ -98,7 +100,7 @@ final class AttacheProcess: Sendable {
     ) -> String {
         """
         listen 127.0.0.1:\(port)
-        admin 127.0.0.1:\(adminPort)
+        admin 127.0.0.1:\(adminPort) \(setting.admin)
         state \(folder)
         threads \(setting.threads)
         log \(setting.log)

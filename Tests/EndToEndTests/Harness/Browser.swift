@@ -16,13 +16,15 @@ final class Browser {
     /// What scripts have thrown and the page has logged, such as breaches of its security policy.
     private(set) var complaints: [String] = []
 
-    init() throws {
+    /// - Parameter trustsAnyCertificate: whether it goes on where a certificate is none of a known authority's.
+    init(trustsAnyCertificate: Bool = false) throws {
         let folder = Scratch.folder("browser")
         mkfifo("\(folder)/commands", 0o600)
         mkfifo("\(folder)/events", 0o600)
         // For both directions, so that neither side waits for the other to open it.
         commands = open("\(folder)/commands", O_RDWR | O_CLOEXEC)
         events = open("\(folder)/events", O_RDWR | O_CLOEXEC)
+        let trust = trustsAnyCertificate ? ["--ignore-certificate-errors"] : []
         child = try Subprocess(
             "sh",
             [
@@ -30,8 +32,8 @@ final class Browser {
                 "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile", "--no-sandbox", "--disable-gpu",
                 "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-sync",
                 "--disable-component-update", "--no-proxy-server", "--hide-scrollbars",
-                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank",
-            ], directory: folder)
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            ] + trust + ["about:blank"], directory: folder)
         let target = try call("Target.createTarget", ["url": "about:blank"])["targetId"] as? String
         let attached = try call("Target.attachToTarget", ["targetId": target ?? "", "flatten": true])
         session = attached["sessionId"] as? String
@@ -86,14 +88,19 @@ final class Browser {
         }
     }
 
-    /// Has the element of that selector focused, and presses a key.
-    func press(_ key: String, on selector: String) throws {
+    /// Waits until the element of that selector takes the focus, as one that is hidden does not.
+    private func focus(_ selector: String) throws {
         let isThere = try Wait.until {
             try evaluate(
                 "(() => { const node = document.querySelector(\(Self.quoted(selector))); node?.focus(); "
                     + "return node !== null && node === document.activeElement })()") as? Bool == true
         }
         guard isThere else { throw Failure(description: "nothing takes the focus for \(selector): \(try text())") }
+    }
+
+    /// Has the element of that selector focused, and presses a key.
+    func press(_ key: String, on selector: String) throws {
+        try focus(selector)
         try press(key)
     }
 
@@ -109,7 +116,7 @@ final class Browser {
     }
 
     func type(_ text: String, into selector: String) throws {
-        try evaluate("document.querySelector(\(Self.quoted(selector))).focus()")
+        try focus(selector)
         try call("Input.insertText", ["text": text])
     }
 

@@ -1,0 +1,61 @@
+import Bytes
+import Model
+
+enum AdminDirective: String, DirectiveName {
+    case users
+    case certificate
+    case key
+
+    static let block: String? = "admin"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .users: .one("'file' and a path", .atUse)
+        case .certificate, .key: .one("a path", .path)
+        }
+    }
+}
+
+/// `admin`.
+struct AdminReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
+        guard let head = directive.values.first else { return }
+        if directive.values.count > 1 { refuse(directive.values[1], "'admin' takes one address") }
+        draft.configuration.admin = parse.endpoint(head)
+        draft.admin = head.range
+        var certificate: String?
+        var key: String?
+        for inner in context.directives(AdminDirective.self, in: directive.node) {
+            guard let value = inner.values.first else { continue }
+            switch inner.name {
+            case .users:
+                if case .file(let path) = value.origin {
+                    draft.configuration.adminLogin.users = path
+                } else {
+                    refuse(value, "users are read from a file: 'users file' and its path")
+                }
+            case .certificate: certificate = parse.path(value)
+            case .key: key = parse.path(value)
+            }
+        }
+        if let certificate, let key {
+            draft.configuration.adminLogin.tls = .init(certificate: certificate, key: key, clients: nil)
+        } else if certificate != nil || key != nil {
+            log.report(at: head.range, "'certificate' and 'key' belong together")
+        }
+        checkUsers(draft, at: head)
+    }
+
+    private func checkUsers(_ draft: RuleDraft, at head: Value) {
+        guard draft.configuration.adminLogin.users != nil, draft.configuration.adminLogin.tls == nil,
+            let admin = draft.configuration.admin,
+            !AddressClass.loopback.prefixes.contains(where: { $0.contains(admin.address) })
+        else { return }
+        log.report(
+            at: head.range,
+            "passwords would go to this address in clear: say 'certificate' and 'key', or an address of this machine alone"
+        )
+    }
+}

@@ -163,6 +163,7 @@ struct DashboardTests {
             for (password, text, part) in [
                 ("wrong", "not the password", "#login-problem"), (Account.clientPassword, "live", "#live"),
             ] {
+                try browser.press("Escape", on: "#user")
                 try browser.evaluate("document.getElementById('user').value = ''")
                 try browser.type("ann", into: "#user")
                 try browser.type(password, into: "#password")

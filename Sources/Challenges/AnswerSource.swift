@@ -97,18 +97,17 @@ public struct AnswerSource {
         return isLeftOpen(target, in: known, to: credential, holdsLogin) ? .open : .unknown
     }
 
-    /// Keeps an answer that depends on nothing but the generation and the target: that of a credential which the rules give
-    /// to every client, to a request or on a connection, and which is no token that ends.
+    /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a credential which
+    /// the rules give, to a request or on a connection, and which is no token that ends.
     private func remember(
         _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision,
         as generation: Int
     ) {
         if case .session = answer.binding { return }
-        guard case .use = rule.answer,
-            answer.answer.credential.token == nil, !challenger.answersDependOnClient(by: policy.rules)
-        else { return }
+        guard case .use = rule.answer, answer.answer.credential.token == nil else { return }
         challenger.latestAnswer = LatestAnswer(
-            policy: policy, generation: generation, known: known, space: space, prepared: answer, rule: rule.rule)
+            answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
+            policy: policy, generation: generation, of: (known, space))
     }
 
     var knownOrigin: KnownOrigin? {

@@ -108,22 +108,27 @@ final class LatestAnswer {
     public let space: KnownSpace
     public let prepared: PreparedAnswer
     public let rule: RuleReference?
+    /// Whom it is for; nil: everybody, since no rule about the server looks at the client.
+    private let client: ClientIdentity?
 
     init(
-        policy: ChallengePolicy, generation: Int, known: KnownOrigin, space: KnownSpace, prepared: PreparedAnswer,
-        rule: RuleReference?
+        _ prepared: PreparedAnswer, by rule: RuleReference?, for client: ClientIdentity?, policy: ChallengePolicy,
+        generation: Int, of place: (known: KnownOrigin, space: KnownSpace)
     ) {
+        self.client = client
+        (known, space) = place
         self.policy = policy
         self.generation = generation
-        self.known = known
-        self.space = space
         self.prepared = prepared
         self.rule = rule
     }
 
-    /// Whether it is still the answer for that target.
-    public func covers(_ target: Span<UInt8>, by policy: ChallengePolicy, in state: ChallengeState) -> Bool {
-        self.policy === policy && generation == state.generation(of: policy)
+    /// Whether it is still the answer for that target, to that client.
+    func covers(
+        _ target: Span<UInt8>, of client: () -> ClientIdentity, by policy: ChallengePolicy, in state: ChallengeState
+    ) -> Bool {
+        if let own = self.client, own != client() { return false }
+        return self.policy === policy && generation == state.generation(of: policy)
             && known.space(covering: target) === space && !(prepared.wantsLogin && known.isOpen(target))
     }
 }

@@ -42,10 +42,13 @@ public struct KnownAnswer {
     /// The answer to the request before, where it is that to this one too: what an `AnswerSource` would find, and nothing has
     /// to be gathered for.
     public init?(
-        again target: Span<UInt8>, to challenger: Challenger, by policy: ChallengePolicy, in state: ChallengeState,
-        noting record: ExchangeRecord
+        again target: Span<UInt8>, of client: () -> ClientIdentity, to challenger: Challenger,
+        by policy: ChallengePolicy,
+        in state: ChallengeState, noting record: ExchangeRecord
     ) {
-        guard let latest = challenger.latestAnswer, latest.covers(target, by: policy, in: state) else { return nil }
+        guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state) else {
+            return nil
+        }
         self.init(latest.prepared, by: latest.rule, to: challenger, noting: record)
     }
 

@@ -165,9 +165,10 @@ extension ForwardingContext {
 
     /// The answer to the request before, if it is that to this one too.
     private func latestAnswer(of challenger: Challenger, to target: ByteBuffer) -> KnownAnswer? {
-        KnownAnswer(
-            again: target.readable, to: challenger, by: policy.challenges, in: requester.shared.challenges,
-            noting: exchange.record)
+        let (requester, exchange) = (requester, exchange)
+        return KnownAnswer(
+            again: target.readable, of: { requester.identity(in: exchange) }, to: challenger, by: policy.challenges,
+            in: requester.shared.challenges, noting: exchange.record)
     }
 
     private func connection(at server: UpstreamServer) -> ChallengedConnection {

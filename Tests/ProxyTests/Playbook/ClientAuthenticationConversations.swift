@@ -56,6 +56,19 @@ struct ClientAuthenticationConversations {
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 200 OK
             << HTTP/1.1 200 OK
+            # The answer is known, to this client alone.
+            client >> GET http://h/ HTTP/1.1
+               Proxy-Authorization: Basic base64(bob:secret)
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            client >> GET http://h/ HTTP/1.1
+               Proxy-Authorization: Basic base64(bob:secret)
+            << GET / HTTP/1.1
+               Authorization: Basic base64(u:p)
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
             client 2 >> GET http://h/ HTTP/1.1
                Proxy-Authorization: Basic base64(eve:secret)
             << GET / HTTP/1.1

@@ -255,8 +255,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Forgets a registered channel whose descriptor stays open.
     func unregister(_ channel: Channel) {
-        epoll_ctl(epoll, EPOLL_CTL_DEL, channel.descriptor, nil)
+        endWatch(of: channel)
         forget(channel)
+    }
+
+    /// For a descriptor that is about to be closed while the system has others for the same thing.
+    func endWatch(of channel: Channel) {
+        epoll_ctl(epoll, EPOLL_CTL_DEL, channel.descriptor, nil)
     }
 
     /// Forgets a channel whose descriptor was closed, which has ended its watch; its memory stays until the current batch of

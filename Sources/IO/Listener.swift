@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A listening socket on one loop. Each loop has its own for the same address (`SO_REUSEPORT`), so that an accepted
-/// connection never changes threads.
+/// connection never changes threads. A socket that a service manager has passed for the address is shared by the loops instead.
 public final class Listener: Channel {
     public let address: SocketAddress
     private let accept: (AcceptedConnection) -> Void
@@ -33,10 +33,12 @@ public final class Listener: Channel {
     /// Whether the address is free: asked once before any loop starts, without `SO_REUSEPORT`, since with it a second
     /// process would silently share the port. It does not listen, so no client can take it for a server.
     public static func probe(_ address: SocketAddress) throws(IOError) {
+        if PassedSockets.contains(address) { return }
         Glibc.close(try bind(address, sharing: false))
     }
 
     private static func listening(on address: SocketAddress) throws(IOError) -> Int32 {
+        if let passed = try PassedSockets.copy(at: address) { return passed }
         let descriptor = try bind(address, sharing: true)
         guard Glibc.listen(descriptor, backlog) == 0 else {
             let reason = errno
@@ -66,7 +68,7 @@ public final class Listener: Channel {
         return descriptor
     }
 
-    private static func boundAddress(of descriptor: Int32) -> SocketAddress? {
+    static func boundAddress(of descriptor: Int32) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -143,6 +145,8 @@ public final class Listener: Channel {
     }
 
     override public func close() {
+        // A socket that was passed stays open elsewhere, and its watch with it.
+        if !isClosed { loop.endWatch(of: self) }
         super.close()
         if spare >= 0 { Glibc.close(spare) }
         spare = -1

@@ -18,8 +18,12 @@ struct RunCommand {
     /// How often changed files are looked for, in milliseconds.
     private static let refreshInterval = 1000
 
+    /// For what is left to do when the clients are gone.
+    private static let margin = Duration.seconds(5)
+
     func run() -> Int32 {
         Signals.block()
+        PassedSockets.take()
         guard let loaded = Setup.load(configuration) else { return ExitStatus.usage }
         ProcessMemory.hideVariables(loaded.rules.configuration.secretVariables)
         do throws(StartError) {
@@ -62,6 +66,7 @@ struct RunCommand {
             admin: admin.address, store: store.place)
         for line in report.lines { Console.error(line) }
         admin.login?.announce()
+        Supervision.tell(.ready)
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
         var watch = RuleFileWatch(configuration)
@@ -97,6 +102,7 @@ struct RunCommand {
 
     /// Ends when all clients have their answers, when the time is over, or when it is told to stop once more.
     private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: ReloadRequests) -> Int32 {
+        Supervision.tell(.stopping(within: setup.drain + Self.margin))
         var isToldAgain = false
         let open = server.drain(within: setup.drain) { milliseconds in
             switch Signals.next(within: milliseconds) {

@@ -17,6 +17,8 @@ struct Reload {
     /// - Parameter cause: who has sent the signal, or written the file, if no command has asked.
     /// - Returns: the new rules at work, or, where they cannot be used, the old ones.
     func run(since running: Setup, _ identities: OwnIdentities, for cause: AuditEvent.Actor) -> Setup {
+        Supervision.tell(.reloading)
+        defer { Supervision.tell(.ready) }
         let (number, actor) = requests.begin(for: cause)
         let (setup, outcome) = run(since: running, identities, askedBy: actor)
         requests.end(number, outcome)

@@ -11,10 +11,15 @@ struct StartReport {
     let admin: SocketAddress?
     /// Nil: there is none.
     let store: CredentialStorePlace?
+    /// Where sockets listen that the service manager has opened.
+    var passed = PassedSockets.addresses
 
     var lines: [String] {
-        var lines = listeners.map { "listening on \($0)" }
-        if let admin { lines.append("the admin listener is on \(admin)") }
+        var lines = listeners.map { "listening on \($0)\(origin(of: $0))" }
+        if let admin { lines.append("the admin listener is on \(admin)\(origin(of: admin))") }
+        for address in passed where !listeners.contains(address) && address != admin {
+            lines.append("the service manager has passed a socket on \(address), which no 'listen' or 'admin' names")
+        }
         let counts = [
             (configuration.routes.count, "route"), (configuration.challenges.count, "challenge rule"),
             (configuration.credentials.count, "credential"),
@@ -27,6 +32,10 @@ struct StartReport {
             "next: eval \"$(attache env)\" where tools run; attache explain --ask URL; attache challenges; attache help"
         )
         return lines
+    }
+
+    private func origin(of address: SocketAddress) -> String {
+        passed.contains(address) ? ", a socket of the service manager's" : ""
     }
 
     /// The authority that clients have to trust; nil where no tunnel is looked into.

@@ -22,6 +22,8 @@ final class AttacheProcess: Sendable {
         var hosts: String?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
         var files: [String: String] = ["password": Account.password + "\n"]
+        /// Whether a service manager has opened the two listening sockets, and one on that port beside them.
+        var socketPassedBeside: UInt16?
         /// Of the command line.
         var options: [String] = []
         /// Whether its texts name the rule file by its name alone.
@@ -49,6 +51,11 @@ final class AttacheProcess: Sendable {
                 ["-m", "sh", "-c", "mount --bind \(folder)/hosts /etc/hosts && exec \"$0\" \"$@\"", AttacheBinary.path]
                     + arguments,
                 environment: setting.environment, directory: folder)
+        } else if let beside = setting.socketPassedBeside {
+            let ports = [port, adminPort, beside].map(String.init)
+            child = try Subprocess(
+                "python3", ["-c", Self.socketPassing] + ports + ["--", AttacheBinary.path] + arguments,
+                environment: setting.environment, directory: folder)
         } else if setting.hasFullErrorOutput {
             let words = "mkfifo err && exec 3<>err && head -c 65536 /dev/zero >&3 && exec \"$0\" \"$@\" 2>&3"
             child = try Subprocess(
@@ -68,6 +75,24 @@ final class AttacheProcess: Sendable {
         }
         try Socket.awaitListener(on: port, of: child)
     }
+
+    /// Listens on the ports, and becomes the program behind `--`, as systemd does with the sockets of a service.
+    private static let socketPassing = """
+        import fcntl, os, socket, sys
+        end = sys.argv.index("--")
+        passed = []
+        for port in sys.argv[1:end]:
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            one.bind(("127.0.0.1", int(port)))
+            one.listen()
+            passed.append(fcntl.fcntl(one.fileno(), fcntl.F_DUPFD, 100))
+        for place, descriptor in enumerate(passed):
+            os.dup2(descriptor, 3 + place, inheritable=True)
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(passed)))
+        os.closerange(3 + len(passed), 200)
+        os.execv(sys.argv[end + 1], sys.argv[end + 1:])
+        """
 
     /// Whether `Setting.hosts` can be had here.
     static let hasOwnHosts: Bool = {

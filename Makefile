@@ -10,12 +10,16 @@ FUZZ_SECONDS = 60
 # Inputs for each, within that time; -1: no limit.
 FUZZ_RUNS = -1
 FUZZ_FLAGS =
+# Where `make install` puts things, below DESTDIR.
+PREFIX = /usr/local
+DESTDIR =
+PACKAGING = Sources/attache/Packaging
 
 # What `make sanitize` runs: the engine with a thousand connections that end in every way, the decisions about chains, and
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build test screenshots sanitize lint fuzz bench clean swift
+.PHONY: help run build install deb test screenshots sanitize lint fuzz bench clean swift
 
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
@@ -26,6 +30,8 @@ help:
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS (60) each'
 	@echo 'make bench        the same loads through Attaché and HAProxy'
 	@echo 'make build        the release binary, .build/release/attache'
+	@echo 'make install      the release, its man pages, completions and systemd unit, below DESTDIR and PREFIX (/usr/local)'
+	@echo 'make deb          a package for Debian, .build/attache_VERSION_ARCHITECTURE.deb'
 	@echo 'make clean        remove .build'
 
 run: build
@@ -40,6 +46,16 @@ build: swift
 	@echo 'Building the release binary'
 	@$(PACKAGES) build
 	@$(BUILD) -c release --static-swift-stdlib --product attache
+
+# Not what `build` makes anew: `sudo make install` needs no compiler, after `make build`.
+install:
+	@test -x .build/release/attache || { echo 'make: run `make build` first' >&2; exit 1; }
+	@echo 'Installing below $(DESTDIR)$(PREFIX)'
+	@sh $(PACKAGING)/install .build/release/attache '$(DESTDIR)' '$(PREFIX)'
+
+deb: build
+	@echo 'Building the package'
+	@sh $(PACKAGING)/Debian/build .build/release/attache .build
 
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'

@@ -253,6 +253,11 @@ let package = Package(
                 "IO", "Model",
                 "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
+            exclude: ["Packaging/Debian", "Packaging/install"],
+            // `attache deploy` prints them.
+            resources: ["attache.service", "compose.yaml", "sidecar.yaml", "service.yaml"].map {
+                .embedInCode("Packaging/\($0)")
+            },
             swiftSettings: safe),
     ] + tests + fuzzers + benchmarks,
     swiftLanguageModes: [.v6]

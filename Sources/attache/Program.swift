@@ -9,7 +9,8 @@ enum Program {
             InitCommand.self, RunCommand.self, EnvCommand.self, StatusCommand.self, MetricsCommand.self,
             ReloadCommand.self, CheckCommand.self, ExplainCommand.self, TrustCommand.self, AuthorityCommand.self,
             ChallengesCommand.self, AskCommand.self, LearnCommand.self, ReplayCommand.self, CredentialCommand.self,
-            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, AdminCommand.self, HelpCommand.self,
+            StoreCommand.self, PasswordCommand.self, HealthcheckCommand.self, DeployCommand.self, AdminCommand.self,
+            HelpCommand.self,
             CompletionsCommand.self, VersionCommand.self,
         ]
     }

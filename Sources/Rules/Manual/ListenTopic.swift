@@ -7,6 +7,15 @@ extension ManualTopic {
 
         Each client takes two descriptors. How many the system allows (ulimit -n) is said at the start if it is less than
         `limits { clients … }` needs.
+
+        = systemd
+        The unit of `attache deploy systemd` is told when the proxy is ready, reloads and stops (Type=notify). A socket unit's
+        sockets on the addresses of `listen` and `admin` are used in the place of own ones, so that clients wait instead of
+        being turned away while the proxy is started anew; for an IPv6 address it says BindIPv6Only=ipv6-only. A secret that
+        only root can read is loaded by `LoadCredential=ci:/etc/attache/secrets/ci` in a drop-in of the unit; a rule says
+        `password file /run/credentials/attache.service/ci`.
+
+            $ attache deploy systemd
         """, ManualEntry.of(FileDirective.listen, .admin), ManualEntry.of(AdminDirective.users, .certificate, .key),
         ManualEntry.of(FileDirective.threads, .state))
 

@@ -1,0 +1,98 @@
+/// `attache deploy`: the files by which a service manager or a cluster runs the proxy.
+struct DeployCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "deploy", summary: "print a systemd unit, a compose file or manifests for Kubernetes",
+        operands: [CommandOperand(name: "PLACE", choices: Place.allCases.map(\.rawValue))],
+        options: [
+            CommandOption(
+                name: "sidecar", summary: ["kubernetes: beside an application, in its pod; the default"]),
+            CommandOption(
+                name: "service", summary: ["kubernetes: for the cluster, three replicas that share a store"]),
+            CommandOption(
+                name: "name", value: "NAME", summary: ["compose, kubernetes: of what is made; default: attache"]),
+            CommandOption(
+                name: "program", value: "FILE", summary: ["systemd: the binary; default: /usr/bin/attache"]),
+        ],
+        details: """
+            PLACE is systemd, compose or kubernetes. The manifests are to be edited: images, hosts and
+            credentials in them are examples. Nothing runs as root, and every root file system is read-only.
+
+                attache deploy systemd --program /usr/local/bin/attache > /etc/systemd/system/attache.service
+                attache deploy compose > compose.yaml
+                attache deploy kubernetes --sidecar --name ci-proxy | kubectl apply -f -
+
+            The unit wants a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf. systemd
+            hears when the proxy is ready, reloads and stops, and may hand it its listening sockets: those on
+            an address of 'listen' or 'admin' are used. What LoadCredential=ci:FILE loads, the rule file
+            names as 'password file /run/credentials/attache.service/ci'.
+            """)
+
+    enum Place: String, CaseIterable {
+        case systemd, compose, kubernetes
+    }
+
+    private let text: String
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        let word = arguments.operand(0) ?? ""
+        guard let place = Place(rawValue: word) else {
+            throw arguments.error(Arguments.unknown("place", word, among: Place.allCases.map(\.rawValue)))
+        }
+        let useful: Set<String> =
+            switch place {
+            case .systemd: ["program"]
+            case .compose: ["name"]
+            case .kubernetes: ["name", "sidecar", "service"]
+            }
+        for option in Self.syntax.options where arguments.has(option.name) && !useful.contains(option.name) {
+            throw arguments.error("'--\(option.name)' means nothing for \(place.rawValue)")
+        }
+        if arguments.has("sidecar"), arguments.has("service") {
+            throw arguments.error("it is either '--sidecar' or '--service'")
+        }
+        let name = arguments.value(of: "name") ?? "attache"
+        guard Self.isLabel(name) else {
+            throw arguments.error("'--name' has up to 40 letters a to z, digits and hyphens, and begins with a letter")
+        }
+        let program = arguments.value(of: "program") ?? Self.packaged
+        guard Self.isPlainPath(program) else {
+            throw arguments.error("'--program' is a whole path of letters, digits and the signs / . _ + -")
+        }
+        let bytes =
+            switch place {
+            case .systemd: PackageResources.attache_service
+            case .compose: PackageResources.compose_yaml
+            case .kubernetes:
+                arguments.has("service") ? PackageResources.service_yaml : PackageResources.sidecar_yaml
+            }
+        text = String(decoding: bytes.dropLast(), as: UTF8.self)
+            .replacing("@NAME@", with: name).replacing("\(Self.packaged) ", with: "\(program) ")
+    }
+
+    func run() -> Int32 {
+        Console.print(text)
+        return ExitStatus.success
+    }
+
+    private static let packaged = "/usr/bin/attache"
+
+    /// Kubernetes adds words to it, and takes 63 letters at most.
+    private static func isLabel(_ name: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let hyphen = UInt8(ascii: "-")
+        guard (1...40).contains(name.utf8.count), let first = name.utf8.first, letters.contains(first),
+            name.utf8.last != hyphen
+        else { return false }
+        return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == hyphen }
+    }
+
+    /// One that means the same in a unit: a blank, a quote or a `%` would not.
+    private static func isPlainPath(_ path: String) -> Bool {
+        path.hasPrefix("/")
+            && path.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+                    || "/._+-".unicodeScalars.contains(scalar)
+            }
+    }
+}

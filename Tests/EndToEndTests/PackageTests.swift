@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+private let packagesCanBeBuilt = access("/usr/bin/dpkg-deb", X_OK) == 0
+
+/// `make install` and `make deb`, from a built binary.
+@Suite(.enabled(if: packagesCanBeBuilt, "there is no dpkg-deb here: no package is built"))
+struct PackageTests {
+    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    private static func package() throws -> (path: String, folder: String) {
+        let folder = Scratch.folder("deb")
+        let build = try Finished.run(
+            "sh", ["\(sources)/Sources/attache/Packaging/Debian/build", AttacheBinary.path, folder],
+            environment: ["COMPRESSION": "none"], seconds: 300)
+        try #require(build.succeeded, "\(build)")
+        let path = build.output.split(separator: "\n").last.map(String.init) ?? ""
+        return (path, folder)
+    }
+
+    @Test func `the package has the program, its texts, its unit and its rule file`() throws {
+        let (path, folder) = try Self.package()
+        let list = try Finished.run("dpkg-deb", ["-c", path])
+        let files = list.output.split(separator: "\n").map { $0.split(separator: " ") }
+        let modes = Dictionary(files.compactMap { line in line.last.map { (String($0), "\(line[0]) \(line[1])") } }) {
+            $1
+        }
+        #expect(modes["./usr/bin/attache"] == "-rwxr-xr-x root/root")
+        for file in [
+            "lib/systemd/system/attache.service", "usr/lib/sysusers.d/attache.conf", "etc/attache/proxy.conf",
+            "usr/share/man/man1/attache.1.gz", "usr/share/man/man5/proxy.conf.5.gz",
+            "usr/share/bash-completion/completions/attache", "usr/share/zsh/vendor-completions/_attache",
+            "usr/share/fish/vendor_completions.d/attache.fish", "usr/share/doc/attache/copyright",
+        ] { #expect(modes["./\(file)"] == "-rw-r--r-- root/root", "\(file): \(list)") }
+
+        let control = try Finished.run("dpkg-deb", ["-e", path, "\(folder)/control"])
+        #expect(control.succeeded, "\(control)")
+        #expect(Scratch.read("\(folder)/control/conffiles") == "/etc/attache/proxy.conf\n")
+        #expect(Scratch.read("\(folder)/control/control").contains("libssl3"))
+
+        let extraction = try Finished.run("dpkg-deb", ["-x", path, "\(folder)/root"])
+        #expect(extraction.succeeded, "\(extraction)")
+        let check = try Finished.run(
+            "\(folder)/root/usr/bin/attache", ["check", "\(folder)/root/etc/attache/proxy.conf"])
+        #expect(check.succeeded, "\(check)")
+        let unit = Scratch.read("\(folder)/root/lib/systemd/system/attache.service")
+        #expect(unit.contains("ExecStart=/usr/bin/attache run --config /etc/attache/proxy.conf\n"))
+    }
+
+    @Test func `an installation keeps the rule file that is there`() throws {
+        let folder = Scratch.folder("install")
+        mkdir("\(folder)/etc", 0o755)
+        mkdir("\(folder)/etc/attache", 0o755)
+        try Scratch.write("listen 127.0.0.1:1\n", to: "\(folder)/etc/attache/proxy.conf")
+        let install = try Finished.run(
+            "sh",
+            ["\(Self.sources)/Sources/attache/Packaging/install", AttacheBinary.path, folder, "/usr/local"],
+            seconds: 300)
+        #expect(install.succeeded, "\(install)")
+        #expect(Scratch.read("\(folder)/etc/attache/proxy.conf") == "listen 127.0.0.1:1\n")
+        let unit = Scratch.read("\(folder)/lib/systemd/system/attache.service")
+        #expect(unit.contains("ExecReload=/usr/local/bin/attache reload --config /etc/attache/proxy.conf\n"))
+        #expect(access("\(folder)/usr/local/bin/attache", X_OK) == 0)
+    }
+}

@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import HTTP
 import IO
+import Rules
 import Telemetry
 import TestSupport
 import Testing
@@ -135,14 +136,20 @@ struct KnownAnswerTests {
         }
     }
 
-    @Test func `answers that depend on the client are looked for each time`() async throws {
-        let isKept = try await onLoop { loop in
+    @Test func `an answer that depends on the client is known again to that client alone`() async throws {
+        try await onLoop { loop in
             let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
             let request = try PlayedRequest("challenge { host h; client 127.0.0.1; use a }", state: state, on: loop)
             #expect(Self.known(request) != nil)
-            return request.context.challenger.latestAnswer != nil
+            let (context, target) = (request.context, request.context.request.target)
+            let latest = try #require(context.challenger.latestAnswer)
+            let covers = { (client: ClientIdentity) in
+                latest.covers(target.readable, of: { client }, by: context.policy, in: state)
+            }
+            #expect(covers(context.delegate.client))
+            #expect(!covers(ClientIdentity(address: context.delegate.client.address, user: "ann")))
+            #expect(!covers(ClientIdentity(address: IPAddress(v4: 0x7F00_0002))))
         }
-        #expect(!isKept)
     }
 }
 

@@ -38,6 +38,8 @@ struct PackageTests {
         #expect(control.succeeded, "\(control)")
         #expect(Scratch.read("\(folder)/control/conffiles") == "/etc/attache/proxy.conf\n")
         #expect(Scratch.read("\(folder)/control/control").contains("libssl3"))
+        // The user's name as chfn takes it.
+        #expect(Scratch.bytes("\(folder)/control/postinst").allSatisfy { $0 < 0x80 })
 
         let extraction = try Finished.run("dpkg-deb", ["-x", path, "\(folder)/root"])
         #expect(extraction.succeeded, "\(extraction)")

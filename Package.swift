@@ -52,7 +52,7 @@ let tests: [Target] = [
         name: "CredentialsTests",
         dependencies: [
             "TestSupport", "Authentication", "Bytes", "Credentials", "Crypto", "Database", "GSSAPI", "IO", "Model",
-            "TLS",
+            "TLS", "Telemetry",
         ],
         swiftSettings: house),
     .target(

@@ -39,7 +39,7 @@ public final class LineWriter: Sendable {
     }
 
     private struct State {
-        var file: OutputFile
+        var file: any LineSink
         /// The file ends within a line.
         var isTorn = false
         var pieces: [Piece] = []
@@ -75,7 +75,7 @@ public final class LineWriter: Sendable {
     private let pool: BlockingPool
 
     /// For reports: there is nowhere to say that it takes none.
-    public static let standardError = LineWriter(.standardError)
+    public static let standardError = LineWriter(OutputFile.standardError)
 
     /// - Parameters:
     ///   - pending: bytes that wait at most.
@@ -83,7 +83,7 @@ public final class LineWriter: Sendable {
     ///   - pool: its one thread writes.
     ///   - tell: is told from any thread, and must not block.
     public init(
-        _ file: OutputFile, pending: Int = 16 << 20, calm: Duration = .seconds(10),
+        _ file: any LineSink, pending: Int = 16 << 20, calm: Duration = .seconds(10),
         on pool: BlockingPool = BlockingPool(threads: 1), tell: (@Sendable (Change) -> Void)? = nil
     ) {
         state = Mutex(State(file: file))
@@ -94,7 +94,7 @@ public final class LineWriter: Sendable {
     }
 
     /// All later lines go to `file`.
-    public func replace(with file: OutputFile) {
+    public func replace(with file: any LineSink) {
         state.withLock { state in
             state.file = file
             state.isTorn = false
@@ -147,7 +147,7 @@ public final class LineWriter: Sendable {
     }
 
     /// - Parameter isTorn: whether the file ends within a line.
-    private func write(_ piece: Piece, to file: OutputFile, _ isTorn: inout Bool) {
+    private func write(_ piece: Piece, to file: any LineSink, _ isTorn: inout Bool) {
         let newline = UInt8(ascii: "\n")
         // Half a line that a full disk has left does not spoil the next one.
         let bytes = isTorn ? [newline] + piece.bytes : piece.bytes
@@ -165,15 +165,22 @@ public final class LineWriter: Sendable {
     }
 }
 
-/// A descriptor that lines are appended to. Writing blocks: it belongs on a thread that may.
-public final class OutputFile: Sendable {
-    /// How much of some bytes was written.
-    public enum Written: Equatable, Sendable {
-        case all
-        /// So many, before an error with that number, as on a full disk or a closed pipe.
-        case part(Int, errno: Int32)
-    }
+/// Where lines go in the end. Writing blocks: it belongs on a thread that may.
+public protocol LineSink: AnyObject, Sendable {
+    /// Writes the bytes, and waits until the destination has taken them all.
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> LinesWritten
+}
 
+/// How much of some bytes was written.
+public enum LinesWritten: Equatable, Sendable {
+    case all
+    /// So many, before an error with that number, as on a full disk or a closed pipe.
+    case part(Int, errno: Int32)
+}
+
+/// A descriptor that lines are appended to.
+public final class OutputFile: LineSink {
     private let descriptor: Int32
     private let isOwned: Bool
 
@@ -194,9 +201,17 @@ public final class OutputFile: Sendable {
 
     deinit { if isOwned, descriptor >= 0 { close(descriptor) } }
 
-    /// Writes the bytes, and waits until the destination has taken them all.
+    /// Whether both lead to the same file, pipe or terminal.
+    public func isSame(as other: OutputFile) -> Bool {
+        var (mine, others) = (stat(), stat())
+        return fstat(descriptor, &mine) == 0 && fstat(other.descriptor, &others) == 0
+            && mine.st_dev == others.st_dev && mine.st_ino == others.st_ino
+    }
+
+    public var isTerminal: Bool { isatty(descriptor) == 1 }
+
     @discardableResult
-    public func write(_ bytes: [UInt8]) -> Written {
+    public func write(_ bytes: [UInt8]) -> LinesWritten {
         bytes.withUnsafeBytes { all in
             var rest = all[...]
             while !rest.isEmpty {

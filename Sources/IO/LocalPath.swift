@@ -21,8 +21,8 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     public func remove() { unlink(description) }
 
     /// A socket that is connected to whoever listens there. Blocks.
-    func connected() throws(IOError) -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    func connected(as kind: __socket_type = SOCK_STREAM) throws(IOError) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(kind.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         guard withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else {
             let reason = errno
@@ -94,6 +94,7 @@ public struct LocalPeer: Sendable {
 
     /// This process's user.
     public static var ownUser: UInt32 { getuid() }
+    public static var ownProcess: Int32 { getpid() }
 
     /// Whether it is this process's user, or root.
     public var isOurs: Bool { user == 0 || user == geteuid() }

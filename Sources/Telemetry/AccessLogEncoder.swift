@@ -22,6 +22,8 @@ public final class AccessLogEncoder {
             appendCommon(record, at: epochMilliseconds, to: line)
             appendAgent(record, to: line)
         case .squid: appendSquid(record, at: epochMilliseconds, to: line)
+        case .console(let hasColours):
+            appendConsole(record, at: epochMilliseconds, inColours: hasColours, to: line)
         }
         line.append(.lineFeed)
     }
@@ -48,16 +50,17 @@ public final class AccessLogEncoder {
             time.append(decimal: now.year)
             time.append(.colon)
         case .squid: return
+        case .console(let hasColours): return time.append(consoleTime: now, inColours: hasColours)
         }
         time.append(clock: now)
         switch format {
         case .common, .combined: time.append(" +0000")
-        case .json, .squid: break
+        case .json, .squid, .console: break
         }
     }
 }
 
-/// How an access log writes an exchange. All but `json` have no room for what the proxy decided.
+/// How an access log writes an exchange. Those of other programs have no room for what the proxy decided.
 public enum AccessLogFormat: Sendable {
     /// One JSON object a line; unknown members are left out.
     case json
@@ -67,11 +70,13 @@ public enum AccessLogFormat: Sendable {
     case combined
     /// The native format of squid's access.log.
     case squid
+    /// For a person before a terminal.
+    case console(hasColours: Bool)
 
     /// The parts of an exchange that the format shows, beside those that every record has.
     public var parts: ExchangeRecord.Parts {
         switch self {
-        case .json, .common: .requestLine
+        case .json, .common, .console: .requestLine
         case .combined: [.requestLine, .agent]
         case .squid: [.requestLine, .response]
         }

@@ -122,7 +122,7 @@ public final class ExchangeRecord {
     private(set) var typeRange = 0..<0
     /// The client's address, and behind it what the request line brought.
     private(set) var text = ByteBuffer(capacity: 192)
-    private var client: IPAddress?
+    private(set) var client: IPAddress?
 
     /// Above this a long URL's memory is given back when the exchange ends.
     private static let keptCapacity = 1024
@@ -263,6 +263,12 @@ public final class ExchangeRecord {
 }
 
 extension ExchangeRecord {
+    /// Whether the client is on the proxy's own machine.
+    var isOfThisMachine: Bool {
+        guard let client = client?.unmapped else { return false }
+        return client.family == .v4 ? client.low >> 24 == 127 : client.high == 0 && client.low == 1
+    }
+
     /// What the target begins with, where it has a scheme.
     var targetScheme: StaticString {
         switch targetForm {

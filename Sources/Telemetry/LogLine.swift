@@ -1,15 +1,63 @@
 import Bytes
 
-/// A line of the log that is about no exchange: one JSON object, member by member. It begins as the access log's lines do.
+/// How much a line of the log matters to an operator.
+public enum LogLevel: String, Sendable {
+    case info
+    case warning
+    case error
+}
+
+/// How lines are written that are about no exchange.
+public enum LogStyle: Sendable {
+    /// One JSON object, member by member.
+    case json
+    /// For a person before a terminal.
+    case console(hasColours: Bool)
+}
+
+/// A line of the log that is about no exchange. It begins as the access log's lines do.
 public struct LogLine {
     private let line: ByteBuffer
+    private let style: LogStyle
 
     /// Letters of a text that are shown: a server's realm may be as long as a head.
     private static let longest = 256
 
     /// Begins a line behind what the buffer holds.
+    /// - Parameters:
+    ///   - event: its name.
+    ///   - isSentence: whether a person has no need of the name, since the details are a sentence.
+    public init(
+        into line: ByteBuffer, at epochMilliseconds: Int, _ level: LogLevel, _ event: String, isSentence: Bool = false,
+        as style: LogStyle
+    ) {
+        self.line = line
+        self.style = style
+        switch style {
+        case .json:
+            beginObject(at: epochMilliseconds)
+            add("level", level.rawValue)
+            add("event", event)
+        case .console(let hasColours):
+            line.append(consoleTime: CivilTime(epochSeconds: epochMilliseconds / 1000), inColours: hasColours)
+            if let colour = level.colour {
+                line.append(.space)
+                line.append(level.rawValue, in: colour, if: hasColours)
+            }
+            guard !isSentence else { return }
+            line.append(.space)
+            line.append(event)
+        }
+    }
+
+    /// Begins a JSON object that others get as a line does the log.
     public init(into line: ByteBuffer, at epochMilliseconds: Int) {
         self.line = line
+        style = .json
+        beginObject(at: epochMilliseconds)
+    }
+
+    private func beginObject(at epochMilliseconds: Int) {
         line.append(#"{"time":""#)
         line.append(time: epochMilliseconds)
         line.append(.quote)
@@ -19,13 +67,24 @@ public struct LogLine {
     public func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         begin(name)
-        line.append(.quote)
         let scalars = value.unicodeScalars
         // The end of the 256th scalar is nobody's middle.
         let end = scalars.index(scalars.startIndex, offsetBy: Self.longest, limitedBy: scalars.endIndex)
-        line.append(json: (end.map { String(value[..<$0]) } ?? value).utf8Span.span)
-        if let end, end != scalars.endIndex { line.append("…") }
-        line.append(.quote)
+        let shown = end.map { String(value[..<$0]) } ?? value
+        let isCut = end != nil && end != scalars.endIndex
+        switch style {
+        case .json:
+            line.append(.quote)
+            line.append(json: shown.utf8Span.span)
+            if isCut { line.append("…") }
+            line.append(.quote)
+        case .console:
+            let isWord = !shown.isEmpty && shown.utf8.allSatisfy { $0 > .space && $0 != .quote && $0 != .backslash }
+            if !isWord { line.append(.quote) }
+            line.append(console: shown.utf8Span.span, isQuoted: !isWord)
+            if isCut { line.append("…") }
+            if !isWord { line.append(.quote) }
+        }
     }
 
     public func add(_ name: StaticString, _ number: Int?) {
@@ -38,9 +97,13 @@ public struct LogLine {
     public func add(_ name: StaticString, time: Int?) {
         guard let time else { return }
         begin(name)
-        line.append(.quote)
-        line.append(time: time)
-        line.append(.quote)
+        switch style {
+        case .json:
+            line.append(.quote)
+            line.append(time: time)
+            line.append(.quote)
+        case .console: line.append(time: time)
+        }
     }
 
     /// Left out where it is false.
@@ -50,11 +113,46 @@ public struct LogLine {
         line.append("true")
     }
 
-    public func end() { line.append("}\n") }
+    /// - Parameter details: a sentence of the proxy's, which may have texts of others in it.
+    public func end(_ details: String? = nil) {
+        switch style {
+        case .json:
+            if let details {
+                begin("details")
+                line.append(.quote)
+                line.append(json: details)
+                line.append(.quote)
+            }
+            line.append("}\n")
+        case .console:
+            if let details {
+                line.append(.space)
+                line.append(console: details)
+            }
+            line.append(.lineFeed)
+        }
+    }
 
     private func begin(_ name: StaticString) {
-        line.append(#",""#)
-        line.append(name)
-        line.append(#"":"#)
+        switch style {
+        case .json:
+            line.append(#",""#)
+            line.append(name)
+            line.append(#"":"#)
+        case .console:
+            line.append(.space)
+            line.append(name)
+            line.append(UInt8(ascii: "="))
+        }
+    }
+}
+
+extension LogLevel {
+    fileprivate var colour: ConsoleColour? {
+        switch self {
+        case .info: nil
+        case .warning: .yellow
+        case .error: .red
+        }
     }
 }

@@ -73,6 +73,21 @@ final class TerminalSession {
         }
     }
 
+    /// Waits for the next whole line with a text in it; nil when the program ends first.
+    func line(with text: String) -> String? {
+        while true {
+            while let end = shown.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: shown[..<end], as: UTF8.self)
+                shown.removeSubrange(...end)
+                if line.contains(text) { return line.hasSuffix("\r") ? String(line.dropLast()) : line }
+            }
+            guard readMore() else { return nil }
+        }
+    }
+
+    /// As Ctrl-C.
+    func interrupt() { kill(process, SIGINT) }
+
     func type(_ text: String) {
         _ = write(screen, text, text.utf8.count)
     }

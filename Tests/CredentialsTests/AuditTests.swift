@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Model
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import Credentials
@@ -147,7 +148,7 @@ import Testing
             .credentialParked, by: .client(address: "10.0.0.7", user: "ann"), Self.space, credential: "alice@host:80")
         event.elsewhere = AuditEvent.Elsewhere(replica: "pod-1", time: 1)
         let buffer = ByteBuffer(capacity: 64)
-        event.append(to: buffer, at: 2)
+        event.append(to: buffer, at: 2, as: .json)
         #expect(
             buffer.readable.text
                 == #"{"time":"1970-01-01T00:00:00.002Z","level":"warning","event":"credential.parked","#

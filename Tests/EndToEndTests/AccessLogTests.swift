@@ -98,6 +98,34 @@ struct AccessLogTests {
         }
     }
 
+    @Test func `a log that nobody reads costs lines and no request, and both are told`() throws {
+        let origin = try RecordingOrigin.answering()
+        var setting = AttacheProcess.Setting(log: "json stdout")
+        setting.hasFullOutput = true
+        try AttacheProcess.running(setting: setting) { proxy throws in
+            let dropped = {
+                try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text.split(separator: "\n").contains {
+                    $0.hasPrefix("attache_log_lines_dropped_total ") && !$0.hasSuffix(" 0")
+                }
+            }
+            let wire = try proxy.connect()
+            // As many bytes as wait at most, in lines as long as they may be.
+            let url = origin.url("/" + String(repeating: "x", count: 12 << 10))
+            let request = "GET \(url) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n"
+            for _ in 0..<(17 << 20) / (12 << 10) {
+                try wire.send(request)
+                #expect(try wire.readResponse().status == 200)
+            }
+            let isCounted = try Wait.until {
+                try wire.send(request)
+                #expect(try wire.readResponse().status == 200)
+                return try dropped()
+            }
+            #expect(isCounted)
+            #expect(proxy.awaitErrorOutput("the access log takes lines more slowly than they come, and some are lost"))
+        }
+    }
+
     /// The report is made on the loop that serves the next request.
     @Test func `standard error that nobody reads stops no request`() throws {
         let origin = try RecordingOrigin.answering { _, connection in

@@ -122,7 +122,39 @@ struct AuditTests {
             #expect(proxy.accessLog.contains(event) == (format == "events"))
             #expect(proxy.errorOutput.contains(event) == (format == "common"))
             #expect(proxy.accessLog.contains("GET http://127.0.0.1") == (format == "common"))
-            #expect(proxy.accessLog.split(separator: "\n").count == (format == "off" ? 0 : 1), "\(proxy.accessLog)")
+            #expect(try proxy.events().count == (format == "events" ? 1 : 0), "\(proxy.accessLog)")
+            #expect(proxy.accessLogLines.count == (format == "common" ? 1 : 0), "\(proxy.accessLog)")
+            // What the operator is told stands where the events do, and on standard error once.
+            let told = "listening on 127.0.0.1:\(proxy.port)"
+            let sentences = proxy.errorOutput.split(separator: "\n").filter { $0.contains(told) }
+            #expect(sentences.count == 1 && sentences[0].hasPrefix(format == "common" ? "{" : "attache: "))
+            #expect(proxy.accessLog.contains(told) == (format == "events"))
+        }
+    }
+
+    @Test func `what the operator is told stands in the log, too, in the order of time`() throws {
+        let rules = """
+            credential ci { user \(Account.user); password file @/password }
+            challenge { host 127.0.0.1; use ci }
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            unlink(proxy.folder + "/password")
+            let isTold = try Wait.until { try proxy.notices().contains { $0["event"] == "secret.unreadable" } }
+            #expect(isTold)
+            let notices = try proxy.notices()
+            let secret = try #require(notices.first { $0["event"] == "secret.unreadable" })
+            #expect(secret["level"] == "warning" && secret["details"]?.contains(proxy.folder + "/password") == true)
+            #expect(proxy.errorOutput.contains("attache: \(secret["details"] ?? "?")\n"), "\(proxy.errorOutput)")
+            #expect(notices.contains { $0["details"] == "listening on 127.0.0.1:\(proxy.port)" })
+            #expect(isInOrder(proxy.accessLog.split(separator: "\n")), "\(proxy.accessLog)")
+
+            rename(proxy.folder + "/access.log", proxy.folder + "/access.log.1")
+            proxy.signal(SIGUSR1)
+            #expect(proxy.awaitErrorOutput("the access log was opened anew"))
+            proxy.terminate()
+            #expect(proxy.awaitExit() == 0)
+            let events = try proxy.notices().map { $0["event"] ?? "" }
+            #expect(events == ["log.reopened", "proxy.stopping", "proxy.stopped"])
         }
     }
 

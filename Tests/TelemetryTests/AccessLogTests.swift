@@ -8,7 +8,9 @@ struct AccessLogTests {
     /// 21 November 2026, 03:36:00.042.
     static let time = 1_795_232_160_042
 
-    static let formats = [AccessLogFormat.json, .common, .combined, .squid]
+    static let formats = [
+        AccessLogFormat.json, .common, .combined, .squid, .console(hasColours: false), .console(hasColours: true),
+    ]
 
     static func record(client: String = "127.0.0.1") throws -> ExchangeRecord {
         let record = ExchangeRecord(keeping: [.requestLine, .agent, .response])

@@ -163,4 +163,55 @@ struct LogFormatTests {
         #expect(fields[7] == "bob%20%5bx%5d%20\"y%c2%9b%25")
         #expect(fields[9] == "te")
     }
+
+    // MARK: - Before a terminal
+
+    @Test func `a person reads what was decided, and nothing that is as usual`() throws {
+        #expect(
+            Self.line(try AccessLogTests.answered(), .console(hasColours: false))
+                == "03:36:00Z 200 GET http://ci.example.com:8080/job?name=a&x=%20 12 ms user alice digest ci "
+                + "rule \"build server\"\n")
+        let failed = try AccessLogTests.record(client: "192.0.2.7")
+        AccessLogTests.target(failed, "GET", .https, "a.test", 443, "/" + String(repeating: "x", count: 5000))
+        failed.status = 502
+        failed.parent = "corp p.test:3128"
+        failed.parentScheme = .negotiate
+        failed.error = .dnsError
+        failed.details = "no such host"
+        #expect(
+            Self.line(failed, .console(hasColours: false))
+                == "03:36:00Z 502 GET https://a.test/\(String(repeating: "x", count: 255))… 0 ms from 192.0.2.7 "
+                + "via corp p.test:3128 negotiate dns_error: no such host\n")
+        #expect(Self.line(try AccessLogTests.record(), .console(hasColours: false)) == "03:36:00Z --- - 0 ms\n")
+    }
+
+    @Test(arguments: [(200, 32), (304, 36), (407, 33), (502, 31)])
+    func `the status has the colour of its class`(status: Int, colour: Int) throws {
+        let record = try Self.record()
+        record.status = status
+        #expect(
+            Self.line(record, .console(hasColours: true))
+                == "\u{1b}[2m03:36:00Z\u{1b}[0m \u{1b}[\(colour)m\(status)\u{1b}[0m GET http://a.test:8080/ 0 ms\n")
+    }
+
+    @Test func `no value steers the terminal`() throws {
+        let hostile = "a\r\n\u{1b}[2J\u{9b}0m\u{202E}\u{2067}é\u{7f}"
+        let shown = #"a\u{d}\u{a}\u{1b}[2J\u{9b}0m\u{202e}\u{2067}é\u{7f}"#
+        let record = try AccessLogTests.record()
+        AccessLogTests.target(record, hostile, .http, hostile, 80, hostile)
+        record.user = hostile
+        record.credential = hostile
+        record.scheme = .basic
+        record.rule = hostile + "\""
+        record.error = .dnsError
+        record.details = hostile
+        #expect(
+            Self.line(record, .console(hasColours: false))
+                == "03:36:00Z --- \(shown) http://\(shown)\(shown) 0 ms user \(shown) basic \(shown) "
+                + "rule \"\(shown)\\\"\" dns_error: \(shown)\n")
+        let bytes: [UInt8] = [0x2F, 0xFF, 0xE2, 0x80, 0x1B]
+        record.setTarget(
+            method: "GET".utf8Span.span, form: .path, host: Span(), port: 0, path: bytes.span)
+        #expect(Self.line(record, .console(hasColours: false)).contains(#" GET /\xff\xe2\x80\u{1b} "#))
+    }
 }

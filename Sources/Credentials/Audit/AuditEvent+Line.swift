@@ -7,11 +7,9 @@ extension AuditEvent {
     /// Appends its line to the log.
     ///
     /// - Parameter now: milliseconds since 1970.
-    public func append(to buffer: ByteBuffer, at now: Int) {
-        let line = LogLine(into: buffer, at: now)
-        line.add("level", level.rawValue)
-        line.add("event", name.rawValue)
-        actor.add(to: line)
+    public func append(to buffer: ByteBuffer, at now: Int, as style: LogStyle) {
+        let line = LogLine(into: buffer, at: now, level, name.rawValue, isSentence: name.isNotice, as: style)
+        if !name.isNotice { actor.add(to: line) }
         if let elsewhere {
             line.add("replica", elsewhere.replica)
             line.add("happened", time: elsewhere.time)
@@ -29,8 +27,7 @@ extension AuditEvent {
         line.add("default", isDefault)
         line.add("next_try", time: nextTry)
         line.add("count", count)
-        line.add("details", details)
-        line.end()
+        line.end(details)
     }
 }
 

@@ -1,7 +1,9 @@
 import Authentication
 import Model
+import Telemetry
 
-/// A change of the answers that challenges may get, as the log tells of it: with names, and never with a value.
+/// An event, as the log tells of it: a change of the answers that challenges may get, with names and never with a value; or a
+/// notice for the operator.
 public struct AuditEvent: Sendable, Hashable {
     /// The vocabulary. A name stays as it is: others search for it.
     public enum Name: String, Sendable, CaseIterable {
@@ -32,12 +34,29 @@ public struct AuditEvent: Sendable, Hashable {
         case rulesRejected = "rules.rejected"
         /// There were more than are told.
         case eventsOmitted = "events.omitted"
-    }
 
-    public enum Level: String, Sendable {
-        case info
-        case warning
-        case error
+        // Notices: their details are a sentence.
+        case proxyStarted = "proxy.started"
+        case proxyStopping = "proxy.stopping"
+        case proxyStopped = "proxy.stopped"
+        /// A file of a secret, of users or of certificates.
+        case secretUnreadable = "secret.unreadable"
+        /// Clients were not served, or made room.
+        case limitMet = "limit.met"
+        case logReopened = "log.reopened"
+        /// It takes no lines, or not all, or all again.
+        case logTroubled = "log.troubled"
+        /// All else that an operator has to know.
+        case notice
+
+        public var isNotice: Bool {
+            switch self {
+            case .proxyStarted, .proxyStopping, .proxyStopped, .secretUnreadable, .limitMet, .logReopened, .logTroubled,
+                .notice:
+                true
+            default: false
+            }
+        }
     }
 
     /// By whom a change was made.
@@ -87,10 +106,12 @@ public struct AuditEvent: Sendable, Hashable {
         self.details = details
     }
 
-    public var level: Level {
+    public var level: LogLevel {
         switch name {
         case .rulesRejected: .error
-        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted: .warning
+        case .credentialRefused, .credentialParked, .storeReplaced, .eventsOmitted, .secretUnreadable, .limitMet,
+            .logTroubled, .notice:
+            .warning
         default: .info
         }
     }

@@ -12,17 +12,13 @@ public final class ServicePolicy: Sendable {
     let clientAuthentication: ClientAuthentication?
     /// Nil when nothing is known that clients could be shown in tunnels: then TLS in them is relayed unseen.
     let interception: InterceptionIdentity?
-    /// Nil when there is no access log.
-    let log: LogStream?
-    let logFormat: AccessLogFormat
-    /// Where the lines of events go: the same, or another; nil: nowhere.
-    let events: LogStream?
+    let log: LogPolicy
     /// Nil when nobody is told of challenges that wait for an operator.
     let webhook: QuestionWebhook?
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
-        _ exchanges: Policy, clients: ClientAccounts, log: LogStream? = nil, events: LogStream? = nil,
+        _ exchanges: Policy, clients: ClientAccounts, log: LogPolicy = LogPolicy(),
         interception: InterceptionIdentity? = nil, webhook: QuestionWebhook? = nil
     ) {
         let configuration = exchanges.rules.configuration
@@ -30,24 +26,28 @@ public final class ServicePolicy: Sendable {
         clientAuthentication = ClientAuthentication(configuration.clients, accounts: clients)
         self.interception = interception
         self.log = log
-        self.events = events
         self.webhook = webhook
-        logFormat = configuration.log.format.ofExchanges ?? .json
     }
 }
 
-extension Configuration.Log.Format {
-    /// How exchanges are written; nil where they are not.
-    public var ofExchanges: AccessLogFormat? {
-        switch self {
-        case .json: .json
-        case .common: .common
-        case .combined: .combined
-        case .squid: .squid
-        case .events, .off: nil
-        }
+/// Where the log goes, and how it is written.
+public struct LogPolicy: Sendable {
+    /// Nil: exchanges are not logged.
+    var exchanges: LogStream?
+    var format = AccessLogFormat.json
+    /// Where the lines of events go: the same, or another; nil: nowhere.
+    var events: LogStream?
+    var style = LogStyle.json
+
+    public init() {}
+
+    public mutating func writeExchanges(to stream: LogStream, as format: AccessLogFormat) {
+        exchanges = stream
+        self.format = format
     }
 
-    /// Whether its lines have room for anything else than exchanges.
-    public var hasEvents: Bool { self == .json || self == .events }
+    public mutating func writeEvents(to stream: LogStream, as style: LogStyle) {
+        events = stream
+        self.style = style
+    }
 }

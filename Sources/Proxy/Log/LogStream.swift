@@ -38,13 +38,19 @@ public final class LogStream: Sendable {
     private let writer: LineWriter
     private let losses = LineWriter.Losses()
     private let clock: @Sendable () -> Int
+    /// What stands before each line; nil: nothing.
+    let header: SyslogHeader?
 
     /// Bytes that wait for an earlier line of another loop at most.
     private static let patience = 1 << 20
 
     /// - Parameter clock: milliseconds since 1970.
-    public init(to writer: LineWriter, clock: @escaping @Sendable () -> Int = { SystemClock.epochMilliseconds }) {
+    public init(
+        to writer: LineWriter, behind header: SyslogHeader? = nil,
+        clock: @escaping @Sendable () -> Int = { SystemClock.epochMilliseconds }
+    ) {
         self.writer = writer
+        self.header = header
         self.clock = clock
     }
 
@@ -69,11 +75,12 @@ public final class LogStream: Sendable {
         return losses.take()
     }
 
-    /// Adds a line that no loop has: what `write` appends, with the time that it is given.
-    func add(_ write: (ByteBuffer, Int) -> Void) {
+    /// Adds an event that no loop has: what `write` appends, with the time that it is given.
+    func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
         let line = ByteBuffer(capacity: 512)
         state.withLock { state in
             let now = clock()
+            header?.append(to: line, at: now, level, .event)
             write(line, now)
             let batch = LineMerging.Batch(line.readable.array, [.init(time: now, end: line.count)])
             state.merging.add(batch, of: 0)
@@ -88,7 +95,7 @@ public final class LogStream: Sendable {
     }
 
     /// Lines go to `file` from now on.
-    public func replace(with file: OutputFile) { writer.replace(with: file) }
+    public func replace(with file: any LineSink) { writer.replace(with: file) }
 
     /// Whether every line that was taken has been written.
     var isIdle: Bool { writer.isIdle }

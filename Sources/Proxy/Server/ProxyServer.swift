@@ -22,16 +22,22 @@ public final class ProxyServer: Sendable {
     /// The number of descriptors that the process may have open.
     public let descriptors: DescriptorBudget
     private let clients: ClientCount
+    private let onLimit: @Sendable (String) -> Void
 
     /// Binds all addresses and makes ready to serve; `start` serves.
+    ///
+    /// - Parameter onLimit: told of limits that are met; nil: as of all else.
     /// - Throws: one sentence on what this machine or another process does not let us have.
     public init(
-        threads: Int, listeners: [ClientListener], policy: ServicePolicy, shared: SharedState
+        threads: Int, listeners: [ClientListener], policy: ServicePolicy, shared: SharedState,
+        onLimit: (@Sendable (String) -> Void)? = nil
     ) throws(StartError) {
+        let onLimit = onLimit ?? shared.report
+        self.onLimit = onLimit
         let threads = max(1, threads)
         descriptors = DescriptorBudget(
             available: Descriptors.raiseLimit(), loops: threads, listeners: listeners.count)
-        clients = ClientCount(descriptors.limits(policy.exchanges.limits), loops: threads, report: shared.report)
+        clients = ClientCount(descriptors.limits(policy.exchanges.limits), loops: threads, report: onLimit)
         var bound = listeners
         var workers: [LoopBound<Worker>] = []
         do throws(IOError) {
@@ -61,9 +67,12 @@ public final class ProxyServer: Sendable {
 
     /// Writes it behind all that happened before: the loops hand over what they have at once.
     private func log(_ event: AuditEvent) {
-        guard let log = policy.withLock({ $0.events }) else { return }
+        let log = policy.withLock { $0.log }
+        guard let stream = log.events else { return }
         let current = workers.first { $0.loop.isCurrent }
-        if current?.value.note(event) != true { log.add { event.append(to: $0, at: $1) } }
+        if current?.value.note(event) != true {
+            stream.add(event.level) { event.append(to: $0, at: $1, as: log.style) }
+        }
         for worker in workers { worker.loop.submit { worker.value.flushLog() } }
     }
 
@@ -81,7 +90,7 @@ public final class ProxyServer: Sendable {
 
     public func start() {
         let wanted = policy.withLock { $0.exchanges.limits.clients }
-        if let shortage = descriptors.shortage(of: wanted) { shared.report(shortage) }
+        if let shortage = descriptors.shortage(of: wanted) { onLimit(shortage) }
         clients.connect(workers)
         for loop in loops { loop.start() }
         shared.onRetirement { [workers] retirement in
@@ -105,7 +114,7 @@ public final class ProxyServer: Sendable {
         if old != policy.exchanges.limits.clients,
             let shortage = descriptors.shortage(of: policy.exchanges.limits.clients)
         {
-            shared.report(shortage)
+            onLimit(shortage)
         }
         for index in clients.adopt(descriptors.limits(policy.exchanges.limits)) {
             clients.tell(index) { $0.admitWaiting() }
@@ -133,8 +142,8 @@ public final class ProxyServer: Sendable {
     }
 
     /// Lines reach the log before the process ends, unless its destination takes none for a second.
-    private func flushLogs() {
-        let logs = policy.withLock { [$0.log, $0.events] }.compactMap(\.self)
+    public func flushLogs() {
+        let logs = policy.withLock { [$0.log.exchanges, $0.log.events] }.compactMap(\.self)
         if logs.isEmpty { return }
         let flushed = Countdown(workers.count)
         for worker in workers {

@@ -58,8 +58,8 @@ final class Worker: SessionHost {
         clients = room.clients
         metrics = upstreams.metrics
         lines = LineBuffer(on: loop, metrics: metrics)
-        lines.log = policy.log
-        encoder = AccessLogEncoder(format: policy.logFormat)
+        lines.log = policy.log.exchanges
+        encoder = AccessLogEncoder(format: policy.log.format)
         self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
         loop.onScarcity = { [unowned self] in relieve() }
     }
@@ -136,15 +136,16 @@ final class Worker: SessionHost {
     /// The record is complete: it is counted, and logged if there is a log.
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
-        guard policy.log != nil else { return }
-        lines.add { encoder.append(record, at: $1, to: $0) }
+        guard policy.log.exchanges != nil else { return }
+        lines.add(.info, .access) { encoder.append(record, at: $1, to: $0) }
     }
 
     /// An event of this loop is logged behind the exchanges that ended before it.
     /// - Returns: false where the log of events is another than that of exchanges.
     func note(_ event: AuditEvent) -> Bool {
-        guard let log = policy.events, log === policy.log else { return false }
-        lines.add { event.append(to: $0, at: $1) }
+        guard let log = policy.log.events, log === policy.log.exchanges else { return false }
+        let style = policy.log.style
+        lines.add(event.level, .event) { event.append(to: $0, at: $1, as: style) }
         return true
     }
 
@@ -168,8 +169,8 @@ final class Worker: SessionHost {
     func adopt(_ policy: ServicePolicy) {
         self.policy = policy
         upstreams.adopt(policy.exchanges)
-        lines.log = policy.log
-        encoder = AccessLogEncoder(format: policy.logFormat)
+        lines.log = policy.log.exchanges
+        encoder = AccessLogEncoder(format: policy.log.format)
         // Servers that were allowed to be reached may no longer be.
         for session in sessions.values { session.requester.logins.closeAll() }
         for exchange in freeExchanges { exchange.dissolve(into: loop.buffers) }

@@ -48,6 +48,7 @@ extension Configuration.Log.Destination {
         case .standardOutput: "stdout"
         case .standardError: "stderr"
         case .file(let path): "file \(path)"
+        case .syslog(let path): path == Self.systemSocket ? "syslog" : "syslog \(path)"
         }
     }
 }

@@ -74,6 +74,8 @@ extension Configuration {
             case common
             case combined
             case squid
+            /// For a person before a terminal.
+            case console
             /// The changes of what may answer, and no exchange.
             case events
             case off
@@ -84,12 +86,22 @@ extension Configuration {
             case standardError
             /// A path, resolved against the directory of the rule file that names it.
             case file(String)
+            /// The socket of the system's log daemon.
+            case syslog(String)
+
+            public static let systemSocket = "/dev/log"
         }
 
         public var format = Format.json
         public var destination = Destination.standardOutput
+        /// Whether the rule file says anything of it. One that says the default means the same to everything but a terminal.
+        public var isSaid = false
 
         public init() {}
+
+        public static func == (one: Log, other: Log) -> Bool {
+            one.format == other.format && one.destination == other.destination
+        }
     }
 }
 

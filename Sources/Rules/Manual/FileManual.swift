@@ -37,7 +37,8 @@ extension FileDirective {
             proxy has one of its own. Default: $XDG_STATE_HOME/attache, else ~/.local/state/attache.
             """),
         .log: DirectiveManual(
-            "json|common|combined|squid|events|off [stdout|stderr|file PATH]", default: "json stdout",
+            "console|json|common|combined|squid|events|off [stdout|stderr|file PATH|syslog [PATH]]",
+            default: "json stdout",
             example: "log common file /var/log/attache/access.log",
             """
             Which lines, and where they go. No request waits for the log: what it does not take is dropped and counted

@@ -22,7 +22,11 @@ extension ManualTopic {
     static let log = ManualTopic(
         "log", "the access log, and the changes of what may answer",
         """
-        The log names rules and credentials, never values. Each request leaves a line:
+        The log names rules and credentials, never values. Where the rule file says nothing of it, it is `json stdout`, and
+        `console stdout` where that is a terminal. Each request leaves a line:
+
+        = console
+        For a person: short, and on a terminal with colours, unless the environment has NO_COLOR; its times are UTC.
 
         = json
         An object, with what was decided: a challenge leaves its schemes and its realm (`challenge`, `realm`), and why
@@ -37,12 +41,19 @@ extension ManualTopic {
         = squid
         The native format of squid's access.log.
 
+        With `syslog` each line is a message to the system's log daemon (RFC 5424), by the socket /dev/log or PATH: of the
+        facility daemon, with the level as its severity, and `access` or `event` as MSGID. Where the daemon is away, lines
+        are lost and counted until it is back.
+
         A text of others is shown as text: control characters, quotes and marks that turn the direction of writing are
         escaped.
 
-        Beside them, in the order of time, each change of what may answer leaves a line of JSON with `event` and `level`
-        (info, warning, error); with common, combined and squid, which have no room for it, on standard error. `events` logs these alone. SIGUSR1 opens the file anew, for whoever
-        has renamed it. The names are:
+        Beside them, in the order of time of all threads, stand events, with `event` and `level` (info, warning, error):
+        each change of what may answer, and what else an operator is told. With common, combined and squid, which have no
+        room for them, they stand on standard error, as JSON or, on a terminal, as with console; with syslog they stand
+        there. `events` logs these alone.
+        Standard error has what the operator is told as well, as plain sentences, unless the log goes there itself.
+        SIGUSR1 opens the file anew, for whoever has renamed it. The names of events are:
 
         = credential.set, credential.removed, credential.default
         in the store, by a command.
@@ -79,10 +90,26 @@ extension ManualTopic {
         = events.omitted
         So many (`count`) were not told: of one server's answers 64 in a minute are.
 
+        = proxy.started, proxy.stopping, proxy.stopped
+        the proxy itself.
+
+        = secret.unreadable
+        A file of a secret, of users or of certificates cannot be read.
+
+        = limit.met
+        Clients were refused, or made room; at most once a minute for each reason.
+
+        = log.reopened, log.troubled
+        The log's file was opened anew; it takes no lines, not all, or all again.
+
+        = notice
+        anything else that the operator is told.
+
         `by` says whose doing it is: client (`client`, `user`), command (`uid`, the user of that machine), signal (`uid`),
         file, or proxy. `replica` names the machine where it happened, and `happened` says when, if it came by the store:
         a command, or another proxy. `host`, `port`, `protocol`, `proxy`, `realm` and `method` are the protection space,
-        `credential` is a name, and `default` says that it is the space's default from then on.
+        `credential` is a name, and `default` says that it is the space's default from then on. `details` is a
+        sentence.
         """, ManualEntry.of(FileDirective.log))
 
     static let limits = ManualTopic(

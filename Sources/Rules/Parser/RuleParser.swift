@@ -26,7 +26,7 @@ enum FileDirective: String, DirectiveName {
         case .admin: .some("an address and a port", block: .optional)
         case .threads: .one("'auto' or a number of threads")
         case .state: .one("a directory")
-        case .log: .some("a format, then 'stdout', 'stderr' or 'file' and a path", .never)
+        case .log: .some("a format, then 'stdout', 'stderr', 'syslog', or 'file' and a path", .never)
         case .limits: .block()
         case .timeouts: .block()
         case .clients: .block()

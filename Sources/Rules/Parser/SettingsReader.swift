@@ -48,6 +48,7 @@ struct SettingsReader: BlockReader {
 
     func accessLog(_ directive: Directive<FileDirective>, into settings: inout Configuration.Log) {
         typealias Format = Configuration.Log.Format
+        settings.isSaid = true
         guard let first = directive.values.first,
             let format = parse.keyword(first, Format.self)
         else { return }
@@ -62,15 +63,17 @@ struct SettingsReader: BlockReader {
         case ("stdout", 2): settings.destination = .standardOutput
         case ("stderr", 2): settings.destination = .standardError
         case ("file", 3): settings.destination = .file(parse.path(directive.values[2]))
+        case ("syslog", 2): settings.destination = .syslog(Configuration.Log.Destination.systemSocket)
+        case ("syslog", 3): settings.destination = .syslog(parse.path(directive.values[2]))
         case ("file", 2): log.report(at: destination.range, "'log \(format.rawValue) file' needs a path")
         default:
-            let words = ["stdout", "stderr", "file"]
+            let words = ["stdout", "stderr", "file", "syslog"]
             if words.contains(destination.text) {
-                let extra = directive.values[destination.text == "file" ? 3 : 2]
+                let extra = directive.values[["file", "syslog"].contains(destination.text) ? 3 : 2]
                 log.report(at: extra.range, "nothing more may follow here")
             } else {
                 log.report(
-                    at: destination.range, "a log goes to 'stdout', 'stderr' or 'file' and a path",
+                    at: destination.range, "a log goes to 'stdout', 'stderr', 'syslog', or 'file' and a path",
                     suggestion: Suggestion.nearest(to: destination.text, among: words))
             }
         }

@@ -17,7 +17,9 @@ enum Environment {
         while let entry = unsafe place.pointee {
             let text = unsafe String(cString: entry)
             if let equals = text.firstIndex(of: "=") {
-                all[String(text[..<equals])] = String(text[text.index(after: equals)...])
+                // Of two with one name the first counts, as for getenv.
+                let name = String(text[..<equals])
+                all[name] = all[name] ?? String(text[text.index(after: equals)...])
             }
             unsafe place += 1
         }

@@ -45,7 +45,7 @@ struct RunCommand {
         let identities = try OwnIdentities(setup.rules.configuration)
         let server = try ProxyServer(
             threads: setup.threads, listeners: identities.listeners, policy: try setup.policy(identities),
-            shared: shared)
+            shared: shared, onLimit: { Console.report($0, as: .limitMet) })
         setup.refresh(into: shared, identities)
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
@@ -56,7 +56,7 @@ struct RunCommand {
             setup.rules.configuration, of: shared, on: server.loops.first, telling: status, admin: admin.address,
             dashboard: admin.login)
         Self.served.withLock { $0 = [server, shared, admin.server, control.server] }
-        Console.beginServing()
+        Console.beginServing { shared.audit.note($0) }
         server.start()
         shared.audit.note(
             AuditEvent(.rulesLoaded, by: .command(user: LocalPeer.ownUser), details: configuration))
@@ -64,7 +64,7 @@ struct RunCommand {
         let report = StartReport(
             configuration: setup.rules.configuration, path: configuration, listeners: server.addresses,
             admin: admin.address, store: store.place)
-        for line in report.lines { Console.error(line) }
+        report.tell()
         admin.login?.announce()
         Supervision.tell(.ready)
         let reload = Reload(
@@ -86,6 +86,7 @@ struct RunCommand {
             case .reopen: reopenLog(of: setup)
             case .terminate:
                 control.remove()
+                Console.note("the proxy is stopping", as: .proxyStopping)
                 return drain(server, setup, status.reloads)
             }
             Console.reportRepetitions()
@@ -96,8 +97,10 @@ struct RunCommand {
     private func reopenLog(of setup: Setup) {
         do throws(StartError) {
             try setup.openLog()
-            Console.error("the access log was opened anew")
-        } catch { Console.error("\(error); its lines go on to the file that was open") }
+            Console.say("the access log was opened anew", as: .logReopened)
+        } catch {
+            Console.say("\(error); its lines go on to the file that was open", as: .logTroubled)
+        }
     }
 
     /// Ends when all clients have their answers, when the time is over, or when it is told to stop once more.
@@ -110,7 +113,7 @@ struct RunCommand {
             case .reopen: reopenLog(of: setup)
             case .reload(let user):
                 let reason = "the proxy is stopping"
-                Console.error("the rule file was not reloaded: \(reason)")
+                Console.say("the rule file was not reloaded: \(reason)")
                 reloads.end(reloads.begin(for: .signal(user: user)).number, .rejected(reason: reason))
             case .quiet: break
             }
@@ -118,9 +121,12 @@ struct RunCommand {
         }
         if open > 0 {
             let reason = isToldAgain ? ", as it was told to stop once more" : " after \(setup.drain)"
-            Console.error("stopped with \(open) connections still open\(reason)")
+            Console.say("stopped with \(open) connections still open\(reason)", as: .proxyStopped)
+        } else {
+            Console.note("stopped", as: .proxyStopped)
         }
         Console.endServing()
+        server.flushLogs()
         return ExitStatus.success
     }
 }
@@ -143,8 +149,8 @@ extension RunCommand: Command {
             SIGHUP reads the rule file again, and so does a change of it with --watch, a second or two after
             the last one; a file with errors changes nothing. SIGUSR1 opens the access log's file anew, for
             whoever has renamed it. SIGTERM and SIGINT stop: requests in flight are finished first, for as
-            long as 'timeouts { drain }' says; a second one stops at once. The access log goes where 'log'
-            says, everything else to standard error.
+            long as 'timeouts { drain }' says; a second one stops at once. Requests and events are logged
+            where 'log' says; what an operator has to know stands on standard error, too.
             """)
 
     static let allowsCoreDumps = "allow-core-dumps"

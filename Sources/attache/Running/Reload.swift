@@ -45,18 +45,18 @@ struct Reload {
             server.adopt(policy)
             shared.challenges.questions.forgetStanding()
             fresh.reportFixedSettings(since: running)
-            Console.error("the rule file was reloaded")
+            Console.repeatEvent("the rule file was reloaded")
             shared.audit.note(AuditEvent(.rulesReloaded, by: actor, details: configuration))
             if let opened { shared.audit.note(AuditEvent(.storeOpened, by: actor, details: "\(opened)")) }
             return (fresh, .reloaded)
         } catch {
-            Console.error("\(error)")
+            Console.repeatEvent("\(error)")
             return (running, reject(askedBy: actor, because: "\(error)"))
         }
     }
 
     private func reject(askedBy actor: AuditEvent.Actor, because reason: String) -> ReloadOutcome {
-        Console.error("the rule file was not reloaded; the proxy keeps the running rules")
+        Console.repeatEvent("the rule file was not reloaded; the proxy keeps the running rules")
         shared.audit.note(AuditEvent(.rulesRejected, by: actor, details: reason))
         return .rejected(reason: reason)
     }

@@ -35,7 +35,7 @@ final class RunningStore: Sendable {
         let place = CredentialStorePlace(configuration)
         if let present = opened.withLock({ $0?.place }) {
             if present != place {
-                Console.error("changes to where credentials are kept take effect when the proxy is started again")
+                Console.say("changes to where credentials are kept take effect when the proxy is started again")
             }
             return nil
         }

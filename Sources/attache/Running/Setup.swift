@@ -8,7 +8,6 @@ import PAC
 import Proxy
 import Rules
 import Synchronization
-import Telemetry
 import Upstream
 
 /// A rule file that was loaded, made into what runs.
@@ -90,26 +89,21 @@ struct Setup {
     /// Opens the log, and puts together what the proxy decides by.
     func policy(_ identities: OwnIdentities) throws(StartError) -> ServicePolicy {
         let log = try openLog()
-        let format = rules.configuration.log.format
         let exchanges = Policy(
             rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
-            recordedParts: format.ofExchanges?.parts ?? [])
+            recordedParts: rules.configuration.log.parts)
         return ServicePolicy(
-            exchanges, clients: clients, log: format.ofExchanges == nil ? nil : log,
-            events: log.map { format.hasEvents ? $0 : AccessLogs.standardError },
+            exchanges, clients: clients, log: log,
             interception: try identities.interception(for: rules.configuration),
             webhook: rules.configuration.webhook.map {
                 QuestionWebhook($0.endpoint, key: WebhookKey($0.key, environment: Environment.all))
             })
     }
 
-    /// Opens the access log, anew if it is open already; nil when there is none.
+    /// Opens the log, anew if it is open already.
     @discardableResult
-    func openLog() throws(StartError) -> LogStream? {
-        guard rules.configuration.log.format != .off else { return nil }
-        do throws(IOError) {
-            return try AccessLogs.open(rules.configuration.log.destination)
-        } catch { throw StartError("the access log: \(error)") }
+    func openLog() throws(StartError) -> LogPolicy {
+        try rules.configuration.log.open()
     }
 
     /// Reads secrets, users and certificates again. Reports each failure once, and again after a success.
@@ -124,7 +118,7 @@ struct Setup {
             defer { known = sentences }
             return sentences.subtracting(known)
         }
-        for sentence in news.sorted() { Console.error(sentence) }
+        for sentence in news.sorted() { Console.say(sentence, as: .secretUnreadable) }
     }
 
     /// A rule file whose certificates cannot be used is not put to use: without them requests would go out as nobody's.
@@ -151,7 +145,7 @@ struct Setup {
         if new.listeners != old.listeners || new.admin != old.admin || new.adminLogin != old.adminLogin
             || new.threads != old.threads
         {
-            Console.error("changes to listen, admin and threads take effect when the proxy is started again")
+            Console.say("changes to listen, admin and threads take effect when the proxy is started again")
         }
     }
 }

@@ -3,7 +3,7 @@ import IO
 import Rules
 import TLS
 
-/// The lines that a start leaves on standard error: what runs, and what to try next.
+/// The lines that a start leaves for the operator: what runs, and what to try next.
 struct StartReport {
     let configuration: Configuration
     let path: String
@@ -14,18 +14,23 @@ struct StartReport {
     /// Where sockets listen that the service manager has opened.
     var passed = PassedSockets.addresses
 
-    var lines: [String] {
-        var lines = listeners.map { "listening on \($0)\(origin(of: $0))" }
-        if let admin { lines.append("the admin listener is on \(admin)\(origin(of: admin))") }
+    func tell() {
+        var places = listeners.map { "listening on \($0)\(origin(of: $0))" }
+        if let admin { places.append("the admin listener is on \(admin)\(origin(of: admin))") }
         for address in passed where !listeners.contains(address) && address != admin {
-            lines.append("the service manager has passed a socket on \(address), which no 'listen' or 'admin' names")
+            places.append("the service manager has passed a socket on \(address), which no 'listen' or 'admin' names")
         }
+        for place in places { Console.say(place, as: .proxyStarted) }
+        for hint in hints { Console.hint(hint) }
+    }
+
+    private var hints: [String] {
         let counts = [
             (configuration.routes.count, "route"), (configuration.challenges.count, "challenge rule"),
             (configuration.credentials.count, "credential"),
         ]
         let words = counts.map { "\($0) \($1)\($0 == 1 ? "" : "s")" }.joined(separator: ", ")
-        lines.append("rules: \(path), with \(words)")
+        var lines = ["rules: \(path), with \(words)"]
         if let store { lines.append("store: \(store)") }
         if let authority { lines.append(authority) }
         lines.append(

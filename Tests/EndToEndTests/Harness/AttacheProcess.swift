@@ -18,6 +18,8 @@ final class AttacheProcess: Sendable {
         var mayRaiseDescriptors = false
         /// Whether standard error is a pipe that is full, and that nobody reads.
         var hasFullErrorOutput = false
+        /// The same for standard output.
+        var hasFullOutput = false
         /// The lines of a hosts file of its own, which only root can give it; nil for the system's.
         var hosts: String?
         /// Contents of files beside the rule file, by name; a rule names one as `file @/NAME`.
@@ -56,8 +58,9 @@ final class AttacheProcess: Sendable {
             child = try Subprocess(
                 "python3", ["-c", Self.socketPassing] + ports + ["--", AttacheBinary.path] + arguments,
                 environment: setting.environment, directory: folder)
-        } else if setting.hasFullErrorOutput {
-            let words = "mkfifo err && exec 3<>err && head -c 65536 /dev/zero >&3 && exec \"$0\" \"$@\" 2>&3"
+        } else if setting.hasFullErrorOutput || setting.hasFullOutput {
+            let stream = setting.hasFullOutput ? 1 : 2
+            let words = "mkfifo full && exec 3<>full && head -c 65536 /dev/zero >&3 && exec \"$0\" \"$@\" \(stream)>&3"
             child = try Subprocess(
                 "sh", ["-c", words, AttacheBinary.path] + arguments, environment: setting.environment,
                 directory: folder)
@@ -210,7 +213,17 @@ final class AttacheProcess: Sendable {
     var accessLogLines: [Substring] { logLines.filter { !Self.isEvent($0) } }
 
     /// Entries of the log that tell of changes.
-    func events() throws -> [AccessRecord] { try logLines.filter(Self.isEvent).map(AccessRecord.init) }
+    func events() throws -> [AccessRecord] { try allEvents().filter { !Self.notices.contains($0["event"] ?? "") } }
+
+    /// Entries of the log with what the operator is told.
+    func notices() throws -> [AccessRecord] { try allEvents().filter { Self.notices.contains($0["event"] ?? "") } }
+
+    private func allEvents() throws -> [AccessRecord] { try logLines.filter(Self.isEvent).map(AccessRecord.init) }
+
+    private static let notices: Set = [
+        "proxy.started", "proxy.stopping", "proxy.stopped", "secret.unreadable", "limit.met", "log.reopened",
+        "log.troubled", "notice",
+    ]
 
     private var logLines: [Substring] {
         accessLog.split(separator: "\n", omittingEmptySubsequences: false).dropLast()

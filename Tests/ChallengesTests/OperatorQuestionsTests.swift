@@ -1,0 +1,83 @@
+import Authentication
+import Bytes
+import Credentials
+import IO
+import Model
+import Rules
+import TestSupport
+import Testing
+
+@testable import Challenges
+
+/// The questions to operators as a whole: how many there may be, and what becomes of the others.
+struct OperatorQuestionsTests {
+    private static func question(_ realm: String, _ delegate: RuleDelegate) throws -> QuestionSubject {
+        let space = ProtectionSpace(
+            origin: PlayedRequest.origin, realm: realm, authenticationMethod: .basic)
+        let challenge = AuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+        return try #require(delegate.question(about: challenge, by: delegate.rule(for: challenge)))
+    }
+
+    /// Counts, by what a request heard of its question.
+    private struct Fates {
+        var displaced = 0
+        var crowded = 0
+        var unanswered = 0
+        var answered = 0
+
+        mutating func count(_ outcome: HeldOutcome) {
+            switch outcome {
+            case .displaced: displaced += 1
+            case .crowded: crowded += 1
+            case .unanswered: unanswered += 1
+            case .answered: answered += 1
+            }
+        }
+    }
+
+    private static func hold(
+        _ subjects: [QuestionSubject], of delegate: RuleDelegate,
+        then act: @escaping @Sendable (OperatorQuestions) async -> Void
+    ) async -> Fates {
+        let questions = delegate.state.questions
+        var fates = Fates()
+        await withTaskGroup(of: HeldOutcome.self) { group in
+            for (number, subject) in subjects.enumerated() {
+                group.addTask { await questions.hold(subject, of: delegate, at: number) }
+            }
+            await act(questions)
+            for await outcome in group { fates.count(outcome) }
+        }
+        return fates
+    }
+
+    @Test func `of a thousand questions the last hundred wait, and the others are cancelled`() async throws {
+        let fates = try await onLoop { loop in
+            let delegate = try PlayedRequest("challenge \"people\" { host h; ask }", on: loop).context.delegate
+            let subjects = try (0..<1000).map { try Self.question("\($0)", delegate) }
+            return await Self.hold(subjects, of: delegate) { questions in
+                while questions.open.last?.id != 1000 { await Task.yield() }
+                #expect(questions.open.map(\.id) == Array(901...1000))
+                for question in questions.open {
+                    #expect(questions.answer(question.id, with: OperatorAnswer(.cancel, persistence: .none)) != nil)
+                }
+            }
+        }
+        #expect(fates.displaced == 900)
+        #expect(fates.answered == 100)
+    }
+
+    @Test func `a hundred requests wait with one question, and the rest are told so`() async throws {
+        let fates = try await onLoop { loop in
+            let delegate = try PlayedRequest("challenge \"people\" { host h; ask }", on: loop).context.delegate
+            let subject = try Self.question("x", delegate)
+            return await Self.hold(Array(repeating: subject, count: 300), of: delegate) { questions in
+                while questions.open.first?.waiting != 100 { await Task.yield() }
+                #expect(questions.answer(1, with: OperatorAnswer(.use("a"), persistence: .session)) != nil)
+            }
+        }
+        #expect(fates.answered == 100)
+        #expect(fates.crowded == 200)
+    }
+}

@@ -139,7 +139,7 @@ export class Sections {
       ["Rule file", `${status.rule_file}: ${rules}`],
       ["Rules loaded", { time: status.rules_loaded }],
       ["Credential store", status.store ?? "none"],
-      ["Running", { time: status.started }],
+      ["Started", { time: status.started }],
       ["Version", `${status.version}, process ${status.process}`],
     ];
     keep(this.facts, rows, ([name]) => name, ([name, value]) =>

@@ -210,6 +210,28 @@ struct AskConversations {
             """)
     }
 
+    @Test func `an operator gives the password of a parent, for a tunnel`() async {
+        await play(
+            rules: """
+                parent p { http p:8080 }
+                route * { via p }
+                challenge "people" { host p; proxy yes; ask }
+                """,
+            """
+            >> CONNECT h:443 HTTP/1.1
+            << connect p:8080
+            server << CONNECT h:443 HTTP/1.1
+            server >> HTTP/1.1 407 Proxy Authentication Required
+                      Proxy-Authenticate: Basic realm="corp"
+            report question 1: the proxy p:8080 wants a login (basic) for realm "corp", and rule "people" *
+            answer 1 user v q
+            server << CONNECT h:443 HTTP/1.1
+                      Proxy-Authorization: Basic base64(v:q)
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 Connection established
+            """)
+    }
+
     @Test func `an operator gives the password of a SOCKS server`() async {
         await play(
             rules: """

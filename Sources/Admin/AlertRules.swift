@@ -19,6 +19,13 @@ public enum AlertRules {
             summary: "challenges ({{ $labels.scheme }}) are not answered: {{ $labels.reason }}; "
                 + "'attache challenges --unanswered' has the reason and the lines to paste"),
         Alert(
+            name: "AttacheQuestionsUnanswered",
+            expression: "sum by (instance, reason) "
+                + "(increase(attache_questions_unanswered_total{reason!=\"abandoned\"}[15m])) > 0",
+            time: "0m",
+            summary: "an operator was asked about challenges and did not answer ({{ $labels.reason }}); "
+                + "'attache ask' lists those that are open"),
+        Alert(
             name: "AttacheCredentialParked", expression: "attache_parked_credentials > 0", time: "5m",
             summary:
                 "{{ $value }} credentials were refused and are not sent any more; 'attache credential list' names them"),

@@ -86,6 +86,18 @@ public enum GrafanaBoard {
                 Query(value("attache_parked_credentials"), "parked now, {{instance}}"),
             ]),
         Panel(
+            "Questions to operators", "short",
+            [
+                Query(value("attache_questions_open"), "open now, {{instance}}"),
+                Query(rate("attache_questions_total", by: "instance"), "asked per second, {{instance}}"),
+                Query(
+                    rate("attache_questions_answered_total", by: "disposition"), "answered per second: {{disposition}}"),
+                Query(rate("attache_questions_unanswered_total", by: "reason"), "not answered per second: {{reason}}"),
+                Query(
+                    rate("attache_questions_requests_refused_total", by: "instance"),
+                    "requests not held per second, {{instance}}"),
+            ]),
+        Panel(
             "Exceptions of trust", "reqps", [Query(rate("attache_trust_exceptions_total", by: "rule"), "{{rule}}")]),
         Panel(
             "Days until expiry", "d",

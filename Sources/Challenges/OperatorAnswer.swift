@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import Model
+import Telemetry
 
 /// An operator's answer to a question.
 public struct OperatorAnswer: Sendable {
@@ -31,6 +32,19 @@ public struct OperatorAnswer: Sendable {
         case .trust: "trust"
         case .reject: "reject"
         case .cancel: "cancel"
+        }
+    }
+}
+
+extension OperatorAnswer.Act {
+    /// As the metrics name it.
+    var disposition: RunningFigures.Questions.Disposition {
+        switch self {
+        case .use: .use
+        case .password: .user
+        case .trust: .trust
+        case .reject: .reject
+        case .cancel: .cancel
         }
     }
 }

@@ -4,6 +4,7 @@ import IO
 import Model
 import Rules
 import Synchronization
+import Telemetry
 
 /// The challenges whose rule says `ask`, and the requests that are held until an operator answers. All loops share them.
 ///
@@ -16,6 +17,7 @@ public final class OperatorQuestions: Sendable {
         var open: [Int: Held] = [:]
         var ids: [QuestionKey: Int] = [:]
         var standing = RecencyMap<QuestionKey, StandingAnswer>()
+        var figures = RunningFigures.Questions()
 
         /// - Returns: the requests that it held, the one that was held longest first.
         mutating func close(_ id: Int) -> [Expectation<HeldOutcome>] {
@@ -52,6 +54,15 @@ public final class OperatorQuestions: Sendable {
         state.withLock { $0.open.values.map(\.question) }.sorted { $0.id < $1.id }
     }
 
+    /// The counts for the metrics.
+    public var figures: RunningFigures.Questions {
+        state.withLock { state in
+            var figures = state.figures
+            figures.open = state.open.count
+            return figures
+        }
+    }
+
     // MARK: - Requests
 
     /// Holds the request until an operator answers, as long as the policy says, or until its task is cancelled.
@@ -59,7 +70,7 @@ public final class OperatorQuestions: Sendable {
         let request = Expectation<HeldOutcome>()
         guard let place = enter(request, subject, of: delegate, at: now) else { return .crowded }
         let outcome = await request.value(within: delegate.policy.timeouts.ask)
-        leave(place)
+        leave(place, because: Task.isCancelled ? .abandoned : .timeout)
         return outcome ?? .unanswered
     }
 
@@ -79,7 +90,10 @@ public final class OperatorQuestions: Sendable {
             state.lastRequest += 1
             let number = state.lastRequest
             if let id = state.ids[subject.key], var held = state.open[id] {
-                guard held.requests.count < capacity else { return nil }
+                guard held.requests.count < capacity else {
+                    state.figures.requestsRefused += 1
+                    return nil
+                }
                 held.requests[number] = request
                 held.question.join(subject, of: client)
                 state.open[id] = held
@@ -87,8 +101,10 @@ public final class OperatorQuestions: Sendable {
             }
             while state.open.count >= max(1, capacity), let oldest = state.open.keys.min() {
                 displaced += state.close(oldest)
+                state.figures.unanswered[.displaced, default: 0] += 1
             }
             state.lastQuestion += 1
+            state.figures.asked += 1
             let question = OperatorQuestion(state.lastQuestion, subject, of: client, at: now)
             state.open[question.id] = Held(question: question, policy: delegate.policy, requests: [number: request])
             state.ids[subject.key] = question.id
@@ -100,13 +116,16 @@ public final class OperatorQuestions: Sendable {
         return place
     }
 
-    private func leave(_ place: Place) {
+    /// - Parameter silence: why there is no answer, if it is the last request of an open question.
+    private func leave(_ place: Place, because silence: RunningFigures.Questions.Silence) {
         state.withLock { state in
             guard var held = state.open[place.question] else { return }
             held.requests[place.request] = nil
             held.question.waiting = held.requests.count
             state.open[place.question] = held
-            if held.requests.isEmpty { _ = state.close(place.question) }
+            guard held.requests.isEmpty else { return }
+            _ = state.close(place.question)
+            state.figures.unanswered[silence, default: 0] += 1
         }
     }
 
@@ -125,6 +144,7 @@ public final class OperatorQuestions: Sendable {
                 state.standing.makeRoom(below: Self.standingLimit)
                 state.standing.put(standing, for: question.key)
             }
+            state.figures.answered[answer.act.disposition, default: 0] += 1
             return (question, state.close(id))
         }
         for request in requests { request.fulfil(.answered(answer)) }

@@ -18,6 +18,7 @@ public struct MetricsPage {
         page.appendRequests()
         page.appendAnswers()
         page.appendUnanswered()
+        page.appendQuestions()
         page.appendHandshakes()
         page.appendUpstreams()
         page.appendClients()
@@ -90,6 +91,22 @@ public struct MetricsPage {
                     return ([("scheme", scheme.map { "\($0.token)" } ?? "other"), ("reason", cause.token)], "\(count)")
                 }
             })
+    }
+
+    private mutating func appendQuestions() {
+        let questions = figures.questions
+        append("attache_questions_open", "Challenges that wait for an operator now.", questions.open)
+        page.append(
+            "attache_questions_total", .counter, "Challenges that an operator was asked about.", questions.asked)
+        page.append(
+            "attache_questions_answered_total", .counter, "Those that an operator answered.", label: "disposition",
+            RunningFigures.Questions.Disposition.allCases.map { ($0.rawValue, questions.answered[$0] ?? 0) })
+        page.append(
+            "attache_questions_unanswered_total", .counter, "Those that ended without an answer.", label: "reason",
+            RunningFigures.Questions.Silence.allCases.map { ($0.rawValue, questions.unanswered[$0] ?? 0) })
+        page.append(
+            "attache_questions_requests_refused_total", .counter,
+            "Requests that were not held, as too many waited for the same answer.", questions.requestsRefused)
     }
 
     // MARK: - Connections

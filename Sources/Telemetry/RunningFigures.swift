@@ -16,6 +16,7 @@ public struct RunningFigures: Sendable {
     /// Lines for the operator that standard error did not take.
     public var reportLinesDropped = 0
 
+    public var questions = Questions()
     public var expiries: [Expiry] = []
 
     public init() {}
@@ -37,6 +38,36 @@ public struct RunningFigures: Sendable {
             self.place = place ?? ""
             self.seconds = seconds
         }
+    }
+
+    /// The challenges whose rule says `ask`, since the start.
+    public struct Questions: Sendable {
+        /// The dispositions that an operator may give, in the words of `attache ask answer`.
+        public enum Disposition: String, CaseIterable, Sendable {
+            case use
+            case user
+            case trust
+            case reject
+            case cancel
+        }
+
+        /// Why a question ended without an answer.
+        public enum Silence: String, CaseIterable, Sendable {
+            case timeout
+            /// Later questions took its place.
+            case displaced
+            /// The clients that waited for it left.
+            case abandoned
+        }
+
+        public var open = 0
+        public var asked = 0
+        public var answered: [Disposition: Int] = [:]
+        public var unanswered: [Silence: Int] = [:]
+        /// Requests that were not held, as too many waited for the same answer.
+        public var requestsRefused = 0
+
+        public init() {}
     }
 
     public struct Store: Sendable {

@@ -4,6 +4,7 @@ import Credentials
 import IO
 import Model
 import Rules
+import Telemetry
 import TestSupport
 import Testing
 
@@ -59,9 +60,14 @@ struct OperatorQuestionsTests {
             return await Self.hold(subjects, of: delegate) { questions in
                 while questions.open.last?.id != 1000 { await Task.yield() }
                 #expect(questions.open.map(\.id) == Array(901...1000))
+                #expect(questions.figures.open == 100)
+                #expect(questions.figures.asked == 1000)
+                #expect(questions.figures.unanswered == [.displaced: 900])
                 for question in questions.open {
                     #expect(questions.answer(question.id, with: OperatorAnswer(.cancel, persistence: .none)) != nil)
                 }
+                #expect(questions.figures.answered == [.cancel: 100])
+                #expect(questions.figures.open == 0)
             }
         }
         #expect(fates.displaced == 900)
@@ -75,6 +81,7 @@ struct OperatorQuestionsTests {
             return await Self.hold(Array(repeating: subject, count: 300), of: delegate) { questions in
                 while questions.open.first?.waiting != 100 { await Task.yield() }
                 #expect(questions.answer(1, with: OperatorAnswer(.use("a"), persistence: .session)) != nil)
+                #expect(questions.figures.requestsRefused == 200)
             }
         }
         #expect(fates.answered == 100)

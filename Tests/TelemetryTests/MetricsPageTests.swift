@@ -38,6 +38,11 @@ struct MetricsPageTests {
         figures.loopLag = [lag.durations, lag.durations]
         figures.replayDisk = ReplayDiskUse(bytes: 4096, refused: 1)
         figures.parkedCredentials = 3
+        (figures.questions.open, figures.questions.asked) = (2, 9)
+        (figures.questions.answered, figures.questions.unanswered) = (
+            [.use: 3, .user: 1], [.timeout: 1, .displaced: 2]
+        )
+        figures.questions.requestsRefused = 5
         figures.store = .init(isUp: true, followed: 1_795_000_100_250)
         figures.reloads = .init(lastSuccess: 1_795_000_050_000, hasFailed: true, loaded: 2, rejected: 1)
         figures.reportLinesDropped = 4

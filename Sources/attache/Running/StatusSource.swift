@@ -1,5 +1,6 @@
 import Admin
 import Authentication
+import Challenges
 import Glibc
 import IO
 import Model
@@ -81,6 +82,7 @@ final class StatusSource: Sendable {
         figures.loopLag = server.loops.map { $0.lag.durations }
         figures.replayDisk = shared.replayDisk
         figures.parkedCredentials = shared.spaces.parked.parkedCount
+        figures.questions = shared.challenges.questions.figures
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures
         figures.expiries = expiries.list.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }

@@ -21,7 +21,12 @@ struct AskConversations {
             """
             \(Self.challenged)
             after 20s
+            metric attache_questions_open 1
+            metric attache_questions_total 1
             answer 1 use a
+            metric attache_questions_open 0
+            metric attache_questions_answered_total{disposition="use"} 1
+            metric attache_questions_unanswered_total{reason="timeout"} 0
             << GET / HTTP/1.1
                Authorization: Basic base64(u:p)
             >> HTTP/1.1 200 OK
@@ -88,6 +93,7 @@ struct AskConversations {
 
                *
             server << close
+            metric attache_questions_unanswered_total{reason="timeout"} 1
             """)
     }
 
@@ -152,6 +158,8 @@ struct AskConversations {
             \(Self.challenged)
             client >> reset
             server << close
+            metric attache_questions_unanswered_total{reason="abandoned"} 1
+            metric attache_questions_unanswered_total{reason="timeout"} 0
             client 2 >> GET http://h/ HTTP/1.1
             << connect h:80
             server 2 << GET / HTTP/1.1

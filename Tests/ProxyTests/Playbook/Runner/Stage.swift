@@ -167,7 +167,9 @@ final class Stage {
     }
 
     func requireMetric(_ line: String) throws {
-        let lines = MetricsPage.render([worker.metrics], RunningFigures(), as: .prometheus).split(separator: "\n")
+        var figures = RunningFigures()
+        figures.questions = worker.shared.challenges.questions.figures
+        let lines = MetricsPage.render([worker.metrics], figures, as: .prometheus).split(separator: "\n")
         if lines.contains(where: { $0 == line }) { return }
         let series = line.prefix { $0 != " " }
         let found = lines.first { $0.hasPrefix("\(series) ") } ?? "no such metric"

@@ -241,7 +241,7 @@ let package = Package(
             resources: [
                 "index.html", "dashboard.css", "main.js", "session.js", "elements.js", "parts.js", "charts.js",
                 "sections.js",
-                "certificates.js", "questions.js",
+                "certificates.js", "questions.js", "parents.js",
             ].map { .embedInCode("Page/\($0)") },
             swiftSettings: safe),
 

@@ -54,6 +54,10 @@ public enum AlertRules {
             name: "AttacheStoreLag", expression: "time() - attache_store_followed_timestamp_seconds > 60", time: "5m",
             summary: "changes in the credential store have not been seen for {{ $value | humanizeDuration }}"),
         Alert(
+            name: "AttacheParentDown", expression: "attache_parent_up == 0", time: "5m",
+            summary: "no connection to the parent {{ $labels.parent }} ({{ $labels.address }}) can be made; "
+                + "'attache status' has the reason"),
+        Alert(
             name: "AttacheErrors",
             expression: "sum by (instance) (rate(attache_requests_total{code=\"5xx\"}[5m])) "
                 + "/ sum by (instance) (rate(attache_requests_total[5m])) > 0.05",

@@ -22,6 +22,7 @@ enum DashboardPage {
         "sections.js": (script, text(PackageResources.sections_js)),
         "questions.js": (script, text(PackageResources.questions_js)),
         "certificates.js": (script, text(PackageResources.certificates_js)),
+        "parents.js": (script, text(PackageResources.parents_js)),
     ]
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

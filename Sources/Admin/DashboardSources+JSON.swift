@@ -11,7 +11,12 @@ extension DashboardSources {
         let waiting = RunningStatus.Waiting(
             unanswered: challenges().count { !$0.isAnswered }, parked: state.spaces.parked.terms.count,
             questions: state.questions.open.count)
-        status().write(to: &json, waiting)
+        let status = status()
+        json.object { status.write(to: &$0, waiting) }
+    }
+
+    func writeParents(to json: inout JSONText) {
+        json.array { json in for parent in status().parents { parent.write(to: &json) } }
     }
 
     func writeQuestions(to json: inout JSONText) {

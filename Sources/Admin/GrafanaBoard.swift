@@ -136,6 +136,28 @@ public enum GrafanaBoard {
                 Query(rate("attache_client_tls_handshakes_total", by: "outcome"), "with clients: {{outcome}}"),
             ]),
         Panel(
+            "Parents that work", "short",
+            [
+                Query(
+                    "min by (parent, address) (attache_parent_up{\(instance)})", "{{parent}} {{address}}")
+            ]),
+        Panel(
+            "Requests of parents", "reqps",
+            [
+                Query(rate("attache_parent_requests_total", by: "parent, address"), "{{parent}} {{address}}"),
+                Query(rate("attache_parent_refusals_total", by: "parent, address"), "refused, {{parent}} {{address}}"),
+            ]),
+        Panel(
+            "Connections to parents", "short",
+            [
+                Query(
+                    value("attache_parent_connections", by: "parent, address, state"),
+                    "{{state}}, {{parent}} {{address}}"),
+                Query(
+                    rate("attache_parent_failures_total", by: "parent, address"),
+                    "failed per second, {{parent}} {{address}}"),
+            ]),
+        Panel(
             "Tunnels", "cps",
             [
                 Query(rate("attache_tunnels_total", by: "instance"), "unseen, {{instance}}"),

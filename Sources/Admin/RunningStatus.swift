@@ -1,3 +1,5 @@
+import Telemetry
+
 /// The state of a running proxy, as its operator asks for it.
 public struct RunningStatus: Sendable {
     /// The rule file at work.
@@ -75,6 +77,7 @@ public struct RunningStatus: Sendable {
     public let store: Store?
     /// Connections of clients at this moment.
     public let clients: Int
+    public var parents: [ParentState] = []
 
     public init(
         program: Program, addresses: Addresses, rules: Rules, rejection: Rejection?, store: Store?, clients: Int
@@ -113,6 +116,7 @@ public struct RunningStatus: Sendable {
         }
         lines.append("store: \(store?.place ?? "none")\(store?.problem.map { "; \($0)" } ?? "")")
         lines.append("clients: \(clients) connected")
+        if !parents.isEmpty { lines += ["parents:"] + parents.map { "  \($0.words)" } }
         if waiting.questions > 0 {
             lines.append("questions: \(Self.count(waiting.questions, "challenge")) for an operator, see 'attache ask'")
         }
@@ -135,32 +139,34 @@ public struct RunningStatus: Sendable {
 
     func json(_ waiting: Waiting) -> String {
         var json = JSONText()
-        write(to: &json, waiting)
+        json.object { json in
+            write(to: &json, waiting)
+            json.array("parent_servers") { json in for parent in parents { parent.write(to: &json) } }
+        }
         return json.text
     }
 
+    /// Writes the members of an object: all but the parents, whose figures never rest.
     func write(to json: inout JSONText, _ waiting: Waiting) {
-        json.object { json in
-            json.member("version", program.version)
-            json.member("process", program.process)
-            json.member("started", AdminTime.text(program.started))
-            json.member("listeners", addresses.listeners)
-            json.member("admin", addresses.admin)
-            json.member("rule_file", rules.path)
-            json.member("rules_loaded", AdminTime.text(rules.loaded))
-            json.member("routes", rules.routes)
-            json.member("challenge_rules", rules.challenges)
-            json.member("credentials", rules.credentials)
-            json.member("parents", rules.parents)
-            json.member("rejected", rejection.map { AdminTime.text($0.time) })
-            json.member("rejected_because", rejection?.reason)
-            json.member("store", store?.place)
-            json.member("store_problem", store?.problem)
-            json.member("clients", clients)
-            json.member("questions", waiting.questions)
-            json.member("unanswered", waiting.unanswered)
-            json.member("parked", waiting.parked)
-        }
+        json.member("version", program.version)
+        json.member("process", program.process)
+        json.member("started", AdminTime.text(program.started))
+        json.member("listeners", addresses.listeners)
+        json.member("admin", addresses.admin)
+        json.member("rule_file", rules.path)
+        json.member("rules_loaded", AdminTime.text(rules.loaded))
+        json.member("routes", rules.routes)
+        json.member("challenge_rules", rules.challenges)
+        json.member("credentials", rules.credentials)
+        json.member("parents", rules.parents)
+        json.member("rejected", rejection.map { AdminTime.text($0.time) })
+        json.member("rejected_because", rejection?.reason)
+        json.member("store", store?.place)
+        json.member("store_problem", store?.problem)
+        json.member("clients", clients)
+        json.member("questions", waiting.questions)
+        json.member("unanswered", waiting.unanswered)
+        json.member("parked", waiting.parked)
     }
 }
 

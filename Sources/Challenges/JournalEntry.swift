@@ -72,15 +72,15 @@ public struct JournalEntry: Sendable {
 }
 
 /// Texts of servers, made fit for a page and a terminal.
-enum JournalText {
-    static let longest = 256
+public enum JournalText {
+    public static let longest = 256
     /// Of one response.
     static let lines = 8
     /// That are shown of those which were asked.
     static let rules = 12
 
     /// One line without anything that steers a terminal, and with an end.
-    static func printable(_ text: String, longest: Int = longest) -> String {
+    public static func printable(_ text: String, longest: Int = longest) -> String {
         var line = ""
         for scalar in text.unicodeScalars.prefix(longest) {
             switch scalar.properties.generalCategory {

@@ -21,7 +21,7 @@ extension ForwardingContext {
         if way.parent == nil, exchange.way.parent == nil { return false }
         exchange.challenges?.parent = .ignored
         exchange.way = way
-        exchange.record.parent = way.parent?.label
+        exchange.record.parent = way.parent?.figures
         return true
     }
 

@@ -31,6 +31,7 @@ public struct ParentConnector {
         do throws(Refusal) {
             let stream = try await requester.dialer(for: exchange.policy)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
+            parent.figures.opened(stream.socket)
             stream.wakeup = requester.wakeup
             guard parent.origin.isSecure else {
                 parent.worked()
@@ -58,7 +59,7 @@ public struct ParentConnector {
             // A PAC file that was written for clients may name this proxy, and behind it where to go without.
             case .proxyLoopDetected: refusal.mayGoAnotherWay = true
             default:
-                requester.upstreams.failed(parent)
+                requester.upstreams.failed(parent, because: error.sentence)
                 refusal.mayGoAnotherWay = true
             }
             throw refusal
@@ -67,7 +68,7 @@ public struct ParentConnector {
 
     /// Opens a tunnel to an origin.
     public func openTunnel(to origin: UpstreamServer, resuming: Bool) async throws(Refusal) -> Tunnel {
-        exchange.record.parent = parent.label
+        exchange.record.parent = parent.figures
         guard parent.speaksHTTP else { return try await SOCKSOpening(connector: self, origin: origin).open() }
         return try await TunnelRequest(connector: self, origin: origin).open(resuming: resuming)
     }

@@ -33,8 +33,12 @@ struct SOCKSOpening {
         } catch {
             connection.stream.close()
             switch error {
-            case .protocolSays(.passwordRefused): throw login.refused()
-            case .protocolSays(.noAcceptableMethod): throw login.unanswered
+            case .protocolSays(.passwordRefused):
+                parent.refusedLogin()
+                throw login.refused()
+            case .protocolSays(.noAcceptableMethod):
+                parent.refusedLogin()
+                throw login.unanswered
             case .protocolSays(let error): throw .refused(error, by: parent, to: origin)
             case .connection(let error):
                 // As in `TunnelRequest`.

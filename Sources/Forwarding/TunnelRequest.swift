@@ -150,7 +150,9 @@ struct TunnelRequest {
         guard let connection = upstream.detach() else { throw Refusal(.died, of: parent.origin.title) }
         return ParentConnector.Tunnel(connection: connection, early: early)
     }
+
     private func takeNote(of upstream: UpstreamConnection, _ challenges: ChallengeLoop?, _ note: String?) {
+        parent.refusedLogin()
         UnansweredNote(requester: requester, exchange: exchange, upstream: upstream)
             .take(of: parent.challenger, challenges, note, .cancelled)
     }

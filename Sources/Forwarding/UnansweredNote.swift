@@ -81,6 +81,7 @@ extension ForwardingContext {
             unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .cancelled)
         case .proxyAuthenticationRequired:
             guard let parent = exchange.way.relay else { break }
+            parent.refusedLogin()
             unanswered.take(of: parent.challenger, exchange.challenges?.parent.loop, note, .cancelled)
         default: break
         }

@@ -25,6 +25,8 @@ open class Channel: Timed {
     public final var wakeup: Wakeup?
     /// Until the channel is closed the two may refer to each other.
     public final var observer: (any ChannelObserver)?
+    /// The one who counts connections of its kind.
+    public final var account: (any ChannelAccount)?
 
     init(descriptor: Int32, on loop: EventLoop) {
         self.descriptor = descriptor
@@ -92,6 +94,7 @@ open class Channel: Timed {
         Glibc.close(descriptor)
         loop.forget(self)
         observer = nil
+        account.take()?.channelClosed()
         wakeup?.signal()
     }
 }
@@ -99,4 +102,13 @@ open class Channel: Timed {
 /// Told of a channel's events, before the task is woken that uses it.
 public protocol ChannelObserver: AnyObject {
     func channelChanged(_ channel: Channel)
+}
+
+/// Counts connections of one kind.
+public protocol ChannelAccount: AnyObject {
+    /// The connection waits for its next request.
+    func channelRests()
+    /// It does not any more: it serves one, or is about to be closed.
+    func channelIsUsed()
+    func channelClosed()
 }

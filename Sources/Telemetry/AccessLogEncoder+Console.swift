@@ -58,7 +58,7 @@ extension AccessLogEncoder {
         }
         if let parent = record.parent {
             line.append(" via ")
-            line.append(console: parent)
+            line.append(console: parent.parent.label)
         }
         append(record.parentScheme, record.parentCredential, to: line)
         append(record.scheme, record.credential, to: line)

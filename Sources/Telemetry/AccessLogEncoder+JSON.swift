@@ -38,7 +38,7 @@ extension AccessLogEncoder {
         if let security = record.security { append(security, isResumed: record.isResumed, to: line) }
         line.append(key: #","route":""#, string: record.route)
         if let parent = record.parent {
-            line.append(key: #","parent":""#, string: parent)
+            line.append(key: #","parent":""#, string: parent.parent.label)
             line.append(key: #","parent_scheme":""#, token: record.parentScheme?.token)
             line.append(key: #","parent_credential":""#, string: record.parentCredential)
         }

@@ -74,8 +74,8 @@ public final class ExchangeRecord {
 
     /// The pattern of the `route` that matched.
     public var route: String?
-    /// The parent proxy that the request went through: its name in the rule file, its host and its port.
-    public var parent: String?
+    /// The parent proxy that the request went through.
+    public var parent: ParentFigures?
     /// The answer to a challenge of the parent's: the scheme, and the name of the credential.
     public var parentScheme: AnsweredScheme?
     public var parentCredential: String?

@@ -47,6 +47,7 @@ public final class Metrics: Sendable {
         case .none: break
         }
         if let error = record.error { add(error) }
+        record.parent?.addRequest()
         requests.add(record.milliseconds)
         if let milliseconds = record.waitMilliseconds { phases[Phase.firstByte.rawValue].add(milliseconds) }
     }

@@ -21,6 +21,7 @@ public struct MetricsPage {
         page.appendQuestions()
         page.appendHandshakes()
         page.appendUpstreams()
+        page.appendParents()
         page.appendClients()
         page.appendBytes()
         page.appendErrors()
@@ -142,6 +143,36 @@ public struct MetricsPage {
         append(
             "attache_requests_misdirected_total",
             "Requests stopped before they went to another server than they were for.", .requestsMisdirected)
+    }
+
+    private mutating func appendParents() {
+        func append(
+            _ name: String, _ kind: MetricsText.Kind, _ help: String, _ number: (ParentState) -> Int
+        ) {
+            page.append(name, kind, help, figures.parents.map { (Self.labels($0.parent), "\(number($0))") })
+        }
+        append("attache_parent_up", .gauge, "Whether the last connection to a parent could be made.") {
+            $0.failingSince == nil ? 1 : 0
+        }
+        page.append(
+            "attache_parent_connections", .gauge, "Open connections to a parent, in use and at rest.",
+            figures.parents.flatMap { state in
+                [("used", state.connectionsInUse), ("resting", state.resting)].map { name, count in
+                    (Self.labels(state.parent) + [("state", name)], "\(count)")
+                }
+            })
+        append(
+            "attache_parent_requests_total", .counter, "Exchanges that went to a parent or through it.", \.requests)
+        append(
+            "attache_parent_refusals_total", .counter,
+            "Requests that a parent refused for want of a login that it takes.", \.refusals)
+        append(
+            "attache_parent_failures_total", .counter, "Connections to a parent that could not be made.",
+            \.failures)
+    }
+
+    private static func labels(_ parent: ParentName) -> MetricsText.Labels {
+        [("parent", parent.name), ("address", parent.address)]
     }
 
     private mutating func appendClients() {

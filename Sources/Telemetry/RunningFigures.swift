@@ -18,6 +18,7 @@ public struct RunningFigures: Sendable {
 
     public var questions = Questions()
     public var expiries: [Expiry] = []
+    public var parents: [ParentState] = []
 
     public init() {}
 

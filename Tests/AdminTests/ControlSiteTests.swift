@@ -5,6 +5,7 @@ import Credentials
 import HTTP
 import Model
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import Admin
@@ -84,6 +85,35 @@ struct ControlSiteTests {
         #expect(json.contains(#""rejected_because":"proxy.conf has errors""#) && json.contains(#""unanswered":1"#))
     }
 
+    @Test func `each parent has a line in the status, and what another has written stays in it`() async {
+        let corp = ParentName("corp", kind: "http", at: "p1:3128")
+        var parents = [ParentState(corp), ParentState(corp), ParentState(corp)]
+        (parents[1].isUsed, parents[1].connections, parents[1].resting, parents[1].requests) = (true, 5, 2, 70)
+        parents[1].lastError = .init(at: 1_767_225_600_000, "p1 port 3128 refused the connection")
+        (parents[2].isUsed, parents[2].refusals, parents[2].isFound) = (true, 1, true)
+        parents[2].failingSince = 1_767_225_600_000
+        parents[2].nextTry = 1_767_225_601_000
+        parents[2].lastError = .init(at: 1_767_225_600_000, "\"\u{1B}[2J<script>")
+        let text = await Self.response("/status", query: "format=text", parents: parents).body
+        #expect(
+            text.contains(
+                """
+                parents:
+                  corp, http://p1:3128: not used yet
+                  corp, http://p1:3128: up; 3 connections in use, 2 resting; 70 requests; \
+                last error 2026-01-01T00:00:00Z: p1 port 3128 refused the connection
+                  corp, http://p1:3128, named by a PAC file: failing since 2026-01-01T00:00:00Z, \
+                next try 2026-01-01T00:00:01Z ("\u{1B}[2J<script>); 0 connections in use, 0 resting; 0 requests, \
+                1 refused for want of a login
+                """), "\(text)")
+        let json = await Self.response("/status", parents: parents).body
+        #expect(json.contains(#""state":"up","last_error":"p1 port 3128 refused the connection""#), "\(json)")
+        #expect(
+            json.contains(
+                #""state":"failing","failing_since":"2026-01-01T00:00:00Z","next_try":"2026-01-01T00:00:01Z","last_error":"\"\u001b[2J<script>""#
+            ), "\(json)")
+    }
+
     @Test func `a reload has a number, by which its outcome is asked for`() async {
         #expect(await Self.response("/reload", .post).body == "7\n")
         var outcomes: [String] = []
@@ -94,13 +124,16 @@ struct ControlSiteTests {
 
     private static func response(
         _ path: String, _ method: HTTP.Method = .get, query: String = "",
-        parked: ParkedCredentials = ParkedCredentials()
+        parked: ParkedCredentials = ParkedCredentials(), parents: [ParentState] = []
     ) async -> AdminResponse {
+        var status = status
+        status.parents = parents
+        let reported = status
         let state = ChallengeState(
             storage: MemoryCredentialStorage(), spaces: ProtectionSpaces(parked: parked), tokens: TokenStore(),
             report: { _ in })
         let sources = ControlSources(
-            state: state, challenges: { challenges }, status: { status }, reloads: PlayedReloads())
+            state: state, challenges: { challenges }, status: { reported }, reloads: PlayedReloads())
         let request = AdminRequest(
             method: method, target: [], path: Array(path.utf8), query: Array(query.utf8), authority: nil, host: nil,
             authorization: [])

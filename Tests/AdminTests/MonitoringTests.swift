@@ -15,6 +15,7 @@ struct MonitoringTests {
         figures.store = .init(isUp: true, followed: 0)
         figures.reloads = .init(lastSuccess: 0, hasFailed: false, loaded: 0, rejected: 0)
         figures.expiries = [.init("authority", "a", at: 1)]
+        figures.parents = [ParentState(ParentName("corp", kind: "http", at: "p:1"))]
         let metrics = Metrics()
         metrics.addIdentityAnswer(rule: "a", credential: "b")
         metrics.addTrustException(by: "a")

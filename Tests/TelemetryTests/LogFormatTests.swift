@@ -98,7 +98,7 @@ struct LogFormatTests {
             Self.line(record, .squid)
                 == "1795232160.042     12 127.0.0.1 TCP_MISS/200 244 GET http://a.test:8080/plain?a=b - "
                 + "HIER_DIRECT/127.0.0.1 text/html\n")
-        record.parent = "corp p.test:3128"
+        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
         record.milliseconds = 1_234_567
         #expect(Self.line(record, .squid).hasPrefix("1795232160.042 1234567 127.0.0.1 TCP_MISS/200 244 GET "))
         #expect(Self.line(record, .squid).hasSuffix(" - FIRSTUP_PARENT/127.0.0.1 text/html\n"))
@@ -174,7 +174,7 @@ struct LogFormatTests {
         let failed = try AccessLogTests.record(client: "192.0.2.7")
         AccessLogTests.target(failed, "GET", .https, "a.test", 443, "/" + String(repeating: "x", count: 5000))
         failed.status = 502
-        failed.parent = "corp p.test:3128"
+        failed.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
         failed.parentScheme = .negotiate
         failed.error = .dnsError
         failed.details = "no such host"

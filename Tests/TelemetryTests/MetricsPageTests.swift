@@ -51,6 +51,10 @@ struct MetricsPageTests {
             .init("stored exception", "lab", of: "https://lab:443", at: 1_795_500_000),
             .init("stored exception", "lab", of: "https://lab:443", at: 1_795_400_000),
         ]
+        var parent = ParentState(ParentName("corp", kind: "http", at: "proxy.example:3128"))
+        (parent.connections, parent.resting, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
+        figures.parents = [parent, ParentState(ParentName("corp", kind: "socks5", at: "other:1080"))]
+        figures.parents[1].failingSince = 1
         return MetricsPage.render(loops, figures, as: format)
     }
 

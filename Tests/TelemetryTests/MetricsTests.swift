@@ -50,6 +50,8 @@ struct MetricsTests {
         let page = Self.page([metrics])
         let others = ["attache_replay_disk_refused_total", "attache_report_lines_dropped_total"]
         for family in page.families where family.type == "counter" && !others.contains(family.name) {
+            // No loop counts them.
+            if family.name.hasPrefix("attache_questions_") { continue }
             for (series, value) in family.samples { #expect(value == 1, "\(series)") }
         }
         #expect(page.value(of: "attache_tunnels_open") == 0)

@@ -4,6 +4,7 @@ import { Chart } from "./charts.js";
 import { certificateCard } from "./certificates.js";
 import { questionCard } from "./questions.js";
 import { element, foreign, keep, lines, moment, plural } from "./elements.js";
+import { Parents } from "./parents.js";
 import { Section, address, bytes, keyOf, milliseconds, number, place, table } from "./parts.js";
 import { act } from "./session.js";
 
@@ -32,6 +33,7 @@ export class Sections {
     this.makeChallenges();
     this.certificates = new Section("certificates", "Certificates", "Every server's certificate was trusted without an exception.");
     this.looks = [];
+    this.parents = new Parents();
     this.expiries = new Section("expiries", "What ends", "Nothing that the proxy uses has an end that is known.");
     this.expiryTable = table("Certificates, tokens and exceptions by their last day", [
       ["Last day", "short"], ["Left", "short"], ["What"], ["Name"], ["Server", "server"],
@@ -45,7 +47,7 @@ export class Sections {
       element("p", {}, "These servers are answered by ways that others on the network can read or break."),
       this.migrationTable.node,
     );
-    this.all = [this.overview, this.questions, this.unanswered, this.parked, this.challenges, this.certificates, this.expiries, this.migration];
+    this.all = [this.overview, this.questions, this.unanswered, this.parked, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
     links.replaceChildren(...this.all.map(({ link }) => link));
     parent.replaceChildren(...this.all.map(({ node }) => node));
   }
@@ -59,6 +61,7 @@ export class Sections {
       challenges: this.showChallenges,
       parked: this.showParked,
       certificates: this.showLooks,
+      parents: (parents) => this.parents.show(parents),
       expiries: this.showExpiries,
       migration: this.showMigration,
     };

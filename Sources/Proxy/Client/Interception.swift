@@ -99,7 +99,7 @@ struct Interception {
             requester: session.requester, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: Way) async throws(Refusal) in
             exchange.way = way
-            exchange.record.parent = way.parent?.label
+            exchange.record.parent = way.parent?.figures
             return try await context.openConnection()
         }
         connection.peer.keep(connection, for: ResponseRelay.keptFor)

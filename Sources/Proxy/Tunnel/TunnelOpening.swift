@@ -62,7 +62,7 @@ struct TunnelOpening {
     }
 
     private func connect(by way: Way) async throws(Refusal) -> OpenedTunnel {
-        exchange.record.parent = way.parent?.label
+        exchange.record.parent = way.parent?.figures
         guard let parent = way.parent else {
             let stream = try await requester.dialer(for: exchange.policy)
                 .connect(host: destination.origin.hostText, port: destination.origin.port)

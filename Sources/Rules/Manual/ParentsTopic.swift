@@ -4,8 +4,9 @@ extension ManualTopic {
         """
         A route leads through parents with `via`. One to which no connection can be made is left out, and looked at in the
         background until it works again. A request goes to another only while none has seen it, and a tunnel also where one
-        hangs up instead of opening it. Names are looked up by the parent, so `egress` has a say about the parent's address
-        and about addresses that stand in requests, and none about where a name leads.
+        hangs up instead of opening it. `attache status` and the dashboard show each with the reason. Names are looked up by
+        the parent, so `egress` has a say about the parent's address and about addresses that stand in requests, and none
+        about where a name leads.
 
             parent jump { socks5 jump.example.com:1080 }
             route *.partner.example.com { via jump }

@@ -27,7 +27,10 @@ public final class IdlePool {
     /// From now on the connection rests, until `leave`.
     public func enter(_ connection: OriginConnection) {
         while count >= limit, let oldest { evict(oldest) }
-        if !connection.isInOrder { count += 1 }
+        if !connection.isInOrder {
+            count += 1
+            connection.stream.socket.account?.channelRests()
+        }
         resting.use(connection)
     }
 
@@ -36,6 +39,7 @@ public final class IdlePool {
         guard connection.isInOrder else { return }
         connection.leaveOrder()
         count -= 1
+        connection.stream.socket.account?.channelIsUsed()
     }
 
     /// Closes those that have rested longest.

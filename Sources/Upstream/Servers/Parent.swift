@@ -3,6 +3,7 @@ import Challenges
 import IO
 import Model
 import Rules
+import Telemetry
 
 /// A parent proxy as one loop knows it. Belongs to its loop.
 public final class Parent {
@@ -13,10 +14,8 @@ public final class Parent {
     /// The server that it is to requests that it makes itself, and to challenges.
     public let origin: UpstreamServer
     public let challenger: Challenger
-    /// Its name in the rule file, and where it is: for records.
-    public let label: String
-    /// Whether a PAC file names it.
-    let isFound: Bool
+    /// For records, and for those who look at the state of the proxy.
+    public let figures: ParentFigures
     private(set) var health = ParentHealth.working
     /// The version of a credential that it took last, where it speaks SOCKS.
     public var accepted: CredentialVersion?
@@ -29,9 +28,8 @@ public final class Parent {
         pool: IdlePool
     ) {
         self.server = server
-        self.isFound = isFound
+        figures = ParentFigures(ParentName(name, of: server), isFound: isFound)
         self.name = name
-        label = "\(name) \(server.address)"
         let spoken: NetworkProtocol =
             switch server.scheme {
             case .http: .http
@@ -53,8 +51,32 @@ public final class Parent {
         challenger.mayBeAnswered(by: policy.rules, in: shared.challenges)
     }
 
-    /// No connection to it could be made.
-    public func failed() { health.failed() }
+    /// Its name in the rule file, and where it is.
+    public var label: String { figures.parent.label }
+    /// Whether a PAC file names it.
+    var isFound: Bool { figures.isFound }
 
-    public func worked() { health.worked() }
+    /// No connection to it could be made, at that time (milliseconds since 1970).
+    /// - Parameter reason: a sentence.
+    /// - Returns: milliseconds until it is looked at.
+    func failed(because reason: String, at now: Int) -> Int {
+        let pause = health.failed()
+        figures.failed(.init(at: now, JournalText.printable(reason, longest: 512)), next: now + pause)
+        return pause
+    }
+
+    /// A request gets no answer there for want of a login that it takes.
+    public func refusedLogin() { figures.addRefusal() }
+
+    public func worked() {
+        guard health != .working else { return }
+        health.worked()
+        figures.worked()
+    }
+}
+
+extension ParentName {
+    public init(_ name: String, of server: Configuration.Parent.Server) {
+        self.init(name, kind: server.scheme.rawValue, at: "\(server.address)")
+    }
 }

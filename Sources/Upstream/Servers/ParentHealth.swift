@@ -11,11 +11,15 @@ enum ParentHealth: Equatable {
     static let firstPause = 1000
     public static let longestPause = 60_000
 
-    public mutating func failed() {
-        switch self {
-        case .working: self = .failing(after: Self.firstPause)
-        case .failing(let pause): self = .failing(after: min(pause * 2, Self.longestPause))
-        }
+    /// - Returns: milliseconds until it is to be looked at.
+    mutating func failed() -> Int {
+        let pause =
+            switch self {
+            case .working: Self.firstPause
+            case .failing(let pause): min(pause * 2, Self.longestPause)
+            }
+        self = .failing(after: pause)
+        return pause
     }
 
     public mutating func worked() { self = .working }

@@ -14,6 +14,8 @@ public final class SharedState: Sendable {
     public let tlsAnswers: TLSAnswers
     /// Where the process listens. Whoever opens a listener adds it.
     public let ownListeners = OwnListeners()
+    /// The parents of all loops, in figures.
+    public let parents = ParentBoard()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
     /// The room that copies of bodies take up.
     public let spool = ReplaySpool()

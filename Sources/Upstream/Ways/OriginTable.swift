@@ -34,10 +34,10 @@ struct OriginTable {
     ///   - limit: entries; beyond it the one asked for longest ago is forgotten, unless it has connections.
     public init(
         idleLimit: Int, tlsAnswers: TLSAnswers = TLSAnswers(stored: MemoryCredentialStorage()),
-        metrics: Metrics = Metrics(), limit: Int = 4096
+        metrics: Metrics = Metrics(), parents board: ParentBoard = ParentBoard(), limit: Int = 4096
     ) {
         pool = IdlePool(limit: idleLimit, tlsAnswers: tlsAnswers, metrics: metrics)
-        parents = ParentTable(pool: pool)
+        parents = ParentTable(pool: pool, board: board)
         self.limit = max(1, limit)
     }
 

@@ -2,6 +2,7 @@ import Challenges
 import IO
 import PAC
 import Rules
+import Telemetry
 
 /// The parents of one loop. They outlive a reload, with what is known of their health.
 struct ParentTable {
@@ -16,11 +17,15 @@ struct ParentTable {
     /// Those that PAC files name, which may be another one for every host.
     private var found = RecencyMap<Key, Parent>()
     private let pool: IdlePool
+    private let board: ParentBoard
     private let limit: Int
 
-    /// - Parameter limit: parents of PAC files; beyond it the one that was named longest ago is forgotten.
-    public init(pool: IdlePool, limit: Int = 1024) {
+    /// - Parameters:
+    ///   - board: gets the figures of each parent.
+    ///   - limit: parents of PAC files; beyond it the one that was named longest ago is forgotten.
+    public init(pool: IdlePool, board: ParentBoard = ParentBoard(), limit: Int = 1024) {
         self.pool = pool
+        self.board = board
         self.limit = limit
     }
 
@@ -76,6 +81,7 @@ struct ParentTable {
         if let known = configured[key] ?? found.use(key) { return known }
         let parent = Parent(
             server, named: name, mayHaveCredentials: mayHaveCredentials, isFound: isFound, pool: pool)
+        board.add(parent.figures)
         if isFound {
             found.makeRoom(below: limit)
             found.put(parent, for: key)

@@ -4,16 +4,15 @@ import Transport
 
 /// A parent that failed is tried again without a request that waits for it.
 extension Upstreams {
-    /// No connection to the parent could be made. That others fail which were under way says nothing new.
-    public func failed(_ parent: Parent) {
-        guard parent.health == .working else { return }
-        parent.failed()
-        probe(parent)
+    /// No connection to the parent could be made, for the reason that the sentence says. That others fail which were under
+    /// way says nothing new.
+    public func failed(_ parent: Parent, because reason: String) {
+        if parent.health == .working { probe(parent, because: reason) }
     }
 
     /// Looks at the parent after a pause, and again and again until it works.
-    private func probe(_ parent: Parent) {
-        guard case .failing(let pause) = parent.health else { return }
+    private func probe(_ parent: Parent, because reason: String) {
+        let pause = parent.failed(because: reason, at: loop.epochMilliseconds)
         let alarm =
             parent.probe
             ?? Alarm(on: loop) { [unowned self, unowned parent] in
@@ -38,8 +37,7 @@ extension Upstreams {
             try await dialer.connect(host: parent.origin.hostText, port: parent.origin.port).close()
             parent.worked()
         } catch {
-            parent.failed()
-            probe(parent)
+            probe(parent, because: error.sentence)
         }
     }
 }

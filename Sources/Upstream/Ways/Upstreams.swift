@@ -30,7 +30,8 @@ public final class Upstreams {
         self.shared = shared
         self.policy = policy
         metrics = Metrics()
-        origins = OriginTable(idleLimit: idleLimit, tlsAnswers: shared.tlsAnswers, metrics: metrics)
+        origins = OriginTable(
+            idleLimit: idleLimit, tlsAnswers: shared.tlsAnswers, metrics: metrics, parents: shared.parents)
         self.network = network
     }
 

@@ -12,8 +12,12 @@ struct StatusCommand: Command {
         ],
         details: """
             Shows the proxy's listeners, its rule file and when that was loaded, a newer one that was
-            rejected, the credential store, the clients that are connected, and how much waits for somebody:
-            challenges that nobody answered, credentials that are parked after a refusal.
+            rejected, the credential store, the clients that are connected, the parents, and how much waits
+            for somebody: challenges that nobody answered, credentials that are parked after a refusal.
+
+            A parent is up, or failing from a connection that could not be made to one that was: the proxy
+            tries it by itself, too. It is shown with its connections in use and at rest, the requests that
+            have ended, and those that it refused as they brought no login that it takes.
 
             The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
             user or as root. Where none runs the exit status is 1.

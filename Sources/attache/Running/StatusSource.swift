@@ -20,10 +20,14 @@ final class StatusSource: Sendable {
     private let setup: Mutex<Setup>
     private let server: ProxyServer
     private let store: RunningStore
+    private let board: ParentBoard
 
+    /// - Parameter board: the figures of parents.
     init(
-        _ version: String, _ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore
+        _ version: String, _ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore,
+        board: ParentBoard
     ) {
+        self.board = board
         self.version = version
         self.path = path
         self.setup = Mutex(setup)
@@ -57,12 +61,22 @@ final class StatusSource: Sendable {
                 path: path, loaded: loaded, routes: rules.routes.count, challenges: rules.challenges.count,
                 credentials: rules.credentials.count, parents: rules.parents.count)
         }
-        return RunningStatus(
+        var status = RunningStatus(
             program: .init(version: version, process: Int(getpid()), started: started),
             addresses: .init(listeners: server.addresses.map { "\($0)" }, admin: admin.map { "\($0)" }), rules: rules,
             rejection: rejection,
             store: store.place.map { .init(place: "\($0)", problem: store.problem.map { "\($0)" }) },
             clients: server.openClients)
+        status.parents = parents
+        return status
+    }
+
+    /// Those of the rules at work, and those that their PAC files have named.
+    private var parents: [ParentState] {
+        let groups = setup.withLock { $0.rules.configuration.parents }
+        return board.states(
+            of: groups.flatMap { group in group.servers.map { ParentName(group.name, of: $0) } },
+            foundBy: Set(groups.filter { $0.automatic != nil }.map(\.name)))
     }
 
     /// What of the program does not work, though it serves; nil: nothing.
@@ -86,6 +100,7 @@ final class StatusSource: Sendable {
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures
         figures.expiries = expiries.list.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
+        figures.parents = parents
         figures.reportLinesDropped = Console.linesDropped
         return MetricsPage.render(server.metrics, figures, as: format)
     }

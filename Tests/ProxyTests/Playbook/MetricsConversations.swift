@@ -48,6 +48,75 @@ struct MetricsConversations {
             """)
     }
 
+    @Test func `a parent has its connections, its requests and its refusals`() async {
+        await play(
+            rules: """
+                parent corp { http proxy:8080 }
+                route * { via corp }
+                """,
+            """
+            metric attache_parent_up{parent="corp",address="proxy:8080"} 1
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:8080
+            << GET http://h/ HTTP/1.1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="resting"} 1
+            metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 1
+            >> GET http://h/ HTTP/1.1
+            << GET http://h/ HTTP/1.1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="resting"} 0
+            >> HTTP/1.1 407 Proxy Authentication Required
+               Proxy-Authenticate: Basic realm="corp"
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *
+            server << close
+            metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 2
+            metric attache_parent_refusals_total{parent="corp",address="proxy:8080"} 1
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
+            >> CONNECT h:443 HTTP/1.1
+            << connect proxy:8080
+            << CONNECT h:443 HTTP/1.1
+            server 2 >> "HTTP/1.1 200 OK\\r\\n\\r\\n"
+            << HTTP/1.1 200 Connection established
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 1
+            client >> end
+            server 2 << end
+            server 2 >> close
+            client << close
+            metric attache_parent_connections{parent="corp",address="proxy:8080",state="used"} 0
+            metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 3
+            """)
+    }
+
+    @Test func `a parent that takes no connection is down until one is made`() async {
+        await play(
+            rules: """
+                parent corp { http proxy:8080 }
+                route * { via corp direct }
+                """,
+            """
+            >> GET http://h/ HTTP/1.1
+            << connect proxy:8080 refused
+            << connect h:80
+            << GET / HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            metric attache_parent_up{parent="corp",address="proxy:8080"} 0
+            metric attache_parent_failures_total{parent="corp",address="proxy:8080"} 1
+            metric attache_parent_requests_total{parent="corp",address="proxy:8080"} 0
+            after 1s
+            << connect proxy:8080
+            server 3 << close
+            metric attache_parent_up{parent="corp",address="proxy:8080"} 1
+            metric attache_parent_failures_total{parent="corp",address="proxy:8080"} 1
+            """)
+    }
+
     @Test func `an answer is counted by its rule and credential, and its challenge is timed to the last response`()
         async
     {

@@ -6,6 +6,7 @@ import Crypto
 import Foundation
 import IO
 import Model
+import Rules
 import Synchronization
 import Telemetry
 
@@ -169,6 +170,10 @@ final class Stage {
     func requireMetric(_ line: String) throws {
         var figures = RunningFigures()
         figures.questions = worker.shared.challenges.questions.figures
+        figures.parents = shared.parents.states(
+            of: policy.exchanges.rules.configuration.parents.flatMap { group in
+                group.servers.map { ParentName(group.name, of: $0) }
+            }, foundBy: [])
         let lines = MetricsPage.render([worker.metrics], figures, as: .prometheus).split(separator: "\n")
         if lines.contains(where: { $0 == line }) { return }
         let series = line.prefix { $0 != " " }

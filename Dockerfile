@@ -16,12 +16,18 @@
 
 ARG SWIFT_IMAGE=swift:6.3-bookworm
 ARG DEBIAN_IMAGE=debian:bookworm-slim
+# For the labels. The version has to be the program's own; the revision is that of the sources, as `git rev-parse HEAD` says.
+ARG VERSION=0.1.0
+ARG REVISION=unknown
 
 FROM ${SWIFT_IMAGE} AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /src
 COPY Tests/packages Tests/packages
-RUN sh Tests/packages build && rm -rf /var/lib/apt/lists/*
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates \
+    && sh Tests/packages build \
+    && rm -rf /var/lib/apt/lists/*
 COPY LICENSE Package.swift ./
 # Not compiled, but the package description wants the folder of every target that it names.
 COPY Tests Tests
@@ -33,14 +39,25 @@ RUN swift build -c release --static-swift-stdlib --explicit-target-dependency-im
     && if grep -E 'libswift|libFoundation|not found' /tmp/libraries; then exit 1; fi \
     && grep -oE '/[^ ]+\.so[^ ]*' /tmp/libraries | sort -u | xargs cp -L --parents -t /out \
     && install -d /out/etc/attache /out/run/secrets \
-    && install -d -m 700 /state/attache \
+    && install -d -m 700 /owned/var/lib/attache \
+    && install -d /owned/etc/ssl/attache \
     && install -d -m 1777 /out/tmp \
-    && install -D -m 644 LICENSE /out/usr/share/doc/attache/copyright
-# The libraries' licences (those of GCC share theirs), and what tells a scanner which packages they are from.
+    && install -D -m 644 LICENSE /out/usr/share/doc/attache/copyright \
+    && rm -rf .build
+ARG VERSION
+RUN test "$(/out/usr/local/bin/attache version)" = "attache $VERSION" \
+    || { echo "VERSION=$VERSION is not that of the program" >&2; exit 1; }
+# The system's authorities, the libraries' licences (those of GCC share theirs), what tells a scanner which packages they are
+# from, and the same as a bill of materials.
 RUN install -d /out/var/lib/dpkg/status.d \
     && install -D -m 644 -t /out/etc /etc/os-release \
+    && install -D -m 644 -t /out/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt \
     && cp --parents -t /out /usr/share/doc/gcc-*-base/copyright \
-    && find /out -name '*.so*' -printf '*/%f\n' | xargs dpkg-query -S | cut -d : -f 1 | sort -u > /tmp/packages \
+    && { echo ca-certificates; find /out -name '*.so*' -printf '*/%f\n' | xargs dpkg-query -S | cut -d : -f 1; } \
+        | sort -u > /tmp/packages \
+    && swift --version 2>&1 | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' > /swift-version \
+    && xargs sh Sources/attache/Packaging/sbom /out/usr/local/bin/attache "$(cat /swift-version)" < /tmp/packages \
+        > /out/usr/share/doc/attache/sbom.spdx.json \
     && while read -r package; do \
         dpkg-query -s "$package" > "/out/var/lib/dpkg/status.d/$package" \
         && licence="/usr/share/doc/$package/copyright" \
@@ -48,30 +65,48 @@ RUN install -d /out/var/lib/dpkg/status.d \
     done < /tmp/packages
 
 FROM scratch AS minimal
+ARG VERSION
+ARG REVISION
 LABEL org.opencontainers.image.title="attache" \
     org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
-    org.opencontainers.image.licenses="Apache-2.0"
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.revision="$REVISION"
 COPY --from=build /out /
-# A new volume takes over the owner of what it covers.
-COPY --from=build --chown=65532:65532 /state /var/lib/
+# A new volume takes over the owner of what it covers: the state, and the certificate for tools.
+COPY --from=build --chown=65532:65532 /owned/var/lib /var/lib/
+COPY --from=build --chown=65532:65532 /owned/etc/ssl /etc/ssl/
 USER 65532:65532
 EXPOSE 3128
 HEALTHCHECK --interval=10s --timeout=3s --start-period=2s CMD ["/usr/local/bin/attache", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/attache"]
 CMD ["run"]
 
-FROM ${DEBIAN_IMAGE}
-LABEL org.opencontainers.image.title="attache" \
-    org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
-    org.opencontainers.image.licenses="Apache-2.0"
+FROM ${DEBIAN_IMAGE} AS runtime
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 libpacparser1 libpq5 \
-        libsqlite3-0 libssl3 libstdc++6 zlib1g \
+    && apt-get install -y --no-install-recommends ca-certificates libc-ares2 libcrypt1 libcurl4 libgssapi-krb5-2 \
+        libpacparser1 libpq5 libsqlite3-0 libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && install -d /etc/attache /run/secrets \
-    && install -d -o 65532 -g 65532 -m 700 /var/lib/attache
+    && install -d -o 65532 -g 65532 -m 700 /var/lib/attache \
+    && install -d -o 65532 -g 65532 /etc/ssl/attache
 COPY --from=build /out/usr/local/bin/attache /usr/local/bin/attache
-COPY --from=build /out/usr/share/doc/attache /usr/share/doc/attache
+COPY --from=build /out/usr/share/doc/attache/copyright /usr/share/doc/attache/copyright
+
+# The packages of this image are others than those of the stage that compiles.
+FROM runtime AS inventory
+COPY --from=build /src/Sources/attache/Packaging/sbom /swift-version /tmp/
+RUN sh /tmp/sbom /usr/local/bin/attache "$(cat /tmp/swift-version)" > /tmp/sbom.spdx.json
+
+FROM runtime
+ARG VERSION
+ARG REVISION
+LABEL org.opencontainers.image.title="attache" \
+    org.opencontainers.image.description="An authenticating forward proxy for tools that cannot" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.revision="$REVISION"
+COPY --from=inventory /tmp/sbom.spdx.json /usr/share/doc/attache/sbom.spdx.json
 USER 65532:65532
 # Fails here, not at the first start, when a library above is missing.
 RUN ["/usr/local/bin/attache", "version"]

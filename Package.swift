@@ -253,7 +253,7 @@ let package = Package(
                 "IO", "Model",
                 "PAC", "Proxy", "Rules", "TLS", "Telemetry", "Transport", "Upstream",
             ],
-            exclude: ["Packaging/Debian", "Packaging/install"],
+            exclude: ["Packaging/Debian", "Packaging/install", "Packaging/sbom"],
             // `attache deploy` prints them.
             resources: ["attache.service", "compose.yaml", "sidecar.yaml", "service.yaml"].map {
                 .embedInCode("Packaging/\($0)")

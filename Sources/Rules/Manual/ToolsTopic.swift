@@ -5,7 +5,7 @@ extension ManualTopic {
         `attache env` prints the variables for a shell, a container or a unit; where the rules look into tunnels, the files
         that tools trust are among them: tools.pem and tools.p12 have the system's authorities and the proxy's, ca.pem the
         proxy's alone. They are in the directory that `state` names, or in that of `attache env --directory`, for tools of
-        other users.
+        other users and in other containers; ca.pem is attache-ca.pem there, and no key lies beside it.
 
             $ eval "$(attache env)"
             $ attache env --directory /etc/attache/tools
@@ -47,6 +47,12 @@ extension ManualTopic {
         `docker run --env-file proxy.env`, from `attache env --shell docker`; the container has to share the proxy's
         network, and the files have to be mounted where the variables say. For `docker build`, --build-arg http_proxy and
         --network host. The daemon's own pulls: a drop-in of docker.service, as below.
+
+        = Kubernetes, compose
+        The application's container shares the proxy's network, and has a volume of the files, which `attache env
+        --directory` fills before it starts; `attache deploy` prints both, and every variable. SSL_CERT_FILE,
+        CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE, PIP_CERT, GIT_SSL_CAINFO and AWS_CA_BUNDLE name tools.pem, NODE_EXTRA_CA_CERTS
+        and DENO_CERT attache-ca.pem, and the trust store in JAVA_TOOL_OPTIONS is tools.p12.
 
         = systemd units
         `attache env --shell systemd` in /etc/systemd/system/NAME.service.d/proxy.conf, then `systemctl daemon-reload`. The

@@ -32,17 +32,23 @@ public enum AlertRules {
         Alert(
             name: "AttacheExpiry",
             expression:
-                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"(stored )?token\"}) - time() < 14 * 86400",
+                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"((stored|fetched) )?token|Kerberos ticket\"}) - time() < 14 * 86400",
             time: "1h",
             summary: "{{ $labels.kind }} {{ $labels.name }} {{ $labels.place }} ends in {{ $value | humanizeDuration }}"
         ),
         Alert(
             name: "AttacheExpiryNear",
             expression:
-                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"(stored )?token\"}) - time() < 2 * 86400",
+                "min by (instance, kind, name, place) (attache_expiry_timestamp_seconds{kind!~\"((stored|fetched) )?token|Kerberos ticket\"}) - time() < 2 * 86400",
             time: "5m", severity: "critical",
             summary: "{{ $labels.kind }} {{ $labels.name }} {{ $labels.place }} ends in {{ $value | humanizeDuration }}"
         ),
+        Alert(
+            name: "AttacheTicketOver",
+            expression:
+                "min by (instance, name) (attache_expiry_timestamp_seconds{kind=\"Kerberos ticket\"}) < time()",
+            time: "5m",
+            summary: "the Kerberos tickets of credential {{ $labels.name }} have ended, and there are no others yet"),
         Alert(
             name: "AttacheRulesRejected", expression: "attache_rules_reload_failed == 1", time: "5m",
             summary:

@@ -115,23 +115,3 @@ extension CertificateLook.Seen {
         json.member("suggestion", suggestion)
     }
 }
-
-/// Something that ends on a day that is known.
-public struct Expiry: Sendable, Equatable {
-    /// Such as "client certificate".
-    public let kind: String
-    public let name: String
-    /// The server that it is for; nil: for none alone.
-    public let place: String?
-    /// The first second behind it, since 1970.
-    public let end: Int
-
-    public init(kind: String, name: String, place: String? = nil, end: Int) {
-        self.kind = kind
-        self.name = name
-        self.place = place
-        self.end = end
-    }
-
-    var lastDay: Day { Day(epochSeconds: end - 1) }
-}

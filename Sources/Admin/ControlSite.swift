@@ -52,14 +52,7 @@ struct ControlSite: AdminResponder {
             }
             return .text(.ok, link)
         }
-        if path.equals("/questions") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return questions(query)
-        }
-        if path.equals("/questions/answer") {
-            guard request.method == .post else { return Self.wrongMethod("POST") }
-            return await answer(query, request.body)
-        }
+        if let response = await operatorsPart(request, query) { return response }
         if path.equals("/metrics") {
             guard request.method == .get else { return Self.wrongMethod("GET") }
             return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
@@ -71,8 +64,23 @@ struct ControlSite: AdminResponder {
         }
         return .text(
             .notFound,
-            "nothing is here; there are /challenges, /learned, /parked, /parked/retry, /questions, /questions/answer, /space, "
-                + "/status, /metrics, /reload and /admin/token")
+            "nothing is here; there are /challenges, /learned, /parked, /parked/retry, /questions, /questions/answer, /answers, "
+                + "/answers/forget, /space, /status, /metrics, /reload and /admin/token")
+    }
+
+    /// Questions to operators, and their answers; nil: something else is asked for.
+    private func operatorsPart(_ request: AdminRequest, _ query: AdminQuery) async -> AdminResponse? {
+        let path = request.path.span
+        if path.equals("/questions") || path.equals("/answers") {
+            guard request.method == .get else { return Self.wrongMethod("GET") }
+            return path.equals("/questions") ? questions(query) : answers(query)
+        }
+        if path.equals("/questions/answer") || path.equals("/answers/forget") {
+            guard request.method == .post else { return Self.wrongMethod("POST") }
+            if path.equals("/questions/answer") { return await answer(query, request.body) }
+            return await AnswerTable.forget(query, in: sources.state, by: .command(user: user))
+        }
+        return nil
     }
 
     private static func wrongMethod(_ right: String) -> AdminResponse {
@@ -101,6 +109,14 @@ struct ControlSite: AdminResponder {
         if query["format"] == "text" { return AdminResponse(status: .ok, body: QuestionTable.text(questions, at: now)) }
         var json = JSONText()
         json.array { json in for question in questions { json.question(question) } }
+        return .json(json.text)
+    }
+
+    private func answers(_ query: AdminQuery) -> AdminResponse {
+        let answers = sources.state.standingAnswers(on: Self.today)
+        if query["format"] == "text" { return AdminResponse(status: .ok, body: AnswerTable.text(answers)) }
+        var json = JSONText()
+        json.array { json in for answer in answers { json.answer(answer) } }
         return .json(json.text)
     }
 

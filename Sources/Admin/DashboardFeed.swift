@@ -49,6 +49,7 @@ final class DashboardFeed {
         parts = [
             Part(name: "status") { $0.writeStatus(to: &$1) },
             Part(name: "questions") { $0.writeQuestions(to: &$1) },
+            Part(name: "answers") { $0.writeAnswers(to: &$1) },
             Part(name: "challenges") { $0.writeChallenges(to: &$1) },
             Part(name: "parked") { $0.writeParked(to: &$1) },
             Part(name: "parents") { $0.writeParents(to: &$1) },

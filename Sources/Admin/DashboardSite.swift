@@ -6,6 +6,7 @@ import Crypto
 import HTTP
 import IO
 import Model
+import Telemetry
 
 /// Answers the requests of the dashboard, everything below `/dashboard`. Knows no sockets.
 final class DashboardSite {
@@ -207,6 +208,7 @@ final class DashboardSite {
                 form = try QuestionForm(query, secret: request.body, today: today)
             } catch { return .text(.badRequest, error.sentence) }
             return await form.put(to: sources.state, by: .dashboard)
+        case .forget: return await AnswerTable.forget(query, in: sources.state, by: .dashboard)
         case .look, .accept:
             // Nobody has the proxy connect to where none of its clients went.
             guard let host = query["host"], let port = query["port"].flatMap({ UInt16($0) }),
@@ -235,6 +237,8 @@ private enum DashboardAct {
     case retry
     /// A question of a rule that says `ask`; the request's body is the password.
     case answer
+    /// An operator's answer holds no more.
+    case forget
     /// A server is asked for its certificates.
     case look
     /// Its key is trusted until a day.
@@ -244,6 +248,7 @@ private enum DashboardAct {
         switch resource {
         case "parked/retry": self = .retry
         case "questions/answer": self = .answer
+        case "answers/forget": self = .forget
         case "trust/look": self = .look
         case "trust/accept": self = .accept
         default: return nil
@@ -279,6 +284,7 @@ public struct DashboardSources: Sendable {
     public var users: AdminUsers?
     public var certificates: any CertificateDesk = NoCertificates()
     public var expiries: @Sendable () -> [Expiry] = { [] }
+    public var dated: @Sendable () -> [DatedUse] = { [] }
 
     public init(
         access: DashboardAccess, state: ChallengeState, status: @escaping @Sendable () -> RunningStatus,

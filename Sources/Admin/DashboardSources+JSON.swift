@@ -1,5 +1,6 @@
 import Authentication
 import Challenges
+import IO
 import Model
 
 /// The parts of the page, as it gets them.
@@ -23,6 +24,11 @@ extension DashboardSources {
         json.array { json in for question in state.questions.open { json.question(question) } }
     }
 
+    func writeAnswers(to json: inout JSONText) {
+        let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+        json.array { json in for answer in state.standingAnswers(on: today) { json.answer(answer) } }
+    }
+
     func writeChallenges(to json: inout JSONText) {
         json.array { json in
             for entry in challenges().prefix(Self.challengeLimit) { json.challenge(entry) }
@@ -39,48 +45,12 @@ extension DashboardSources {
 
     func writeExpiries(to json: inout JSONText) {
         json.array { json in
-            for expiry in expiries() {
-                json.object { json in
-                    json.member("kind", expiry.kind)
-                    json.member("name", expiry.name)
-                    json.member("place", expiry.place)
-                    json.member("last_day", "\(expiry.lastDay)")
-                }
-            }
+            for expiry in expiries() { expiry.write(to: &json) }
         }
     }
 
-    /// What is answered by ways that are on their way out.
+    /// The ways to servers that should be given up, and who goes them.
     func writeMigration(to json: inout JSONText) {
-        json.array { json in
-            for entry in challenges() where entry.isAnswered {
-                guard let finding = entry.migration else { continue }
-                json.object { json in
-                    json.member("finding", finding)
-                    json.space(entry.key.space)
-                    json.member("credential", entry.credential)
-                    json.member("rule", entry.rule)
-                    json.member("last", AdminTime.text(entry.last))
-                    json.member("count", entry.count)
-                }
-            }
-        }
-    }
-}
-
-extension JournalEntry {
-    /// Why its answers should become others; nil: they may stay.
-    fileprivate var migration: String? {
-        let space = key.space
-        switch space.authenticationMethod {
-        case .ntlm: return "NTLM"
-        case .basic, .htmlForm: return space.receivesCredentialSecurely ? nil : "password in clear"
-        case .bearer: return space.receivesCredentialSecurely ? nil : "token in clear"
-        case .digest:
-            // Without the parameter it is MD5 (RFC 7616 section 3.3).
-            let isSHA = lines.contains { $0.lowercased().contains("algorithm=\"sha") }
-            return isSHA ? nil : "Digest with MD5"
-        default: return nil
-        }
+        json.array { json in for use in dated() { use.write(to: &json) } }
     }
 }

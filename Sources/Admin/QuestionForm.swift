@@ -89,6 +89,9 @@ enum QuestionTable {
             } else if let user = question.user {
                 lines.append("   proposed user: \(user)")
             }
+            if !question.credentials.isEmpty {
+                lines.append("   credentials: \(question.credentials.joined(separator: ", "))")
+            }
             let requests = question.waiting == 1 ? "1 request" : "\(question.waiting) requests"
             let clients = question.clients.joined(separator: ", ")
             lines.append("   \(requests) of \(clients), since \(max(0, now - question.since) / 1000) s")
@@ -107,6 +110,7 @@ extension JSONText {
             json.member("pin", question.pin.map { "\($0)" })
             json.member("rule", question.rule)
             json.member("user", question.user)
+            json.member("credentials", question.credentials)
             json.member("failures", question.failures)
             json.member("since", AdminTime.text(question.since))
             json.member("clients", question.clients)

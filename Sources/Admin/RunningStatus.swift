@@ -78,6 +78,10 @@ public struct RunningStatus: Sendable {
     /// Connections of clients at this moment.
     public let clients: Int
     public var parents: [ParentState] = []
+    /// What ends at a time that is known, the first first.
+    public var expiries: [Expiry] = []
+    /// The ways to servers that should be given up, the last first.
+    public var dated: [DatedUse] = []
 
     public init(
         program: Program, addresses: Addresses, rules: Rules, rejection: Rejection?, store: Store?, clients: Int
@@ -128,8 +132,15 @@ public struct RunningStatus: Sendable {
         if waiting.parked > 0 {
             lines.append("credentials: \(waiting.parked) parked after a refusal, see 'attache credential list'")
         }
+        let ends = expiries.prefix(Self.shown)
+        if !ends.isEmpty { lines += ["what ends first:"] + ends.map { "  \($0.words)" } }
+        let uses = dated.prefix(Self.shown)
+        if !uses.isEmpty { lines += ["to be replaced:"] + uses.map { "  \($0.words)" } }
         return lines.joined(separator: "\n") + "\n"
     }
+
+    /// Of a list that may be long.
+    private static let shown = 10
 
     private static func list(_ counts: [(Int, String)]) -> String {
         counts.map { count($0, $1) }.joined(separator: ", ")
@@ -142,6 +153,8 @@ public struct RunningStatus: Sendable {
         json.object { json in
             write(to: &json, waiting)
             json.array("parent_servers") { json in for parent in parents { parent.write(to: &json) } }
+            json.array("expiries") { json in for expiry in expiries { expiry.write(to: &json) } }
+            json.array("to_be_replaced") { json in for use in dated { use.write(to: &json) } }
         }
         return json.text
     }

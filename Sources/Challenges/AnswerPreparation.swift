@@ -46,7 +46,7 @@ struct AnswerPreparation {
     /// The answer is that from now on.
     func take(_ prepared: PreparedAnswer) {
         performer.take(prepared)
-        context.request.record.note(prepared.answer, to: context.challenger)
+        context.request.record.note(prepared, to: context.challenger)
     }
 
     /// Makes ready to answer: with the authenticator that the space knows, else as the one request that is judged for all.

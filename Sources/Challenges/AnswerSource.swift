@@ -196,7 +196,7 @@ public struct AnswerSource {
         guard case .use(let name)? = state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key) else {
             return nil
         }
-        return try? policy.credentials.credential(named: name)
+        return try? state.credential(named: name, for: space, by: policy)
     }
 
     /// The credential that is kept for the space: from this client's session, else the one that this response has just

@@ -1,4 +1,6 @@
 import Authentication
+import Model
+import Telemetry
 
 /// An answer with what makes it. One object, since it is handed on several times for each request.
 public final class PreparedAnswer {
@@ -6,11 +8,14 @@ public final class PreparedAnswer {
     public let answer: Answer
     /// The authenticator's `binding`, which each request with an answer wants to know.
     let binding: AuthenticatorBinding
+    /// The ways of it that should be given up.
+    let dated: DatedWays
 
     public init(authenticator: any Authenticator, answer: Answer) {
         self.authenticator = authenticator
         self.answer = answer
         binding = authenticator.binding
+        dated = DatedWays(of: answer.space, usesMD5: binding.usesMD5)
     }
 
     /// Whether it belongs to a connection.
@@ -53,5 +58,24 @@ public enum AnswerState {
             PreparedAnswer(
                 authenticator: prepared.authenticator,
                 answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+    }
+}
+
+extension AuthenticatorBinding {
+    fileprivate var usesMD5: Bool {
+        if case .request(let authenticator) = self { authenticator.usesMD5 } else { false }
+    }
+}
+
+extension DatedWays {
+    fileprivate init(of space: ProtectionSpace, usesMD5: Bool) {
+        self =
+            switch space.authenticationMethod {
+            case .ntlm: .ntlm
+            case .basic, .htmlForm: space.receivesCredentialSecurely ? [] : .passwordInClear
+            case .bearer, .default: space.receivesCredentialSecurely ? [] : .tokenInClear
+            case .digest: usesMD5 ? .md5 : []
+            case .negotiate, .clientCertificate, .serverTrust, .other: []
+            }
     }
 }

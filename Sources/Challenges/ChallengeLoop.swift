@@ -342,7 +342,7 @@ public final class ChallengeLoop {
             }
         }
         let answer =
-            word.map { context.delegate.decide(by: $0, rule) }
+            word.map { context.delegate.decide(by: $0, in: challenge.protectionSpace, rule) }
             ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
         if case .password? = word?.act, case .useCredential(let credential) = answer.decision.disposition {
             granted = credential.version

@@ -6,6 +6,8 @@ import Model
 public enum OperatorAnswerError: Error, CustomStringConvertible {
     /// There is no question of that number any more.
     case gone(Int)
+    /// No answer of that number holds.
+    case unknown(Int)
     /// The credential that was named.
     case unusable(CredentialError)
     case unfit(String)
@@ -13,6 +15,7 @@ public enum OperatorAnswerError: Error, CustomStringConvertible {
 
     public var description: String {
         switch self {
+        case .unknown(let id): "there is no answer \(id) that holds: 'attache ask answers' lists those"
         case .gone(let id): "there is no question \(id) any more: 'attache ask' lists those that are open"
         case .unusable(let error): "\(error)"
         case .unfit(let sentence): sentence
@@ -33,12 +36,45 @@ extension ChallengeState {
         guard let (question, policy) = questions.find(id) else { throw .gone(id) }
         try check(answer, to: question, under: policy)
         if case .trust = answer.act { try await except(question, until: until, by: actor) }
-        guard questions.answer(id, with: answer) != nil else { throw .gone(id) }
+        guard questions.answer(id, with: answer, until: until) != nil else { throw .gone(id) }
         var event = AuditEvent(.questionAnswered, by: actor, question.space)
         event.persistence = answer.persistence
         event.details = answer.words
         audit.note(event)
         return question
+    }
+
+    /// The operators' answers that hold for requests to come, the oldest first.
+    ///
+    /// - Parameter today: exceptions until a day before are over.
+    public func standingAnswers(on today: Day) -> [StandingAnswer] {
+        questions.standing.filter { standing in
+            guard case .trust(let pin, let until) = standing.word else { return true }
+            return today <= until && storage.version(of: "\(pin)", for: standing.space.ofExceptions) != nil
+        }
+    }
+
+    /// Takes back an answer: the next challenge of that kind is a question again.
+    ///
+    /// - Parameter id: the number of the question that it was given to.
+    /// - Returns: the answer.
+    @discardableResult
+    public func forgetAnswer(
+        _ id: Int, on today: Day, by actor: AuditEvent.Actor
+    ) async throws(OperatorAnswerError) -> StandingAnswer {
+        guard let standing = standingAnswers(on: today).first(where: { $0.id == id }) else { throw .unknown(id) }
+        if case .trust(let pin, _) = standing.word {
+            let space = standing.space.ofExceptions
+            do throws(CredentialStorageError) { try await storage.remove(user: "\(pin)", for: space) } catch {
+                throw .notStored(error)
+            }
+            audit.note(AuditEvent(.trustRemoved, by: actor, space, credential: space.credentialName(of: "\(pin)")))
+        }
+        questions.forget(standing)
+        // Connections that the answer has made possible end.
+        if !standing.space.authenticationMethod.isOfResponses { noteException() }
+        audit.note(AuditEvent(.answerForgotten, by: actor, standing.space, details: standing.words))
+        return standing
     }
 
     private func check(
@@ -48,9 +84,9 @@ extension ChallengeState {
         switch answer.act {
         case .use(let name):
             let credential: Credential
-            do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
-                throw .unusable(error)
-            }
+            do throws(CredentialError) {
+                credential = try self.credential(named: name, for: question.space, by: policy)
+            } catch { throw .unusable(error) }
             guard credential.canAnswer(question.space) else {
                 throw .unfit("\(credential) cannot answer \(method)")
             }
@@ -77,10 +113,7 @@ extension ChallengeState {
         _ question: OperatorQuestion, until: Day, by actor: AuditEvent.Actor
     ) async throws(OperatorAnswerError) {
         guard let pin = question.pin else { return }
-        let origin = question.space.origin
-        let space = ProtectionSpace(
-            origin: Origin(host: origin.host, port: origin.port, protocol: .https), realm: nil,
-            authenticationMethod: .serverTrust)
+        let space = question.space.ofExceptions
         let credential = Credential(
             name: space.credentialName(of: "\(pin)"), trust: TrustException(pin: pin, until: until),
             persistence: .permanent)
@@ -90,5 +123,19 @@ extension ChallengeState {
         noteException()
         audit.note(
             AuditEvent(.trustSet, by: actor, space, credential: credential.version.name, details: "until \(until)"))
+    }
+}
+
+extension ChallengeState {
+    /// A credential that an operator names: of the rule file, or of the storage for that space.
+    public func credential(
+        named name: String, for space: ProtectionSpace, by policy: ChallengePolicy
+    ) throws(CredentialError) -> Credential {
+        do throws(CredentialError) { return try policy.credentials.credential(named: name) } catch {
+            guard case .unknown = error else { throw error }
+            let stored = storage.credentials(for: space).values.first { $0.version.name == name }
+            guard let stored else { throw error }
+            return stored
+        }
     }
 }

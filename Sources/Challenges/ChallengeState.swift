@@ -43,7 +43,9 @@ public final class ChallengeState: Sendable {
     }
 
     /// Another number whenever another answer may be found for some target, by the same rules.
-    func generation(of policy: ChallengePolicy) -> Int { spaces.generation &+ policy.credentials.generation }
+    func generation(of policy: ChallengePolicy) -> Int {
+        spaces.generation &+ policy.credentials.generation &+ questions.generation
+    }
 
     // MARK: - Kept credentials
 

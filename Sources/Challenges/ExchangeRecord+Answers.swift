@@ -5,14 +5,17 @@ import Telemetry
 
 extension ExchangeRecord {
     /// An answer goes to the challenger, or went. A parent's answers have fields of their own.
-    public func note(_ answer: Answer, to challenger: Challenger) {
+    func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
+        let answer = prepared.answer
         let (name, scheme) = (answer.credential.version.name, AnsweredScheme(answer.space.authenticationMethod))
         if challenger.isProxy {
             parentCredential = name
             parentScheme = scheme
+            parentDated = prepared.dated
         } else {
             credential = name
             self.scheme = scheme
+            dated = prepared.dated
         }
     }
 

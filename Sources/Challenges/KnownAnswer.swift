@@ -35,7 +35,7 @@ public struct KnownAnswer {
         case .session: return nil
         }
         self.init(state: .prepared(prepared))
-        record.note(prepared.answer, to: challenger)
+        record.note(prepared, to: challenger)
         record.note(rule, about: challenger)
     }
 

@@ -48,29 +48,3 @@ extension OperatorAnswer.Act {
         }
     }
 }
-
-/// An answer that holds for requests to come, until the rules are others: of those that need no place of their own in a session or
-/// the store.
-enum StandingAnswer: Sendable {
-    case use(String)
-    case reject
-    case cancel
-
-    init?(_ answer: OperatorAnswer) {
-        guard answer.persistence != .none else { return nil }
-        switch answer.act {
-        case .use(let name): self = .use(name)
-        case .reject: self = .reject
-        case .cancel: self = .cancel
-        case .password, .trust: return nil
-        }
-    }
-
-    var act: OperatorAnswer.Act {
-        switch self {
-        case .use(let name): .use(name)
-        case .reject: .reject
-        case .cancel: .cancel
-        }
-    }
-}

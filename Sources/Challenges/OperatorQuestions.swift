@@ -36,6 +36,7 @@ public final class OperatorQuestions: Sendable {
     }
 
     private let state = Mutex(State())
+    private let changes = Atomic(0)
 
     /// Answers that hold for requests to come.
     private static let standingLimit = 1000
@@ -112,7 +113,11 @@ public final class OperatorQuestions: Sendable {
             return Place(question: question.id, request: number)
         }
         for request in displaced { request.fulfil(.displaced) }
-        if let news { for observer in observers.withLock({ $0 }) { observer(news) } }
+        if let news {
+            let names = delegate.credentials(for: news.space)
+            state.withLock { $0.open[news.id]?.question.credentials = names }
+            for observer in observers.withLock({ $0 }) { observer(news) }
+        }
         return place
     }
 
@@ -136,13 +141,17 @@ public final class OperatorQuestions: Sendable {
     }
 
     /// Answers a question, for all requests that it holds.
+    ///
+    /// - Parameter until: the last day of an exception.
     /// - Returns: the question; nil: there is none of that number any more.
-    func answer(_ id: Int, with answer: OperatorAnswer) -> OperatorQuestion? {
+    func answer(_ id: Int, with answer: OperatorAnswer, until: Day? = nil) -> OperatorQuestion? {
         let (question, requests) = state.withLock { state -> (OperatorQuestion?, [Expectation<HeldOutcome>]) in
             guard let question = state.open[id]?.question else { return (nil, []) }
-            if let standing = StandingAnswer(answer) {
+            let now = SystemClock.epochMilliseconds
+            if let standing = StandingAnswer(answer, to: question, until: until, at: now) {
                 state.standing.makeRoom(below: Self.standingLimit)
                 state.standing.put(standing, for: question.key)
+                changes.add(1, ordering: .releasing)
             }
             state.figures.answered[answer.act.disposition, default: 0] += 1
             return (question, state.close(id))
@@ -152,10 +161,31 @@ public final class OperatorQuestions: Sendable {
     }
 
     /// The rules are others from now on, and what was answered by the former ones is asked again.
-    public func forgetStanding() { state.withLock { $0.standing = RecencyMap() } }
+    public func forgetStanding() {
+        state.withLock { state in
+            // An exception does not depend on the rule that asked.
+            for standing in state.standing.values where standing.act != nil { state.standing.remove(standing.key) }
+        }
+        changes.add(1, ordering: .releasing)
+    }
+
+    /// From now on the challenge is asked about again.
+    func forget(_ standing: StandingAnswer) {
+        state.withLock { state in
+            guard state.standing.use(standing.key)?.id == standing.id else { return }
+            state.standing.remove(standing.key)
+        }
+        changes.add(1, ordering: .releasing)
+    }
 
     /// The answer that an operator has given for requests to come.
-    func standing(for key: QuestionKey) -> StandingAnswer? { state.withLock { $0.standing.use(key) } }
+    func standing(for key: QuestionKey) -> OperatorAnswer.Act? { state.withLock { $0.standing.use(key) }?.act }
+
+    /// All of them, the oldest first.
+    var standing: [StandingAnswer] { state.withLock { $0.standing.values }.sorted { $0.id < $1.id } }
+
+    /// Another number whenever another answer may stand.
+    var generation: Int { changes.load(ordering: .acquiring) }
 }
 
 /// Requests with equal keys wait for the same answer.
@@ -204,6 +234,8 @@ public struct OperatorQuestion: Sendable {
     public private(set) var clients: [String]
     /// Requests that are held.
     public internal(set) var waiting = 1
+    /// The names of credentials that could answer, of the rule file and of the store.
+    public internal(set) var credentials: [String] = []
 
     private static let clientLimit = 8
 

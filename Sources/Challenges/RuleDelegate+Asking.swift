@@ -1,4 +1,5 @@
 import Authentication
+import Credentials
 import Model
 import Rules
 
@@ -30,7 +31,7 @@ extension RuleDelegate {
     /// The operator's earlier answer, where it holds for requests to come.
     public func standingAct(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> OperatorAnswer.Act? {
         guard challenge.previousFailureCount == 0 else { return nil }
-        return state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key)?.act
+        return state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key)
     }
 
     /// Holds a request until an operator answers.
@@ -51,20 +52,31 @@ extension RuleDelegate {
         let subject = QuestionSubject(challenge, by: rule.rule)
         let isKept = challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
         if !isKept, challenge.previousFailureCount == 0, let standing = state.questions.standing(for: subject.key) {
-            switch standing {
-            case .use(let name): return use(name, kept: .session, by: rule)
-            case .reject: return answer(.rejectProtectionSpace, by: rule)
-            case .cancel: return cancelled(by: rule)
-            }
+            return decide(
+                by: OperatorAnswer(standing, persistence: .session), in: challenge.protectionSpace, rule)
         }
         return answer(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
     }
 
-    /// The decision that an operator's answer stands for.
-    public func decide(by operatorAnswer: OperatorAnswer, _ rule: Rules.Decision) -> Answer {
+    /// The names of credentials that could answer a challenge of that space: those of the rule file, in its order, and
+    /// behind them those that are stored for the space.
+    func credentials(for space: ProtectionSpace) -> [String] {
+        let configured = policy.rules.configuration.credentials.map(\.name).filter { name in
+            (try? policy.credentials.credential(named: name))?.canAnswer(space) == true
+        }
+        let stored = state.storage.credentials(for: space).values.filter { $0.canAnswer(space) }.map(\.version.name)
+        return Array((configured + stored.sorted()).prefix(Self.nameLimit))
+    }
+
+    private static let nameLimit = 100
+
+    /// The decision that an operator's answer to a challenge of that space stands for.
+    public func decide(
+        by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Rules.Decision
+    ) -> Answer {
         let persistence = operatorAnswer.persistence
         switch operatorAnswer.act {
-        case .use(let name): return use(name, kept: persistence, by: rule)
+        case .use(let name): return use(name, storedFor: space, kept: persistence, by: rule)
         case .password(let user, let password):
             let name = "ask:\(JournalText.printable(user, longest: 64))"
             let credential = Credential(name: name, user: user, password: password, persistence: persistence)

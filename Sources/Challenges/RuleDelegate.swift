@@ -122,10 +122,20 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The decision for a credential of the rule file.
-    func use(_ name: String, kept persistence: Persistence, by rule: Rules.Decision) -> Answer {
+    ///
+    /// - Parameter space: set where an operator has named it, who may mean one that is stored for that space.
+    func use(
+        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Rules.Decision
+    ) -> Answer {
         let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
         do throws(CredentialError) {
-            let kept = try policy.credentials.credential(named: name).with(persistence)
+            let named: Credential
+            if let space {
+                named = try state.credential(named: name, for: space, by: policy)
+            } else {
+                named = try policy.credentials.credential(named: name)
+            }
+            let kept = named.with(persistence)
             return Answer(
                 decision: Authentication.Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
                 rule: rule, trouble: nil)

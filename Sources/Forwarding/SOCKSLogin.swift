@@ -96,7 +96,7 @@ struct SOCKSLogin: ~Copyable {
         guard let question = delegate.question(about: challenge, by: rule) else {
             return delegate.decide(challenge, by: rule, at: now)
         }
-        return delegate.decide(by: try await delegate.ask(question, at: now), rule)
+        return delegate.decide(by: try await delegate.ask(question, at: now), in: challenge.protectionSpace, rule)
     }
 
     /// Whether it is not sent: it was refused, and this request is not the one that tries it again.
@@ -136,6 +136,7 @@ struct SOCKSLogin: ~Copyable {
         isSent = true
         if let lease { requester.presence.beginTrial(lease) }
         exchange.record.parentScheme = .basic
+        exchange.record.parentDated = .passwordInClear
         exchange.record.parentCredential = credential.version.name
     }
 

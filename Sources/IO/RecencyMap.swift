@@ -13,6 +13,9 @@ public struct RecencyMap<Key: Hashable, Value> {
 
     public func contains(_ key: Key) -> Bool { positions[key] != nil }
 
+    /// All of them, in no order.
+    public var values: [Value] { positions.values.compactMap { list[$0]?.value } }
+
     /// The value, which counts as used now.
     public mutating func use(_ key: Key) -> Value? {
         guard let position = positions[key] else { return nil }

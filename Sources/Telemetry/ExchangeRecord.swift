@@ -76,6 +76,9 @@ public final class ExchangeRecord {
     public var route: String?
     /// The parent proxy that the request went through.
     public var parent: ParentFigures?
+    /// The ways of the answers to the origin and to the parent that should be given up.
+    public var dated: DatedWays = []
+    public var parentDated: DatedWays = []
     /// The answer to a challenge of the parent's: the scheme, and the name of the credential.
     public var parentScheme: AnsweredScheme?
     public var parentCredential: String?
@@ -213,6 +216,8 @@ public final class ExchangeRecord {
         server = nil
         route.forget()
         parent.forget()
+        dated = []
+        parentDated = []
         parentScheme = nil
         parentCredential.forget()
         rule.forget()
@@ -313,6 +318,8 @@ public final class SecurityRecord: Sendable {
     public let trustRule: String?
     /// The name of the credential whose certificate the origin was shown.
     public let identity: String?
+    /// A version that should be given up.
+    public let dated: DatedWays
 
     public init(
         version: StaticString? = nil, trustFindings: String? = nil, trustRule: String? = nil, identity: String? = nil
@@ -321,6 +328,12 @@ public final class SecurityRecord: Sendable {
         self.trustFindings = trustFindings
         self.trustRule = trustRule
         self.identity = identity
+        dated =
+            switch version.map({ "\($0)" }) {
+            case "1.0": .tls10
+            case "1.1": .tls11
+            default: []
+            }
     }
 }
 

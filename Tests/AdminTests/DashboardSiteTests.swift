@@ -4,6 +4,7 @@ import Challenges
 import HTTP
 import IO
 import Model
+import Telemetry
 import TestSupport
 import Testing
 
@@ -183,7 +184,9 @@ struct DashboardSiteTests {
             sources.writeExpiries(to: &json)
         }
         #expect(json.text.contains(#""state":"seen","certificates":[{"name":"lab\"","facts":[["names","<b>"]]}]"#))
-        #expect(json.text.hasSuffix(#"[{"kind":"token","name":"ci","last_day":"1970-01-02"}]]"#))
+        #expect(
+            json.text.hasSuffix(
+                #"[{"kind":"token","name":"ci","end":"1970-01-03T00:00:00Z","last_day":"1970-01-02"}]]"#))
     }
 
     /// The events that a page gets when it is opened.
@@ -194,15 +197,18 @@ struct DashboardSiteTests {
                 authenticationMethod: .basic)
             let entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), .answered, at: 1)
             let parked = ParkedCredentials()
-            let feed = DashboardFeed(
-                dashboardSources(DashboardAccess(), challenges: [entry], parked: parked), limit: 2, on: loop)
+            var sources = dashboardSources(DashboardAccess(), challenges: [entry], parked: parked)
+            let server = DatedUse.Server("http", host: "a.example", port: 80, isProxy: false)
+            sources.dated = { [DatedUse("password in clear", of: server, by: "::1", "<i>\u{1B}", with: "ci", at: 1)] }
+            let feed = DashboardFeed(sources, limit: 2, on: loop)
             let reader = feed.open(Wakeup())
             let buffer = ByteBuffer(capacity: 64)
             feed.write(to: reader, into: buffer)
             let text = buffer.readable.text
             #expect(text.contains("event: status\ndata: {\"version\":\"1.2.3\""))
             #expect(text.contains("event: challenges\ndata: [{\"host\":\"a.example\""))
-            #expect(text.contains("\"finding\":\"password in clear\""))
+            #expect(text.contains("\"finding\":\"password in clear\",\"host\":\"a.example\""))
+            #expect(text.contains("\"client\":\"::1\",\"application\":\"<i>\\u001b\",\"credential\":\"ci\""))
             #expect(!text.contains("\u{1B}") && text.hasSuffix("\n\n"))
             buffer.clear()
             feed.write(to: reader, into: buffer)

@@ -10,6 +10,7 @@ import Testing
 struct NegotiateSchemeTests {
     /// A principal whose logins say what a test wants.
     private final class Principal: KerberosPrincipal {
+        var ticketEnd: Int? { nil }
         let error: TicketError?
         let step: KerberosStep
         let latest = Mutex(WeakLogin())

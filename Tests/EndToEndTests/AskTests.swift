@@ -52,6 +52,93 @@ struct AskTests {
         }
     }
 
+    @Test func `an answer that holds is listed, and taken back alone`() throws {
+        let origin = try guardedOrigin()
+        let rules = """
+            credential ci { user builder; password file @/answer }
+            challenge "people" { host 127.0.0.1; ask }
+            """
+        let setting = AttacheProcess.Setting(files: ["answer": Self.password + "\n"])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            #expect(try attache(["ask", "answers"], of: proxy).errorOutput.contains("no answer holds"))
+            let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
+            defer { _ = held.kill() }
+            #expect(try Wait.until { try attache(["ask"], of: proxy).output.contains("credentials: ci\n") })
+            #expect(try attache(["ask", "answer", "1", "use", "ci"], of: proxy).succeeded)
+            #expect(held.wait(seconds: 60) == 0 && held.output == "ok")
+            #expect(try proxy.get(origin.url("/next")).status == 200)
+            let list = try attache(["ask", "answers"], of: proxy).output
+            #expect(list.hasPrefix("1  127.0.0.1:\(origin.port) wants a login (basic) for realm"), "\(list)")
+            #expect(list.contains("\n   use ci, since 20") && list.contains("\n   rule \"people\" ("), "\(list)")
+            #expect(!list.contains("\u{202E}"), "\(list)")
+            let json = try attache(["ask", "answers", "--json"], of: proxy).output
+            let answers = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+            #expect(answers?.first?["answer"] as? String == "use ci" && answers?.count == 1, "\(json)")
+            let forgotten = try attache(["ask", "forget", "1"], of: proxy)
+            #expect(forgotten.succeeded && forgotten.output.contains("'use ci' holds no more"), "\(forgotten)")
+            let again = try attache(["ask", "forget", "1"], of: proxy)
+            #expect(again.status == 1 && again.errorOutput.contains("no answer 1 that holds"), "\(again)")
+            let asked = try Subprocess(
+                "curl", ["-q", "-sS", "-x", proxy.address, "-o", "/dev/null", "-w", "%{http_code}", origin.url()])
+            defer { _ = asked.kill() }
+            #expect(try Wait.until { try attache(["ask"], of: proxy).output.hasPrefix("2  ") })
+            #expect(try attache(["ask", "answer", "2", "reject"], of: proxy).succeeded)
+            #expect(asked.wait(seconds: 60) == 0 && asked.output == "401")
+            #expect(try proxy.get(origin.url("/next")).status == 401)
+            #expect(proxy.accessLog.contains("\"event\":\"answer.forgotten\""), "\(proxy.accessLog)")
+        }
+    }
+
+    @Test func `an exception for a key that an operator made is taken back`() throws {
+        let expired = try Specimen["expired"]
+        let rules = "store sqlite @/kept.db\nchallenge \"keys\" { method server-trust; ask }\n"
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            let visit = { () throws in
+                try Subprocess(
+                    "curl",
+                    [
+                        "-q", "-sS", "-x", proxy.address, "-o", "/dev/null", "-w", "%{http_code}",
+                        "http://\(try Zoo.shared().authority(of: expired))/",
+                    ])
+            }
+            let held = try visit()
+            defer { _ = held.kill() }
+            #expect(try Wait.until { try attache(["ask"], of: proxy).output.hasPrefix("1  ") })
+            #expect(try attache(["ask", "answer", "1", "trust"], of: proxy).succeeded)
+            #expect(held.wait(seconds: 60) == 0 && held.output == "200", "\(held.output) \(held.errorOutput)")
+            #expect(try proxy.visit(expired, by: .upgraded).status == 200)
+            let list = try attache(["ask", "answers"], of: proxy).output
+            #expect(list.contains("\n   trust sha256/") && list.contains(" until 20"), "\(list)")
+            #expect(try attache(["ask", "forget", "1"], of: proxy).succeeded)
+            #expect(try attache(["ask", "answers"], of: proxy).output.isEmpty)
+            let asked = try visit()
+            defer { _ = asked.kill() }
+            #expect(try Wait.until { try attache(["ask"], of: proxy).output.hasPrefix("2  ") })
+            #expect(try attache(["ask", "answer", "2", "cancel"], of: proxy).succeeded)
+            #expect(asked.wait(seconds: 60) == 0 && asked.output == "502")
+        }
+    }
+
+    @Test func `the login to an FTP server is asked for, too`() throws {
+        let server = try VsftpdServer.shared()
+        let rules = "challenge \"files\" { protocol ftp; host 127.0.0.1; port \(server.port); ask }"
+        let setting = AttacheProcess.Setting(files: ["answer": Account.password + "\n", "wrong": "wr0ng-Password\n"])
+        try AttacheProcess.running(rules, setting: setting) { proxy throws in
+            let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, server.url("/pub/hello.txt")])
+            defer { _ = held.kill() }
+            let isListed = try Wait.until { try attache(["ask"], of: proxy).output.contains("wants a login (basic)") }
+            #expect(isListed, "\(proxy.errorOutput)")
+            let answer = { (id: String, file: String) in
+                try attache(
+                    ["ask", "answer", id, "user", VsftpdServer.user, "--password-file", file], of: proxy)
+            }
+            #expect(try answer("1", "wrong").succeeded)
+            #expect(try Wait.until { try attache(["ask"], of: proxy).output.contains("1 refused") })
+            #expect(try answer("2", "answer").succeeded)
+            #expect(held.wait(seconds: 60) == 0 && held.output == "hello, ftp\n", "\(held.output)")
+        }
+    }
+
     @Test func `nobody answers, and the client is told so`() throws {
         let origin = try guardedOrigin()
         let rules = "timeouts { ask 1s }\nchallenge \"people\" { host 127.0.0.1; ask }"

@@ -149,6 +149,33 @@ struct DashboardTests {
         }
     }
 
+    @Test func `a credential is chosen from a list, and the answer is taken back`() throws {
+        let origin = try origin("Basic realm=\"\u{202E}<script>alert(1)</script>\"")
+        let rules = Self.credential + "challenge \"people\" { host 127.0.0.1; ask }"
+        try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
+            let browser = try Browser()
+            try browser.visit(try proxy.dashboardLink())
+            try browser.awaitText("No answer of an operator holds", in: "#answers")
+            let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
+            defer { _ = held.kill() }
+            try browser.awaitText("ci", in: "#questions select[data-name=credential]")
+            try browser.press("Tab", on: "#questions select[data-name=credential]")
+            try browser.press("Enter")
+            try browser.awaitText("use ci", in: "#notice")
+            #expect(held.wait(seconds: 60) == 0 && held.output == "ok")
+            try browser.awaitText("use ci", in: "#answers tbody")
+            let text = try browser.text(of: "#answers")
+            #expect(text.contains("\u{FFFD}<script>alert(1)</script>") && !text.contains("\u{202E}"), "\(text)")
+            try browser.press("Enter", on: "#answers tbody [data-name=forget]")
+            try browser.awaitText("holds no more", in: "#notice")
+            try browser.awaitText("No answer of an operator holds", in: "#answers")
+            let asked = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, origin.url()])
+            defer { _ = asked.kill() }
+            try browser.awaitText("1 request of 127.0.0.1", in: "#questions")
+            #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+        }
+    }
+
     @Test func `an administrator logs in by TLS with a password, and health is asked for in clear`() throws {
         let server = try Hierarchy.shared().issuing.issue(CertificateTerms(host: "localhost"))
         let setting = AttacheProcess.Setting(
@@ -184,22 +211,35 @@ struct DashboardTests {
         var realm: String { self == .long ? String(repeating: "A<b>", count: 1 << 15) : rawValue }
     }
 
+    private static let steering = Set("\u{202E}\u{202C}\u{200F}\u{2066}\u{9B}\u{1B}".unicodeScalars)
+
     @Test(arguments: Hostile.allCases)
     func `hostile text is shown as text`(hostile: Hostile) throws {
         let quoted = hostile.realm.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         let origin = try origin("Basic realm=\"\(quoted)\", <i>=\"<b>x</b>\"")
-        try AttacheProcess.running(setting: Self.setting) { proxy throws in
+        let open = try self.origin("Basic realm=\"x\"")
+        let rules = Self.credential + "challenge { host 127.0.0.1; port \(open.port); use ci }\n"
+        try AttacheProcess.running(rules, setting: Self.setting) { proxy throws in
             let browser = try Browser()
             try browser.visit(try proxy.dashboardLink())
             try browser.awaitText("live", in: "#live")
             _ = try proxy.get(origin.url())
             try browser.awaitText(":\(origin.port)", in: "#unanswered")
+            // A client's own words stand among the ways that should be given up.
+            let application = String(hostile.realm.prefix(2000))
+            #expect(try proxy.get(open.url(), "-A", application).status == 200)
+            try browser.awaitText("password in clear", in: "#migration")
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            #expect(status.output.contains("password in clear to http://127.0.0.1:\(open.port), last 20"), "\(status)")
+            #expect(!status.output.unicodeScalars.contains { Self.steering.contains($0) }, "\(status)")
+            #expect(status.output.utf8.count < 4000)
             #expect(
                 try browser.evaluate("document.querySelectorAll('#content :is(script,img,b:not(.key b),i)').length")
                     as? Int == 0)
             #expect(try browser.evaluate("document.title") as? String == "(1) Attaché")
             let text = try browser.text(of: "#content")
-            #expect(!text.unicodeScalars.contains { "\u{202E}\u{200F}\u{2066}\u{9B}".unicodeScalars.contains($0) })
+            #expect(!text.unicodeScalars.contains { Self.steering.contains($0) })
             #expect(text.utf8.count < 64 << 10)
             // Nothing makes the page wider than its window.
             try browser.resize(width: 400, height: 800)

@@ -44,6 +44,20 @@ struct KerberosFaultTests {
         }
     }
 
+    @Test func `an operator sees when tickets end`() throws {
+        let realm = try KerberosRealm()
+        try logging(in: realm) { proxy, server throws in
+            let name = "attache_expiry_timestamp_seconds{kind=\"Kerberos ticket\",name=\"svc\",place=\"\"}"
+            #expect(try !Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/metrics").text.contains("Kerberos ticket"))
+            let before = Int(Date().timeIntervalSince1970)
+            #expect(try proxy.get(server.url("/request/")).status == 200, "\(proxy.errorOutput)")
+            #expect(try proxy.metric(name) > before)
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            #expect(status.output.contains("Z Kerberos ticket svc\n"), "\(status)")
+        }
+    }
+
     @Test func `a KDC that says nothing is waited for as long as a connection, and held tickets go on`() throws {
         let realm = try KerberosRealm()
         let more = """

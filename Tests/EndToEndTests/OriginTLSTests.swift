@@ -66,6 +66,12 @@ struct OriginTLSTests {
                 let answered = try proxy.visit(specimen, by: entrance)
                 #expect(answered.text == "this is \(name)\n", "\(answered)")
             }
+            // An operator sees who still speaks it.
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            let version = name == "tls10" ? "1.0" : "1.1"
+            #expect(status.output.contains("  TLS \(version) to https://\(specimen.host):"), "\(status)")
+            #expect(status.output.contains(" by 127.0.0.1, curl/"), "\(status)")
             // What is weak is still found.
             let weak = try Specimen["weak-key"]
             try TrustVerdict.of(weak, by: .upgraded, through: proxy).expectRefused(weak, .upgraded)

@@ -4,7 +4,9 @@ import Testing
 /// Takes the pictures of the dashboard that `make screenshots` is for: a proxy with some of everything.
 struct ScreenshotTests {
     private static let folder = ProcessInfo.processInfo.environment["ATTACHE_SCREENSHOTS"]
-    private static let names = ["ci", "artifacts", "wiki", "mirror", "grafana"].map { "\($0).example.com" }
+    private static let names = ["ci", "artifacts", "wiki", "mirror", "grafana", "partner", "proxy1", "proxy2"].map {
+        "\($0).example.com"
+    }
 
     private static func origin(_ challenge: String, accepting isRight: Bool = false) throws -> RecordingOrigin {
         try RecordingOrigin.answering { request, connection in
@@ -32,6 +34,8 @@ struct ScreenshotTests {
         let wiki = try Self.origin("Bearer realm=\"wiki\", scope=\"read\"")
         let mirror = try Self.origin("Basic realm=\"mirror\"")
         let grafana = try Self.origin("Basic realm=\"Grafana\"")
+        let parent = try RecordingOrigin.answering()
+        let dead = FreePort.take()
         let expired = try Specimen["expired"]
         let lab = try Zoo.shared().authority(of: expired)
         var setting = AttacheProcess.Setting(threads: 1, hasRelativePath: true)
@@ -48,6 +52,8 @@ struct ScreenshotTests {
             challenge "people" { host grafana.example.com; ask }
             challenge "mirror" { host mirror.example.com; use builder }
             route \(expired.host) { upgrade }
+            parent corp { http proxy1.example.com:\(dead) proxy2.example.com:\(parent.port) }
+            route partner.example.com { via corp }
             store sqlite kept.db
             """
         try AttacheProcess.running(rules, setting: setting) { proxy throws in
@@ -58,6 +64,7 @@ struct ScreenshotTests {
             _ = try proxy.get(url("wiki", wiki))
             _ = try proxy.get(url("mirror", mirror))
             _ = try proxy.get("http://\(lab)/")
+            for _ in 0..<5 { _ = try proxy.get("http://partner.example.com/") }
             try load(proxy, url("artifacts", artifacts), seconds: 60)
             let held = try Subprocess("curl", ["-q", "-sS", "-x", proxy.address, url("grafana", grafana)])
             defer { _ = held.kill() }
@@ -76,11 +83,16 @@ struct ScreenshotTests {
                 try browser.picture("\(folder)/dashboard-\(name).png")
                 try browser.evaluate("document.getElementById('parked').scrollIntoView()")
                 try browser.picture("\(folder)/dashboard-\(name)-below.png")
+                try browser.evaluate("document.getElementById('parents').scrollIntoView()")
+                try browser.picture("\(folder)/dashboard-\(name)-end.png")
                 try browser.evaluate("scrollTo(0, 0)")
             }
             try browser.prefer(dark: false)
-            try browser.resize(width: 400, height: 1160)
+            try browser.resize(width: 390, height: 1160)
             try browser.picture("\(folder)/dashboard-narrow.png")
+            try browser.evaluate("document.getElementById('parents').scrollIntoView()")
+            try browser.picture("\(folder)/dashboard-narrow-end.png")
+            try browser.evaluate("scrollTo(0, 0)")
             // A window of 1280 at 200 %.
             try browser.resize(width: 640, height: 580, scale: 2)
             try browser.picture("\(folder)/dashboard-zoom.png")

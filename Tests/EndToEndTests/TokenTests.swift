@@ -39,6 +39,17 @@ struct TokenTests {
         }
     }
 
+    @Test func `an operator sees when a fetched token ends`() throws {
+        try exchanging { proxy, server throws in
+            #expect(try proxy.get(server.api.url()).text == "ok")
+            let name = "attache_expiry_timestamp_seconds{kind=\"fetched token\",name=\"crm\",place=\"\"}"
+            #expect(try proxy.metric(name) > Int(Date().timeIntervalSince1970))
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            #expect(status.output.contains("Z fetched token crm\n"), "\(status)")
+        }
+    }
+
     @Test func `a secret may go in the content`() throws {
         try exchanging(more: "client-secret file @/secret; client-authentication post; audience https://api/") {
             proxy, server throws in

@@ -20,10 +20,11 @@ export function drawing(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(svgSpace, tag), attributes, children);
 }
 
+/** A text of somebody else's without what steers. */
+export const printable = (text) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
+
 /** A text of somebody else's: nothing in it steers the page, and its direction ends where it ends. */
-export function foreign(text, kind = "") {
-  return element("bdi", { class: `foreign ${kind}` }, text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD"));
-}
+export const foreign = (text, kind = "") => element("bdi", { class: `foreign ${kind}` }, printable(text));
 
 /** A time, as how long ago it is. `age` keeps it up to date. */
 export function moment(iso) {

@@ -13,7 +13,7 @@ export class Parents extends Section {
   }
 
   show(parents) {
-    this.tell(parents.length, parents.some(({ state }) => state === "failing"));
+    this.tell(parents.length, parents.filter(({ state }) => state === "failing").length);
     keep(this.table.body, parents, ({ name, kind, address, found }) => JSON.stringify([name, kind, address, found]), (parent) =>
       this.table.row(
         element(

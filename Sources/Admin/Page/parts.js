@@ -39,10 +39,14 @@ export const milliseconds = (value) => {
 };
 
 export class Section {
-  /** `count` is what its link says behind the name, and an empty one is told by `nothing`. */
-  constructor(id, title, nothing, ...content) {
+  /**
+   * `count` is what its link says behind the name, and an empty one is told by `nothing`. A title of two texts has a shorter
+   * one for the link.
+   */
+  constructor(id, titles, nothing, ...content) {
+    const [title, short = title] = [titles].flat();
     this.count = element("span", { class: "count" });
-    this.link = element("a", { href: `#${id}` }, title, " ", this.count);
+    this.link = element("a", { href: `#${id}` }, short, " ", this.count);
     this.badge = element("span", { class: "count" });
     this.nothing = element("p", { class: "nothing" }, nothing);
     this.body = element("div", { class: "body" }, ...content);
@@ -56,10 +60,11 @@ export class Section {
     this.tell(0);
   }
 
-  tell(count, needsSomebody = false) {
+  /** `due` of so many need somebody; those are counted, if there are any. */
+  tell(count, due = 0) {
     for (const node of [this.count, this.badge]) {
-      node.textContent = count ? number(count) : "";
-      node.classList.toggle("due", needsSomebody && count > 0);
+      node.textContent = count ? number(due || count) : "";
+      node.classList.toggle("due", due > 0);
     }
     this.nothing.hidden = count > 0;
     this.body.hidden = count === 0;

@@ -1,7 +1,7 @@
 // The questions of rules that say `ask`, and their answers.
 
-import { element, foreign, moment, plural } from "./elements.js";
-import { address } from "./parts.js";
+import { element, foreign, keep, moment, plural, printable } from "./elements.js";
+import { Section, address, place, table } from "./parts.js";
 import { act } from "./session.js";
 
 const persistences = [
@@ -88,7 +88,12 @@ function userForm(question, answer) {
 }
 
 function nameForm(question, answer) {
-  const name = field("credential", "credential of the rule file", { autocomplete: "off", spellcheck: "false" });
+  if (!question.credentials.length) return element("p", { class: "meta" }, "No credential of the rule file or the store could answer it.");
+  const name = element(
+    "select",
+    { "data-name": "credential", "aria-label": "credential of the rule file or the store" },
+    ...question.credentials.map((value) => element("option", { value }, printable(value))),
+  );
   return line("use", "Use it", [name], () => answer({ act: "use", name: name.value }));
 }
 
@@ -102,4 +107,32 @@ function trustForm(question, answer) {
     element("p", { class: "meta" }, `Compare it with one from another source before you trust ${address(question)}.`),
     line("trust", "Trust it", [element("label", {}, "Trust this key until ", until)], () => answer({ act: "trust", until: until.value })),
   );
+}
+
+/** The answers that hold for requests to come, each to be taken back. */
+export class Answers extends Section {
+  constructor(perform) {
+    super("answers", ["Answers that hold", "Answers"], "No answer of an operator holds for requests to come.");
+    this.perform = perform;
+    this.table = table("Answers of operators that hold for requests to come", [
+      ["Challenge", "server"], ["Answer"], ["Rule"], ["Since", "short"], ["", "act"],
+    ]);
+    this.body.append(this.table.node);
+  }
+
+  show(answers) {
+    this.tell(answers.length);
+    keep(this.table.body, answers, ({ id }) => `${id}`, (answer) => {
+      const button = element("button", { type: "button", class: "small", "data-name": "forget" }, "Take back");
+      button.addEventListener("click", () => this.perform(() => act("answers/forget", { id: answer.id })));
+      button.setAttribute("aria-label", `Take back the answer ${answer.answer} for ${address(answer)}`);
+      return this.table.row(
+        element("div", {}, `${answer.method} of `, place(answer)),
+        foreign(answer.answer),
+        answer.rule ? foreign(answer.rule) : "–",
+        moment(answer.since),
+        button,
+      );
+    });
+  }
 }

@@ -2,7 +2,7 @@
 
 import { Chart } from "./charts.js";
 import { certificateCard } from "./certificates.js";
-import { questionCard } from "./questions.js";
+import { Answers, questionCard } from "./questions.js";
 import { element, foreign, keep, lines, moment, plural } from "./elements.js";
 import { Parents } from "./parents.js";
 import { Section, address, bytes, keyOf, milliseconds, number, place, table } from "./parts.js";
@@ -23,8 +23,9 @@ export class Sections {
     this.status = {};
     this.overview = this.makeOverview();
     this.questions = new Section("questions", "Questions", "No rule asks anybody at the moment.");
+    this.answers = new Answers(perform);
     this.unanswered = new Section("unanswered", "Unanswered", "Every challenge that the proxy has met was answered.");
-    this.parked = new Section("parked", "Parked credentials", "No server has refused a credential.");
+    this.parked = new Section("parked", ["Parked credentials", "Parked"], "No server has refused a credential.");
     this.parkedTable = table("Credentials that servers refused", [
       ["Credential"], ["Refused for", "server"], ["Since", "short"], ["Next try", "short"], ["", "act"],
     ]);
@@ -35,19 +36,19 @@ export class Sections {
     this.looks = [];
     this.parents = new Parents();
     this.expiries = new Section("expiries", "What ends", "Nothing that the proxy uses has an end that is known.");
-    this.expiryTable = table("Certificates, tokens and exceptions by their last day", [
+    this.expiryTable = table("Certificates, tokens, tickets and exceptions by their last day", [
       ["Last day", "short"], ["Left", "short"], ["What"], ["Name"], ["Server", "server"],
     ]);
     this.expiries.body.append(this.expiryTable.node);
-    this.migration = new Section("migration", "To be replaced", "No answer is given by NTLM, by MD5 or in clear.");
-    this.migrationTable = table("Answers by ways that are on their way out", [
-      ["Finding"], ["Server", "server"], ["Credential"], ["Last", "short"], ["Times", "number"],
+    this.migration = new Section("migration", "To be replaced", "Nothing goes to a server by NTLM, by MD5, in clear or by TLS before 1.2.");
+    this.migrationTable = table("Ways to servers that should be given up, and who goes them", [
+      ["Finding"], ["Server", "server"], ["Client"], ["Application"], ["Credential"], ["Last", "short"],
     ]);
     this.migration.body.append(
-      element("p", {}, "These servers are answered by ways that others on the network can read or break."),
+      element("p", {}, "Others on the network can read or break these, as far as they were seen since the proxy started."),
       this.migrationTable.node,
     );
-    this.all = [this.overview, this.questions, this.unanswered, this.parked, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
+    this.all = [this.overview, this.questions, this.answers, this.unanswered, this.parked, this.challenges, this.certificates, this.parents, this.expiries, this.migration];
     links.replaceChildren(...this.all.map(({ link }) => link));
     parent.replaceChildren(...this.all.map(({ node }) => node));
   }
@@ -58,6 +59,7 @@ export class Sections {
       load: this.showLoad,
       status: this.showStatus,
       questions: this.showQuestions,
+      answers: (answers) => this.answers.show(answers),
       challenges: this.showChallenges,
       parked: this.showParked,
       certificates: this.showLooks,
@@ -159,7 +161,7 @@ export class Sections {
   // Questions
 
   showQuestions(questions) {
-    this.questions.tell(questions.length, true);
+    this.questions.tell(questions.length, questions.length);
     keep(this.questions.body, questions, ({ id }) => `${id}`, (question) => questionCard(question, this.perform));
   }
 
@@ -183,7 +185,7 @@ export class Sections {
   showChallenges(entries) {
     this.entries = entries;
     const unanswered = entries.filter(({ outcome }) => outcome !== "answered");
-    this.unanswered.tell(unanswered.length, true);
+    this.unanswered.tell(unanswered.length, unanswered.length);
     keep(this.unanswered.body, unanswered, (entry) => keyOf(entry, entry.scheme), (entry) => this.makeCard(entry));
     this.challenges.tell(entries.length);
     this.showCertificates();
@@ -251,7 +253,7 @@ export class Sections {
   // Parked credentials
 
   showParked(entries) {
-    this.parked.tell(entries.length, true);
+    this.parked.tell(entries.length, entries.length);
     keep(this.parkedTable.body, entries, (entry) => keyOf(entry, entry.credential), (entry) => {
       const button = element("button", { type: "button", class: "small", "data-name": "retry" }, "Try again");
       button.addEventListener("click", () =>
@@ -290,14 +292,18 @@ export class Sections {
   showExpiries(entries) {
     const today = new Date().toISOString().slice(0, 10);
     const days = (day) => Math.round((Date.parse(day) - Date.parse(today)) / 86_400_000);
-    const soon = entries.filter((entry) => days(entry.last_day) < 30).length;
-    this.expiries.tell(entries.length, soon > 0);
+    // Tickets and fetched tokens live for hours, and others take their place.
+    const isShort = ({ kind }) => kind === "Kerberos ticket" || kind === "fetched token";
+    const isDue = (entry) => (isShort(entry) ? Date.parse(entry.end) < Date.now() : days(entry.last_day) < 30);
+    this.expiries.tell(entries.length, entries.filter(isDue).length);
     const items = entries.map((entry) => ({ ...entry, days: days(entry.last_day) }));
     keep(this.expiryTable.body, items, ({ kind, name, place }) => JSON.stringify([kind, name, place]), (entry) =>
       this.expiryTable.row(
         entry.last_day,
-        element("span", { class: entry.days < 7 ? "outcome bad" : entry.days < 30 ? "outcome warn" : "meta" },
-          entry.days < 0 ? "over" : entry.days === 0 ? "today" : `in ${plural(entry.days, "day")}`),
+        isShort(entry)
+          ? moment(entry.end)
+          : element("span", { class: entry.days < 7 ? "outcome bad" : entry.days < 30 ? "outcome warn" : "meta" },
+              entry.days < 0 ? "over" : entry.days === 0 ? "today" : `in ${plural(entry.days, "day")}`),
         entry.kind,
         foreign(entry.name),
         entry.place ? foreign(entry.place) : "–",
@@ -309,9 +315,14 @@ export class Sections {
 
   showMigration(entries) {
     this.migration.tell(entries.length);
-    keep(this.migrationTable.body, entries, (entry) => keyOf(entry, entry.finding), (entry) =>
+    keep(this.migrationTable.body, entries, (entry) => keyOf(entry, entry.finding, entry.client, entry.application), (entry) =>
       this.migrationTable.row(
-        entry.finding, place(entry), entry.credential ? foreign(entry.credential) : "–", moment(entry.last), number(entry.count),
+        entry.finding,
+        place(entry),
+        foreign(entry.client),
+        entry.application ? foreign(entry.application) : "–",
+        entry.credential ? foreign(entry.credential) : "–",
+        moment(entry.last),
       ),
     );
   }

@@ -9,6 +9,9 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     ///
     /// - Parameter channel: the mark of the connection's TLS; nil without TLS.
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin
+
+    /// When its first ticket ends, in seconds since 1970; nil: there is none yet.
+    var ticketEnd: Int? { get }
 }
 
 /// The service that a ticket is for, and the uses of the ticket.

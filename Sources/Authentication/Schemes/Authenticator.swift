@@ -35,6 +35,9 @@ public enum AuthenticatorBinding: Sendable {
 
 /// Answers request by request.
 public protocol RequestAuthenticator: Authenticator {
+    /// Whether it answers with MD5 (RFC 7616 section 5.3: no longer secure).
+    var usesMD5: Bool { get }
+
     /// The digest of the whole body that `authorize` needs next; nil when it needs none.
     var bodyDigest: DigestAlgorithm? { get }
 
@@ -66,6 +69,7 @@ public protocol RequestAuthenticator: Authenticator {
 extension RequestAuthenticator {
     public var binding: AuthenticatorBinding { .request(self) }
     public var placement: RequestPlacement? { nil }
+    public var usesMD5: Bool { false }
 }
 
 /// Which answer a request carried, so that its outcome is judged against that and not against a newer one.

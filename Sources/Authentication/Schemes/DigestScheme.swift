@@ -117,6 +117,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
         state = Mutex(State(current: session, generations: session.generation))
     }
 
+    var usesMD5: Bool { algorithm == .md5 }
+
     var bodyDigest: DigestAlgorithm? {
         current.challenge.protection == .authInt ? algorithm : nil
     }

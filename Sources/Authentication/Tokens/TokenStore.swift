@@ -59,6 +59,15 @@ public final class TokenStore: Sendable {
     /// - Parameter journal: told of every token that is fetched here.
     public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
 
+    /// The tokens that hold at that time, in milliseconds since 1970: the name of each one's credential, and when it ends.
+    public func ends(after now: Int) -> [(name: String, end: Int)] {
+        entries.withLock { entries in
+            entries.compactMap { grant, entry in
+                entry.held.flatMap { now < $0.endsAt && $0.endsAt < .max ? (grant.name, $0.endsAt) : nil }
+            }
+        }
+    }
+
     /// Takes over a token that another process fetched, if it lasts longer than what is there.
     public func adopt(_ fetched: FetchedToken) {
         entries.withLock { entries in

@@ -24,6 +24,8 @@ public struct AuditEvent: Sendable, Hashable {
         case trustRemoved = "trust.removed"
         /// An operator has answered a challenge.
         case questionAnswered = "question.answered"
+        /// An operator has taken an answer back.
+        case answerForgotten = "answer.forgotten"
         case storeOpened = "store.opened"
         /// Another store is in its place.
         case storeReplaced = "store.replaced"

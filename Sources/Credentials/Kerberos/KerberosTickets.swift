@@ -92,6 +92,8 @@ final class KerberosTickets: KerberosPrincipal {
         firstTickets.start(true) { [self] in acquire() }
     }
 
+    var ticketEnd: Int? { held.withLock { $0.cache?.validity.upperBound } }
+
     /// Why there is no first ticket, or no other in time; nil when all is well.
     var trouble: TicketError? {
         firstTickets.isOverdue(true) ? silence() : held.withLock { $0.trouble }

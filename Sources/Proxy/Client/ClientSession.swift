@@ -56,6 +56,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     var negotiation: ClientNegotiation?
     /// The authorization that the client proved itself with last.
     var acceptedAuthorization: AcceptedAuthorization?
+    /// The way that should be given up which was noted last.
+    private var datedNote = DatedNote()
     var phase = Phase.idle
     /// Whether an exchange is being carried on at this moment: what it closes tells of that.
     private var isAdvancing = false
@@ -225,6 +227,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         record.bytesIn = exchange.body.count
         // A client that left before its request was whole made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
+        requester.noteDatedWays(of: exchange, after: &datedNote)
         exchange.reset()
         let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
@@ -331,6 +334,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.
     func relay(_ tunnel: BlindTunnel, openedBy exchange: Exchange) {
+        requester.noteDatedWays(of: exchange, after: &datedNote)
         exchange.dissolve(into: requester.loop.buffers)
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {

@@ -72,8 +72,9 @@ extension ChallengeDirective {
             "", example: "challenge \"people\" { host lab.example.com; secure yes; ask }",
             """
             An operator: the request is held until somebody answers ('attache ask', or the dashboard), for as long as
-            `timeouts { ask }` says, then as `cancel`. A credential that `default` would use answers first. Where no method
-            is named, nobody is asked about Negotiate and schemes that are not known.
+            `timeouts { ask }` says, then as `cancel`. An answer that holds for later requests can be taken back. A
+            credential that `default` would use answers first. Where no method is named, nobody is asked about Negotiate
+            and schemes that are not known.
             """),
         .trust: DirectiveManual(
             "", example: "challenge \"our own root\" { host *.corp.example.com; anchor corp-root.pem; trust }",

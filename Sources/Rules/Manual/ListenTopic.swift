@@ -81,6 +81,9 @@ extension ManualTopic {
         = question.answered
         an operator's answer to a challenge, see `ask`; `details` has its words.
 
+        = answer.forgotten
+        An operator has taken back an answer that held for requests to come.
+
         = store.opened, store.replaced, store.rekeyed
         the store of credentials.
 

@@ -16,6 +16,8 @@ public final class SharedState: Sendable {
     public let ownListeners = OwnListeners()
     /// The parents of all loops, in figures.
     public let parents = ParentBoard()
+    /// The ways to servers that should be given up.
+    public let datedUses = DatedUses()
     private let retirements = Mutex<@Sendable (Retirement) -> Void>({ _ in })
     /// The room that copies of bodies take up.
     public let spool = ReplaySpool()

@@ -142,7 +142,8 @@ final class IdentityChoice {
         let kept = choose(among: stored, from: .storage, besides: challenge.refused)
         var chosen = kept
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
-        case .use(let name)?: chosen = delegate.policy.credentials.certificate(named: name)
+        case .use(let name)?:
+            chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.name == name }
         case .reject?: return Authentication.Decision(.rejectProtectionSpace, reason: reason)
         case .cancel?:
             return Authentication.Decision(

@@ -8,14 +8,15 @@ struct AskCommand: Command {
     static let syntax = CommandSyntax(
         name: "ask", summary: "show the challenges that wait for an operator, and answer them",
         operands: [
-            CommandOperand(name: "answer", isOptional: true), CommandOperand(name: "ID", isOptional: true),
+            CommandOperand(name: "answer|answers|forget", isOptional: true),
+            CommandOperand(name: "ID", isOptional: true),
             CommandOperand(name: "ANSWER", isOptional: true), CommandOperand(name: "NAME", isOptional: true),
         ],
         options: [
             CommandOption(
                 name: "config", value: "FILE",
                 summary: ["the rule file it runs with; default: ./proxy.conf, else /etc/attache/proxy.conf"]),
-            CommandOption(name: "json", summary: ["one JSON array of the challenges that wait"]),
+            CommandOption(name: "json", summary: ["one JSON array of the challenges that wait, or of the answers"]),
             CommandOption(
                 name: "persistence", value: "HOW",
                 summary: ["how long the answer holds: none, session (which is usual) or permanent"]),
@@ -44,6 +45,13 @@ struct AskCommand: Command {
             answer until the rule file is reloaded or the proxy ends; permanent puts a password into the
             store; none keeps nothing.
 
+            'answers' shows the answers that hold for later requests, each with the number of its question,
+            and 'forget' takes one back: the next such challenge is a question again. An exception for a key
+            goes from the store with it. Those of earlier runs, and passwords, 'attache credential list' has.
+
+                attache ask answers
+                attache ask forget 7
+
             The proxy is reached by the socket 'control' in the directory that 'state' names, as its own
             user or as root.
             """)
@@ -51,22 +59,40 @@ struct AskCommand: Command {
     private let proxy: RunningProxy
     private let arguments: Arguments
     private let query: ControlQuery
-    /// Nil: the list is shown.
-    private let act: String?
+    private let deed: Deed
+
+    private enum Deed {
+        case showQuestions
+        case showAnswers
+        /// By that word.
+        case answer(String)
+        case forget
+    }
 
     private static let acts = ["use", "user", "trust", "reject", "cancel"]
 
     init(_ arguments: Arguments) throws(CommandError) {
         self.arguments = arguments
         var query = ControlQuery()
-        if let verb = arguments.operand(0) {
-            guard verb == "answer" else { throw arguments.error(Arguments.unknown("operand", verb, among: ["answer"])) }
-            act = try Self.answer(arguments, into: &query)
-        } else {
-            act = nil
+        let verb = arguments.operand(0)
+        switch verb {
+        case "answer": deed = .answer(try Self.answer(arguments, into: &query))
+        case "forget":
+            guard let id = arguments.operand(1), Int(id) != nil, arguments.operand(2) == nil else {
+                throw arguments.error("say the number of the answer: 'forget ID'; 'attache ask answers' has it")
+            }
+            query.add("id", id)
+            deed = .forget
+        case nil, "answers":
+            if arguments.operand(1) != nil { throw arguments.error("'answers' takes nothing more") }
+            if !arguments.has("json") { query.add("format", "text") }
+            deed = verb == nil ? .showQuestions : .showAnswers
+        case let verb?:
+            throw arguments.error(Arguments.unknown("operand", verb, among: ["answer", "answers", "forget"]))
+        }
+        if verb != "answer" {
             let alone = ["persistence", "password-file", "until"].first { arguments.has($0) }
             if let alone { throw arguments.error("'--\(alone)' belongs to 'answer'") }
-            if !arguments.has("json") { query.add("format", "text") }
         }
         self.query = query
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
@@ -99,18 +125,25 @@ struct AskCommand: Command {
     }
 
     func run() throws(CommandError) -> Int32 {
-        guard let act else { return try show() }
-        let password = act == "user" ? try PasswordEntry.read(from: arguments.value(of: "password-file")) : nil
-        guard let answer = try proxy.ask("POST", "/questions/answer\(query)", with: password) else {
-            throw proxy.absence
+        switch deed {
+        case .showQuestions: return try show("/questions", or: "no challenge waits for an answer")
+        case .showAnswers: return try show("/answers", or: "no answer holds for later requests")
+        case .answer(let act):
+            let password = act == "user" ? try PasswordEntry.read(from: arguments.value(of: "password-file")) : nil
+            return try post("/questions/answer", with: password)
+        case .forget: return try post("/answers/forget")
         }
-        Console.printText(answer)
+    }
+
+    private func show(_ resource: String, or nothing: String) throws(CommandError) -> Int32 {
+        guard let list = try proxy.ask("GET", "\(resource)\(query)") else { throw proxy.absence }
+        if list.isEmpty { Console.error(nothing) } else { Console.printText(list) }
         return ExitStatus.success
     }
 
-    private func show() throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("GET", "/questions\(query)") else { throw proxy.absence }
-        if answer.isEmpty { Console.error("no challenge waits for an answer") } else { Console.printText(answer) }
+    private func post(_ resource: String, with secret: Secret? = nil) throws(CommandError) -> Int32 {
+        guard let answer = try proxy.ask("POST", "\(resource)\(query)", with: secret) else { throw proxy.absence }
+        Console.printText(answer)
         return ExitStatus.success
     }
 }

@@ -13,7 +13,10 @@ struct StatusCommand: Command {
         details: """
             Shows the proxy's listeners, its rule file and when that was loaded, a newer one that was
             rejected, the credential store, the clients that are connected, the parents, and how much waits
-            for somebody: challenges that nobody answered, credentials that are parked after a refusal.
+            for somebody: challenges that nobody answered, credentials that are parked after a refusal. Then
+            ten lines of each at most: certificates, tokens, tickets and exceptions by their end, and the
+            ways to servers that should be given up (NTLM, MD5, in clear, TLS before 1.2), by the last use.
+            --json has all of them.
 
             A parent is up, or failing from a connection that could not be made to one that was: the proxy
             tries it by itself, too. It is shown with its connections in use and at rest, the requests that

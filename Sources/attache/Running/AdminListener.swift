@@ -4,6 +4,7 @@ import Crypto
 import IO
 import Proxy
 import Rules
+import Telemetry
 import Upstream
 
 /// The administrator's listener of this process, and its dashboard. It lives on the first loop, and as long as the process.
@@ -38,7 +39,8 @@ final class AdminListener {
         var dashboard = DashboardSources(access, proxy: proxy, shared: shared) { status.status(admin: wanted) }
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
-        dashboard.expiries = { status.expiries.list }
+        dashboard.expiries = { status.ends }
+        dashboard.dated = { shared.datedUses.list }
         identity = try Self.identity(setup.rules.configuration)
         users = try Self.users(setup.rules.configuration)
         dashboard.security = identity.map { identity in

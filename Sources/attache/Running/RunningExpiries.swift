@@ -1,13 +1,14 @@
 import Admin
 import Authentication
 import Credentials
+import IO
 import Model
 import Rules
 import Synchronization
 import Upstream
 
-/// What ends on a day that is known: certificates, tokens and exceptions, of the rule file and of the store, and the proxy's
-/// own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
+/// What ends at a time that is known: certificates, tokens, tickets and exceptions, of the rule file and of the store, and the
+/// proxy's own. Gathered now and then by the thread that may wait, since stored ones are opened for it.
 final class RunningExpiries: Sendable {
     private struct State {
         var list: [Expiry] = []
@@ -23,8 +24,23 @@ final class RunningExpiries: Sendable {
     /// Those that are told, the first to end of all.
     private static let limit = 200
 
-    /// The first to end comes first.
-    var list: [Expiry] { state.withLock { $0.list } }
+    /// The first to end comes first. Tickets and fetched tokens, which live for hours, are those of this moment.
+    func list(with setup: Setup, _ tokens: TokenStore) -> [Expiry] {
+        var expiries = state.withLock { $0.list }
+        for configured in setup.rules.configuration.credentials {
+            let credential = try? setup.credentials.credential(named: configured.name)
+            guard let end = credential?.principal?.ticketEnd else { continue }
+            expiries.append(Expiry(kind: "Kerberos ticket", name: configured.name, end: end))
+        }
+        for (name, end) in tokens.ends(after: SystemClock.epochMilliseconds) {
+            expiries.append(Expiry(kind: "fetched token", name: name, end: end / 1000))
+        }
+        return Self.first(of: expiries)
+    }
+
+    private static func first(of expiries: [Expiry]) -> [Expiry] {
+        Array(expiries.sorted { ($0.end, $0.name) < ($1.end, $1.name) }.prefix(limit))
+    }
 
     /// There are others now.
     func expire() { state.withLock { $0.rest = 0 } }
@@ -61,8 +77,8 @@ final class RunningExpiries: Sendable {
                     Expiry(kind: "stored \(credential.words)", name: name, place: space.origin.words, end: end))
             }
         }
-        expiries.sort { ($0.end, $0.name) < ($1.end, $1.name) }
-        state.withLock { $0.list = Array(expiries.prefix(Self.limit)) }
+        let list = Self.first(of: expiries)
+        state.withLock { $0.list = list }
     }
 }
 

@@ -13,21 +13,20 @@ import Upstream
 /// The state of this process for those who ask: the admin listener and the control socket.
 final class StatusSource: Sendable {
     let reloads = ReloadRequests()
-    let expiries = RunningExpiries()
+    private let expiries = RunningExpiries()
     let version: String
     private let path: String
     private let started = SystemClock.epochMilliseconds
     private let setup: Mutex<Setup>
     private let server: ProxyServer
     private let store: RunningStore
-    private let board: ParentBoard
+    private let shared: SharedState
 
-    /// - Parameter board: the figures of parents.
     init(
         _ version: String, _ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore,
-        board: ParentBoard
+        shared: SharedState
     ) {
-        self.board = board
+        self.shared = shared
         self.version = version
         self.path = path
         self.setup = Mutex(setup)
@@ -68,13 +67,18 @@ final class StatusSource: Sendable {
             store: store.place.map { .init(place: "\($0)", problem: store.problem.map { "\($0)" }) },
             clients: server.openClients)
         status.parents = parents
+        status.expiries = ends
+        status.dated = shared.datedUses.list
         return status
     }
+
+    /// What ends at a time that is known, the first first.
+    var ends: [Expiry] { setup.withLock { expiries.list(with: $0, shared.challenges.tokens) } }
 
     /// Those of the rules at work, and those that their PAC files have named.
     private var parents: [ParentState] {
         let groups = setup.withLock { $0.rules.configuration.parents }
-        return board.states(
+        return shared.parents.states(
             of: groups.flatMap { group in group.servers.map { ParentName(group.name, of: $0) } },
             foundBy: Set(groups.filter { $0.automatic != nil }.map(\.name)))
     }
@@ -99,7 +103,7 @@ final class StatusSource: Sendable {
         figures.questions = shared.challenges.questions.figures
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures
-        figures.expiries = expiries.list.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
+        figures.expiries = ends.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
         figures.parents = parents
         figures.reportLinesDropped = Console.linesDropped
         return MetricsPage.render(server.metrics, figures, as: format)

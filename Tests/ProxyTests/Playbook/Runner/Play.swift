@@ -25,6 +25,7 @@ import Testing
 ///     file NAME CONTENT                     writes a file, which the rules name as `file FILES/NAME`
 ///     refresh                               the files are read, as they are from time to time and after a refusal
 ///     report TEXT                           the proxy has told its operator
+///     answer NUMBER WORDS                   the operator answers that question, as by `attache ask`; `forget` takes it back
 ///     log GET http://h/ 200                 the next line of the access log: request, status (`-`: none), and below it
 ///         credential: a                     other members; those of `LogText.strict` must be named, `-` is none
 ///     metric SERIES VALUE                   the line stands in the metrics

@@ -123,6 +123,12 @@ final class Stage {
         guard words.count > 1, let id = Int(words[0]) else {
             throw Performance.Failure(sentence: "answer NUMBER WORDS")
         }
+        let (challenges, day) = (shared.challenges, Day(epochSeconds: SystemClock.epochMilliseconds / 1000))
+        if words[1] == "forget" {
+            return try perform { () async throws(OperatorAnswerError) in
+                try await challenges.forgetAnswer(id, on: day, by: .command(user: 0))
+            }
+        }
         let persistence = words.last.flatMap(Persistence.init(rawValue:))
         let name = words.count > 2 ? words[2] : ""
         let act: OperatorAnswer.Act
@@ -137,11 +143,17 @@ final class Stage {
         default: throw Performance.Failure(sentence: "no answer begins with “\(words[1])”")
         }
         let answer = OperatorAnswer(act, persistence: persistence ?? .session)
-        let (challenges, until) = (shared.challenges, Day(epochSeconds: SystemClock.epochMilliseconds / 1000))
-        let failure = Mutex<String?>("the answer was not taken")
+        try perform { () async throws(OperatorAnswerError) in
+            try await challenges.answer(id, with: answer, until: day, by: .command(user: 0))
+        }
+    }
+
+    /// An operator does something, at once.
+    private func perform(_ deed: @escaping @Sendable () async throws(OperatorAnswerError) -> Void) throws {
+        let failure = Mutex<String?>("that was not done")
         loop.spawn {
             do throws(OperatorAnswerError) {
-                try await challenges.answer(id, with: answer, until: until, by: .command(user: 0))
+                try await deed()
                 failure.withLock { $0 = nil }
             } catch { failure.withLock { $0 = "\(error)" } }
         }

@@ -1,0 +1,46 @@
+import Authentication
+import Challenges
+import Credentials
+import HTTP
+import IO
+import Model
+
+/// The operators' answers that hold for requests to come, as text, and taking them back.
+enum AnswerTable {
+    static func text(_ answers: [StandingAnswer]) -> String {
+        answers.map { answer in
+            var lines = [
+                "\(answer.id)  \(answer.challenge)", "   \(answer.words), since \(AdminTime.text(answer.since))",
+            ]
+            if !answer.rule.isEmpty { lines.append("   rule \(answer.rule) asked") }
+            return lines.joined(separator: "\n") + "\n"
+        }.joined(separator: "\n")
+    }
+
+    /// - Parameter query: with the answer's number, `id`.
+    static func forget(
+        _ query: AdminQuery, in state: ChallengeState, by actor: AuditEvent.Actor
+    ) async -> AdminResponse {
+        guard let id = query["id"].flatMap({ Int($0) }) else {
+            return .text(.badRequest, "the answer's number is missing")
+        }
+        do throws(OperatorAnswerError) {
+            let today = Day(epochSeconds: SystemClock.epochMilliseconds / 1000)
+            let answer = try await state.forgetAnswer(id, on: today, by: actor)
+            return .text(.ok, "\(answer.challenge): '\(answer.words)' holds no more")
+        } catch { return .text(.conflict, "\(error)") }
+    }
+}
+
+extension JSONText {
+    mutating func answer(_ answer: StandingAnswer) {
+        object { json in
+            json.member("id", answer.id)
+            json.member("challenge", answer.challenge)
+            json.space(answer.space)
+            json.member("answer", answer.words)
+            json.member("rule", answer.rule)
+            json.member("since", AdminTime.text(answer.since))
+        }
+    }
+}

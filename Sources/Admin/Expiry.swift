@@ -1,0 +1,32 @@
+import Model
+
+/// Something that ends at a time that is known.
+public struct Expiry: Sendable, Equatable {
+    /// Such as "client certificate".
+    public let kind: String
+    public let name: String
+    /// The server that it is for; nil: for none alone.
+    public let place: String?
+    /// The first second behind it, since 1970.
+    public let end: Int
+
+    public init(kind: String, name: String, place: String? = nil, end: Int) {
+        self.kind = kind
+        self.name = name
+        self.place = place
+        self.end = end
+    }
+
+    /// For people.
+    var words: String { "\(AdminTime.text(end * 1000)) \(kind) \(name)\(place.map { " of \($0)" } ?? "")" }
+
+    func write(to json: inout JSONText) {
+        json.object { json in
+            json.member("kind", kind)
+            json.member("name", name)
+            json.member("place", place)
+            json.member("end", AdminTime.text(end * 1000))
+            json.member("last_day", "\(Day(epochSeconds: end - 1))")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Authentication
+import Bytes
+import Challenges
+import Forwarding
+import HTTP
+import IO
+import Model
+import Telemetry
+import Upstream
+
+/// The ways to servers that others on the network can read or break, and who goes them.
+extension Requester {
+    /// Takes note of those that the exchange has gone.
+    ///
+    /// - Parameter latest: what was noted last for this client; the same is noted once in a second.
+    func noteDatedWays(of exchange: Exchange, after latest: inout DatedNote) {
+        let record = exchange.record
+        let tls = record.security?.dated ?? []
+        guard !(record.dated.isEmpty && record.parentDated.isEmpty && tls.isEmpty),
+            let destination = exchange.destination
+        else { return }
+        let note = DatedNote(
+            origin: ObjectIdentifier(destination.origin), ways: record.dated.union(tls), parentWays: record.parentDated,
+            time: loop.now)
+        guard !latest.covers(note) else { return }
+        latest = note
+        let client = record.user.map { "\(JournalText.printable($0, longest: 64)) at \(address.unmapped)" }
+        let parties = (client: client ?? "\(address.unmapped)", application: exchange.application)
+        func put(_ ways: DatedWays, _ server: UpstreamServer?, _ credential: String?) {
+            guard let authority = server?.authority else { return }
+            for finding in ways.words {
+                let place = DatedUse.Server(
+                    authority.protocol.rawValue, host: authority.host, port: authority.port, isProxy: authority.isProxy)
+                shared.datedUses.note(
+                    DatedUse(
+                        finding, of: place, by: parties.client, parties.application,
+                        with: credential.map { JournalText.printable($0, longest: 64) }, at: loop.epochMilliseconds))
+            }
+        }
+        put(tls, destination.origin, nil)
+        put(record.dated, destination.origin, record.credential)
+        let parent = destination.hops.compactMap(\.parent).first { $0.figures === record.parent }
+        put(record.parentDated, parent?.origin, record.parentCredential)
+    }
+}
+
+/// The note that a client's exchange has left.
+struct DatedNote {
+    var origin: ObjectIdentifier?
+    var ways: DatedWays = []
+    var parentWays: DatedWays = []
+    /// On the loop's clock.
+    var time: UInt64 = 0
+
+    private static let memory: UInt64 = 1000
+
+    func covers(_ other: DatedNote) -> Bool {
+        origin == other.origin && ways == other.ways && parentWays == other.parentWays
+            && other.time &- time < Self.memory
+    }
+}
+
+extension Exchange {
+    /// As the client names itself; nil: it does not.
+    fileprivate var application: String? {
+        let head = headBytes
+        return request.fields.first(.userAgent).map { field in
+            JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
+        }
+    }
+}

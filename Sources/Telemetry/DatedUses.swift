@@ -1,0 +1,112 @@
+import IO
+import Synchronization
+
+/// The ways of an exchange that others on the network can read or break.
+public struct DatedWays: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let ntlm = DatedWays(rawValue: 1)
+    /// Digest with MD5.
+    public static let md5 = DatedWays(rawValue: 2)
+    public static let passwordInClear = DatedWays(rawValue: 4)
+    public static let tokenInClear = DatedWays(rawValue: 8)
+    public static let tls10 = DatedWays(rawValue: 16)
+    public static let tls11 = DatedWays(rawValue: 32)
+
+    /// For people, one for each.
+    public var words: [String] {
+        [
+            (DatedWays.ntlm, "NTLM"), (.md5, "Digest with MD5"), (.passwordInClear, "password in clear"),
+            (.tokenInClear, "token in clear"), (.tls10, "TLS 1.0"), (.tls11, "TLS 1.1"),
+        ].filter { contains($0.0) }.map(\.1)
+    }
+}
+
+/// A way that should be given up, and who goes it. Every text is printable, and cut.
+public struct DatedUse: Sendable, Equatable {
+    public struct Server: Sendable, Hashable {
+        public let `protocol`: String
+        public let host: String
+        public let port: UInt16
+        /// Whether it is a parent.
+        public let isProxy: Bool
+
+        public init(_ protocol: String, host: String, port: UInt16, isProxy: Bool) {
+            self.protocol = `protocol`
+            self.host = host
+            self.port = port
+            self.isProxy = isProxy
+        }
+    }
+
+    /// Equal for uses that are one entry.
+    struct Key: Hashable {
+        let finding: String
+        let server: Server
+        let client: String
+        let application: String?
+    }
+
+    /// As `DatedWays.words` has it.
+    public let finding: String
+    public let server: Server
+    /// Its address, and its user if that is known.
+    public let client: String
+    /// As the client names itself in `User-Agent`; nil: it does not.
+    public let application: String?
+    /// The name of the credential; nil: the way is no answer of a credential's.
+    public let credential: String?
+    /// Milliseconds since 1970.
+    public internal(set) var first: Int
+    public let last: Int
+
+    public init(
+        _ finding: String, of server: Server, by client: String, _ application: String?, with credential: String?,
+        at now: Int
+    ) {
+        self.finding = finding
+        self.server = server
+        self.client = client
+        self.application = application
+        self.credential = credential
+        first = now
+        last = now
+    }
+
+    var key: Key { Key(finding: finding, server: server, client: client, application: application) }
+}
+
+/// The ways that should be given up, as far as exchanges have gone them since the start. All loops share it.
+public final class DatedUses: Sendable {
+    private let entries = Mutex(RecencyMap<DatedUse.Key, DatedUse>())
+    private let limit: Int
+
+    /// Clients may call themselves otherwise each time.
+    private static let limitOfServer = 32
+
+    /// - Parameter limit: entries; beyond it the one that was seen longest ago is forgotten.
+    public init(limit: Int = 500) { self.limit = limit }
+
+    public func note(_ use: DatedUse) {
+        entries.withLock { entries in
+            var use = use
+            if let known = entries.use(use.key) {
+                use.first = known.first
+            } else {
+                let others = entries.values.filter { $0.server == use.server && $0.finding == use.finding }
+                if others.count >= Self.limitOfServer, let oldest = others.min(by: { $0.last < $1.last }) {
+                    entries.remove(oldest.key)
+                }
+                entries.makeRoom(below: limit)
+            }
+            entries.put(use, for: use.key)
+        }
+    }
+
+    /// The one seen last comes first.
+    public var list: [DatedUse] {
+        entries.withLock { $0.values }.sorted { ($0.last, $0.finding) > ($1.last, $1.finding) }
+    }
+}

@@ -35,12 +35,12 @@ export class Sections {
     this.certificates = new Section("certificates", "Certificates", "Every server's certificate was trusted without an exception.");
     this.looks = [];
     this.parents = new Parents();
-    this.expiries = new Section("expiries", "What ends", "Nothing that the proxy uses has an end that is known.");
+    this.expiries = new Section("expiries", ["What ends", "Ends"], "Nothing that the proxy uses has an end that is known.");
     this.expiryTable = table("Certificates, tokens, tickets and exceptions by their last day", [
       ["Last day", "short"], ["Left", "short"], ["What"], ["Name"], ["Server", "server"],
     ]);
     this.expiries.body.append(this.expiryTable.node);
-    this.migration = new Section("migration", "To be replaced", "Nothing goes to a server by NTLM, by MD5, in clear or by TLS before 1.2.");
+    this.migration = new Section("migration", ["To be replaced", "Replace"], "Nothing goes to a server by NTLM, by MD5, in clear or by TLS before 1.2.");
     this.migrationTable = table("Ways to servers that should be given up, and who goes them", [
       ["Finding"], ["Server", "server"], ["Client"], ["Application"], ["Credential"], ["Last", "short"],
     ]);

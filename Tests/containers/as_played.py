@@ -5,7 +5,7 @@
 Edited as in any cluster: the images, the command of the application, and in the rules the authority of the servers.
 Put in other words, since podman does not know them: a sidecar (an init container that goes on) is a container, projected
 secrets are a folder of this machine, and each replica has a name and volumes of its own. Ports that are only named are left
-out. All else stays as it is.
+out, and names of servers are written down (`pods` gives them their addresses). All else stays as it is.
 """
 
 import copy
@@ -39,8 +39,14 @@ def pods(deployment):
         part["metadata"]["name"] += f"-{number}"
         part["spec"]["replicas"] = 1
         template = part["spec"]["template"]
-        part["metadata"]["annotations"] = template["metadata"]["annotations"] = {"io.podman.annotations.init.container.type": "always"}
+        # Kept when it has ended, or podman would wait 20 seconds for what is gone.
+        kept = {"io.podman.annotations.init.container.type": "always"}
+        part["metadata"]["annotations"] = template["metadata"]["annotations"] = kept
         pod = template["spec"]
+        pod["hostAliases"] = [
+            {"ip": "10.89.0.10", "hostnames": ["ci.example.com", "two.example.com"]},
+            {"ip": "10.89.0.11", "hostnames": ["postgresql"]},
+        ]
         # Podman would start what has ended well, too.
         pod["restartPolicy"] = "Never"
         first = pod.get("initContainers", [])

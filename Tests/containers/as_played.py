@@ -57,6 +57,8 @@ def pods(deployment):
         for volume in pod["volumes"]:
             if "projected" in volume:
                 volume = folder(volume["name"], f"{lab}/secrets")
+            elif "configMap" in volume:
+                volume["configMap"]["name"] += f"-{number}"
             elif "emptyDir" in volume:
                 name = volume["name"]
                 volume = {"name": f"{name}-{number}", "emptyDir": {}}
@@ -75,10 +77,15 @@ played = []
 for document in yaml.safe_load_all(sys.stdin):
     if document["kind"] == "Deployment":
         played += pods(document)
-        continue
-    if document["kind"] == "ConfigMap":
+    elif document["kind"] == "ConfigMap":
         document["data"]["proxy.conf"] += root
         with open(f"{lab}/rules/root.pem") as file:
             document["data"]["root.pem"] = file.read()
-    played.append(document)
+        # Podman makes a volume of it, and writes it again for each pod, while those before are already reading it.
+        for number in range(replicas):
+            part = copy.deepcopy(document)
+            part["metadata"]["name"] += f"-{number}"
+            played.append(part)
+    else:
+        played.append(document)
 print(yaml.safe_dump_all(played, sort_keys=False))

@@ -24,18 +24,20 @@ struct RunCommand {
     func run() -> Int32 {
         Signals.block()
         PassedSockets.take()
+        let watch = RuleFileWatch(configuration)
         guard let loaded = Setup.load(configuration) else { return ExitStatus.usage }
         ProcessMemory.hideVariables(loaded.rules.configuration.secretVariables)
         do throws(StartError) {
-            return try serve(loaded)
+            return try serve(loaded, watch)
         } catch {
             Console.error("\(error)")
             return ExitStatus.failed
         }
     }
 
-    private func serve(_ first: Setup) throws(StartError) -> Int32 {
+    private func serve(_ first: Setup, _ made: RuleFileWatch) throws(StartError) -> Int32 {
         var setup = first
+        var watch = made
         let store = RunningStore()
         let opened = try store.open(for: setup.rules.configuration)
         let memory = store.memory
@@ -69,7 +71,6 @@ struct RunCommand {
         Supervision.tell(.ready)
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
-        var watch = RuleFileWatch(configuration)
         let read = { (cause: AuditEvent.Actor) in
             watch = RuleFileWatch(configuration)
             setup = reload.run(since: setup, identities, for: cause)

@@ -89,6 +89,9 @@ public enum AlertRules {
                 "increase(attache_log_lines_dropped_total[5m]) + increase(attache_report_lines_dropped_total[5m]) > 0",
             time: "0m", summary: "lines of the log are lost, as its destination takes none or takes them too slowly"),
         Alert(
+            name: "AttacheSpansDropped", expression: "increase(attache_spans_dropped_total[15m]) > 0", time: "0m",
+            summary: "spans of traces are lost, as the collector takes none or takes them too slowly"),
+        Alert(
             name: "AttacheMisdirected", expression: "increase(attache_requests_misdirected_total[1h]) > 0", time: "0m",
             severity: "critical",
             summary:

@@ -188,6 +188,12 @@ public enum GrafanaBoard {
                 Query(rate("attache_log_lines_dropped_total", by: "instance"), "access log, {{instance}}"),
                 Query(rate("attache_report_lines_dropped_total", by: "instance"), "standard error, {{instance}}"),
             ]),
+        Panel(
+            "Spans of traces", "cps",
+            [
+                Query(rate("attache_spans_sent_total", by: "instance"), "sent, {{instance}}"),
+                Query(rate("attache_spans_dropped_total", by: "instance"), "dropped, {{instance}}"),
+            ]),
         Panel("Versions", "short", [Query(value("attache_build_info", by: "version"), "{{version}}")]),
     ]
 

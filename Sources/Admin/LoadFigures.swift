@@ -1,3 +1,5 @@
+import IO
+
 /// The proxy's counters at one moment: of all exchanges since the start.
 public struct LoadFigures: Sendable {
     public var requests = 0
@@ -8,7 +10,7 @@ public struct LoadFigures: Sendable {
     /// Challenges that were answered, and that nobody answered.
     public var answered = 0
     public var unanswered = 0
-    /// Requests by their duration: below 1 ms, 2 ms, 4 ms …, and the longer ones last.
+    /// Requests by their duration: in the buckets of `DurationHistogram`.
     public var durations: [Int] = []
     /// Connections of clients at this moment.
     public var clients = 0
@@ -55,11 +57,17 @@ struct LoadSample {
                 rest -= Double(count)
                 continue
             }
-            let bound = Double(1 << min(index, 20))
+            let bound = bound(of: index)
             let floor = index == 0 ? 0 : bound / 2
             return floor + (bound - floor) * rest / Double(count)
         }
-        return Double(1 << min(counts.count - 1, 20))
+        return bound(of: counts.count - 1)
+    }
+
+    /// Milliseconds; of the longest durations twice the bound before.
+    private static func bound(of bucket: Int) -> Double {
+        if let nanoseconds = DurationHistogram.bound(of: bucket) { return Double(nanoseconds) / 1_000_000 }
+        return DurationHistogram.bound(of: DurationHistogram.buckets - 2).map { Double($0) / 500_000 } ?? 0
     }
 
     func write(to json: inout JSONText) {

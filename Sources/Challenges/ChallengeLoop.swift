@@ -198,11 +198,15 @@ public final class ChallengeLoop {
             return .pass(note: nil)
         }
         guard let accepted, let prepared = performer.state.prepared, let proof, proof != .ignored else {
+            request.record.trace?.note(.unjudged)
             if preparation.turn.bringsNews { spaces.markOpen(challenger.origin, target: target.readable) }
             settle(.open)
             return .pass(note: nil)
         }
-        if proof == .mismatch { return fail(.unproven(accepted, by: challenger)) }
+        if proof == .mismatch {
+            request.record.trace?.note(.unproven)
+            return fail(.unproven(accepted, by: challenger))
+        }
         if accepted.challenge != nil { context.remember(prepared.authenticator, for: accepted) }
         if let companion = performer.companion { context.remember(companion.authenticator, for: companion.answer) }
         if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
@@ -210,6 +214,7 @@ public final class ChallengeLoop {
             spaces.noteOpened(target.readable, to: accepted.credential.version, in: accepted.space)
         }
         settle(.accepted)
+        request.record.trace?.note(.accepted)
         return .pass(note: performer.missingScope)
     }
 
@@ -242,6 +247,7 @@ public final class ChallengeLoop {
             offers: offers, isLoginPage: isLoginPage)
         let refusal =
             trouble.count(in: request.record) ?? trouble.refusal(by: challenges, of: performer, in: request.record)
+        request.record.trace?.meet(after: performer.answer == nil ? nil : refusal.map { AnswerResult($0) })
         context.spaces.markProtected(challenger.origin, target: request.target.readable)
         doubt.met(challenges, with: performer.answer)
         if performer.answer != nil, refusal != .renewed { preparation.isDoubted = true }
@@ -324,7 +330,9 @@ public final class ChallengeLoop {
         switch outcome {
         case .question(.success(let answer))?: word = answer
         case .question(.failure(let error))?:
-            return task.decided(Authentication.Decision(.cancelAuthenticationChallenge, reason: error.reason))
+            let decision = Authentication.Decision(.cancelAuthenticationChallenge, reason: error.reason)
+            request.record.trace?.note(ChallengeDecision(decision, about: challenge, by: rule))
+            return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
             if case .failed(let details) = error { request.record.details = details }
@@ -348,6 +356,7 @@ public final class ChallengeLoop {
             granted = credential.version
         }
         request.record.note(answer.rule.rule, about: challenger)
+        request.record.trace?.note(ChallengeDecision(answer.decision, about: challenge, by: answer.rule))
         if let error = answer.trouble {
             request.record.details = "\(error)"
             context.state.report("\(error)")

@@ -56,7 +56,7 @@ public final class Exchange {
     /// The machine that takes it there, and the response back.
     var forwarding = Forwarding()
     public let record: ExchangeRecord
-    /// When the first byte of the request was seen, on the loop's clock.
+    /// When the first byte of the request was seen, on the loop's clock in nanoseconds.
     public var startedAt: UInt64 = 0
     /// When the first challenge was there that is answered, likewise; nil: there was none.
     var challengedAt: UInt64?

@@ -269,6 +269,7 @@ public struct Forwarding: ~Copyable {
             guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, mayReuse,
                 context.exchange.request.method.isIdempotent, context.exchange.body.canBeSent
             else { throw error }
+            context.exchange.record.trace?.endLeg(status: nil, error: "the kept connection had ended")
             context.exchange.upstream.reset()
             mayReuse = false
             stage = .prepared

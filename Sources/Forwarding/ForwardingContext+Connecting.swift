@@ -22,8 +22,8 @@ extension ForwardingContext {
 
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     public func openConnection() async throws(Refusal) -> OriginConnection {
-        let started = requester.loop.now
-        defer { exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started) }
+        let started = requester.loop.nanoseconds
+        defer { exchange.record.connecting = requester.loop.nanoseconds &- started }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
                 requester: requester, policy: policy, client: requester.identity(in: exchange),
@@ -80,7 +80,7 @@ extension ForwardingContext {
         switch exchange.way {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
-            let stream = try await requester.dialer(for: policy).connect(
+            let stream = try await requester.dialer(for: policy, in: exchange.record.trace).connect(
                 host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
             stream.wakeup = requester.wakeup
             if isForPractice, let peer = stream.peerAddress,
@@ -120,6 +120,7 @@ extension ForwardingContext {
             requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
             origin: origin, terms: terms)
         handshake.identities = exchange.identities
+        handshake.trace = exchange.record.trace
         let security = try await handshake.secure(stream, resuming: resuming)
         let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
         let isApart = servers.contains { exchange.identities?.isApart($0) ?? false }

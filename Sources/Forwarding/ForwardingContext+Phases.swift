@@ -1,3 +1,4 @@
+import HTTP
 import IO
 import Telemetry
 import Upstream
@@ -5,13 +6,14 @@ import Upstream
 extension ForwardingContext {
     /// A challenge has come that is answered.
     func noteChallenge() {
-        if exchange.challengedAt == nil { exchange.challengedAt = requester.loop.now }
+        exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
+        if exchange.challengedAt == nil { exchange.challengedAt = requester.loop.nanoseconds }
     }
 
     /// The response goes to the client.
     func notePassage() {
         guard let start = exchange.challengedAt else { return }
         exchange.challengedAt = nil
-        requester.metrics.note(.challenge, from: start, to: requester.loop.now)
+        requester.metrics.note(.challenge, from: start, to: requester.loop.nanoseconds)
     }
 }

@@ -18,6 +18,8 @@ struct OwnPost {
 
     struct Response {
         let status: Int
+        /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it, or a date is.
+        let retryAfter: Int?
         var content: [UInt8]
     }
 
@@ -60,7 +62,15 @@ struct OwnPost {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         let status = Int(exchange.upstream.head.status.rawValue)
-        return Response(status: status, content: try await read(exchange.upstream))
+        let retryAfter = retryAfter(exchange.upstream)
+        return Response(status: status, retryAfter: retryAfter, content: try await read(exchange.upstream))
+    }
+
+    /// RFC 9110 section 10.2.3.
+    private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
+        upstream.withHeadBytes { bytes in
+            upstream.head.fields.first(.retryAfter).flatMap { Int(bytes.extracting($0.value).text) }
+        }.map { max(0, $0) }
     }
 
     private func ask(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {

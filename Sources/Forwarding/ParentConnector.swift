@@ -29,7 +29,7 @@ public struct ParentConnector {
     /// - Throws: the refusal that the client is to be told, naming the parent. One that another way may avoid says so.
     public func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
-            let stream = try await requester.dialer(for: exchange.policy)
+            let stream = try await requester.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
             parent.figures.opened(stream.socket)
             stream.wakeup = requester.wakeup
@@ -42,6 +42,7 @@ public struct ParentConnector {
                 origin: parent.origin, terms: terms)
             let identities = exchange.beginIdentities()
             handshake.identities = identities
+            handshake.trace = exchange.record.trace
             let security = try await handshake.secure(stream, resuming: resuming)
             parent.worked()
             return OriginConnection(

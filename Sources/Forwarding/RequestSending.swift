@@ -43,7 +43,7 @@ struct RequestSending: ~Copyable {
     private var alarm: Alarm?
     /// `outbound` holds what the client has not taken of an interim head.
     private var owesClient = false
-    /// When the upstream had the whole request, on the loop's clock.
+    /// When the upstream had the whole request, on the loop's clock in nanoseconds.
     private var sentAt: UInt64 = 0
     private var expectation = ContinueExpectation()
 
@@ -182,13 +182,13 @@ struct RequestSending: ~Copyable {
                 guard try context.exchange.receiveHead() else { return .awaitsEvent }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    context.exchange.record.waitMilliseconds = Int(clamping: context.requester.loop.now &- sentAt)
+                    context.exchange.record.wait = context.requester.loop.nanoseconds &- sentAt
                     if expectation.hasWaitedInVain { context.origin.ignoredExpectation(at: context.requester.loop.now) }
                     return .answered
                 }
                 // A sign of life that nobody gets gives the origin no more time.
-                let end = sentAt &+ UInt64(clamping: context.policy.timeouts.response)
-                if context.exchange.request.version < .http11, context.requester.loop.now >= end {
+                let end = sentAt &+ UInt64(clamping: context.policy.timeouts.response) &* 1_000_000
+                if context.exchange.request.version < .http11, context.requester.loop.nanoseconds >= end {
                     throw .upstreamFailed(.timedOut)
                 }
                 passInterimHead(context)
@@ -226,7 +226,7 @@ struct RequestSending: ~Copyable {
             context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
         }
         context.requester.notice(context.exchange)
-        sentAt = context.requester.loop.now
+        sentAt = context.requester.loop.nanoseconds
         stage = .response
     }
 

@@ -3,6 +3,7 @@ import Bytes
 import Challenges
 import HTTP
 import IO
+import Telemetry
 import Transport
 import Upstream
 
@@ -96,6 +97,12 @@ struct TunnelRequest {
         writer.via(.ours, behind: exchange.request.fields, of: head.readable, received: exchange.request.version)
         if challenges?.authorize(method: method.span, target: target.readable, bodyDigest: nil, into: value) == true {
             writer.field("Proxy-Authorization", value.readable)
+            exchange.record.trace?.answersParent(by: exchange.record.parentScheme)
+        }
+        if let trace = exchange.record.trace {
+            value.clear()
+            trace.beginLeg("CONNECT", for: exchange.record).append(to: value)
+            writer.field("traceparent", value.readable)
         }
         writer.end()
         stream.setDeadline(after: policy.timeouts.response)
@@ -119,6 +126,7 @@ struct TunnelRequest {
         _ upstream: UpstreamConnection, _ challenges: ChallengeLoop?
     ) async throws(Refusal) -> ParentConnector.Tunnel? {
         let status = upstream.head.status
+        defer { exchange.record.trace?.endLeg(status: Int(status.rawValue)) }
         let wants = status == .proxyAuthenticationRequired ? upstream.challenges(in: .proxyAuthenticate) : []
         switch ResponseVerdict(await challenges?.judged() ?? .pass(note: nil)) {
         case .cancel(let refusal):

@@ -74,6 +74,7 @@ extension ForwardingContext {
 
     /// Takes note of a challenge that the client gets a refusal for.
     func noted(_ refusal: Refusal) -> Refusal {
+        exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue), error: refusal.sentence)
         // A refusal that explains what to do says that there is no rule, and no more.
         let note = refusal.explanation == nil ? refusal.sentence : nil
         switch exchange.upstream.head.status {

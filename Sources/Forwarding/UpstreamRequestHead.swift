@@ -39,7 +39,18 @@ struct UpstreamRequestHead {
             signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
             exchange.record.attempts += 1
         }
+        if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()
+    }
+
+    /// The message is a leg of the request's trace, and says so.
+    private static func begin(_ trace: RequestTrace, of exchange: Exchange, with writer: borrowing HeadWriter) {
+        let (head, value) = (exchange.headBytes, exchange.fieldValue)
+        value.clear()
+        trace.beginLeg(head.readable.extracting(exchange.request.methodName).text, for: exchange.record)
+            .append(to: value)
+        writer.field("traceparent", value.readable)
+        value.clear()
     }
 
     /// Answers those who challenge.
@@ -109,6 +120,7 @@ struct UpstreamRequestHead {
             method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil) == true
         {
             writer.field("Proxy-Authorization", value.readable)
+            exchange.record.trace?.answersParent(by: exchange.record.parentScheme)
         }
         value.clear()
         return isLoggingIn

@@ -22,7 +22,7 @@ final class DescriptorCopies: Sendable {
     func whileMade<Result>(_ start: () -> Result) -> Result {
         starts.add(1, ordering: .sequentiallyConsistent)
         defer {
-            end.store(EventLoop.systemTime(), ordering: .sequentiallyConsistent)
+            end.store(EventLoop.uptimeMilliseconds, ordering: .sequentiallyConsistent)
             starts.subtract(1, ordering: .sequentiallyConsistent)
         }
         return start()

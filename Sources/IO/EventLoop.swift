@@ -23,6 +23,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     let share: Int
     /// Milliseconds on the monotonic clock, read once per batch of events.
     public private(set) var now: UInt64
+    /// The same moment in nanoseconds, for all that is measured.
+    public private(set) var nanoseconds: UInt64
     public let buffers = BufferPool()
     public let pipes = PipePool()
     /// Called when a new socket leaves few descriptors: whoever keeps some for later closes them.
@@ -60,8 +62,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         self.index = index
         self.share = share
         self.clock = clock
-        now = clock?.uptime ?? Self.systemTime()
-        turnBegan = now
+        nanoseconds = clock?.nanoseconds ?? Self.systemTime()
+        now = nanoseconds / Self.nanosecondsPerMillisecond
+        turnBegan = nanoseconds
         wheel = TimerWheel(now: now)
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -93,6 +96,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public var epochMilliseconds: Int { clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
+
+    /// The zero of `nanoseconds` on the clock of the day, in nanoseconds since 1970-01-01T00:00:00Z.
+    public var epoch: Int {
+        if let clock {
+            return clock.epochMilliseconds &* Int(Self.nanosecondsPerMillisecond) &- Int(clamping: clock.nanoseconds)
+        }
+        return SystemClock.epochNanoseconds &- Int(clamping: Self.systemTime())
+    }
 
     // MARK: - Work
 
@@ -142,9 +153,15 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         while true {
             runDue()
             let mayWait = jobs.isEmpty && postponed.isEmpty
-            lag.add(Int(clamping: Self.systemTime() &- turnBegan))
+            lag.add(Self.systemTime() &- turnBegan)
             serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0)
         }
+    }
+
+    @inline(__always)
+    private func readClock() {
+        nanoseconds = clock?.nanoseconds ?? Self.systemTime()
+        now = nanoseconds / Self.nanosecondsPerMillisecond
     }
 
     /// Runs the jobs that are there, and then what has its time.
@@ -152,7 +169,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private func runDue() {
         if clock != nil || !jobs.isEmpty {
             while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            now = clock?.uptime ?? Self.systemTime()
+            readClock()
         }
         while let entry = wheel.nextExpired(now: now) { entry.expire() }
     }
@@ -162,8 +179,8 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     @inline(__always) @discardableResult
     private func serveEvents(within limit: Int32) -> Int {
         let ready = Int(linux_wait(epoll, events, Self.batch, limit))
-        now = clock?.uptime ?? Self.systemTime()
-        turnBegan = now
+        readClock()
+        turnBegan = nanoseconds
         turn &+= 1
         for place in 0..<max(0, ready) { dispatch(events[place]) }
         if !postponed.isEmpty { resumePostponed() }
@@ -274,13 +291,19 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Lets go of closed channels, unless a copy of a descriptor may have its events reported still.
     private func releaseClosed() {
-        if Descriptors.copies.mayExist(at: clock == nil ? now : Self.systemTime()) { return }
+        if Descriptors.copies.mayExist(at: clock == nil ? now : Self.uptimeMilliseconds) { return }
         closedInBatch.removeAll(keepingCapacity: true)
     }
 
+    /// Nanoseconds on the monotonic clock.
     static func systemTime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1000 &+ UInt64(time.tv_nsec) / 1_000_000
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
+
+    /// The same in milliseconds.
+    static var uptimeMilliseconds: UInt64 { systemTime() / nanosecondsPerMillisecond }
+
+    private static let nanosecondsPerMillisecond: UInt64 = 1_000_000
 }

@@ -15,6 +15,8 @@ public final class ManualClock {
         uptime = Self.beginning
     }
 
+    var nanoseconds: UInt64 { uptime &* 1_000_000 }
+
     var epochMilliseconds: Int { epoch &+ Int(clamping: uptime &- Self.beginning) }
 
     public func advance(milliseconds: Int) { uptime &+= UInt64(clamping: milliseconds) }

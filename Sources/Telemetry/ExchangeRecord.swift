@@ -100,12 +100,14 @@ public final class ExchangeRecord {
     public var security: SecurityRecord?
     /// Whether the connection that was opened took an earlier session up again.
     public var isResumed = false
-    /// From the first byte of the request until it was done, in milliseconds.
-    public var milliseconds = 0
-    /// Name lookup and connecting, in milliseconds; nil where a kept connection served.
-    public var connectMilliseconds: Int?
-    /// From the request sent upstream to the first byte of the response, in milliseconds.
-    public var waitMilliseconds: Int?
+    /// From the first byte of the request until it was done, in nanoseconds.
+    public var duration: UInt64 = 0
+    /// Name lookup and connecting, in nanoseconds; nil where a kept connection served.
+    public var connecting: UInt64?
+    /// From the request sent upstream to the first byte of the response, in nanoseconds.
+    public var wait: UInt64?
+    /// The trace that the request belongs to; nil: none, as no route says otherwise.
+    public var trace: RequestTrace?
 
     /// Why the proxy ended the exchange itself.
     public var error: ProxyError?
@@ -230,9 +232,10 @@ public final class ExchangeRecord {
         tunnel = nil
         security.forget()
         isResumed = false
-        milliseconds = 0
-        connectMilliseconds = nil
-        waitMilliseconds = nil
+        duration = 0
+        connecting = nil
+        wait = nil
+        trace.forget()
         error = nil
         details.forget()
     }
@@ -268,6 +271,11 @@ public final class ExchangeRecord {
 }
 
 extension ExchangeRecord {
+    // As logs have them.
+    var milliseconds: Int { Int(clamping: duration / 1_000_000) }
+    var connectMilliseconds: Int? { connecting.map { Int(clamping: $0 / 1_000_000) } }
+    var waitMilliseconds: Int? { wait.map { Int(clamping: $0 / 1_000_000) } }
+
     /// Whether the client is on the proxy's own machine.
     var isOfThisMachine: Bool {
         guard let client = client?.unmapped else { return false }

@@ -1,7 +1,7 @@
 import IO
 
 extension Metrics {
-    /// The exchanges by their duration: up to 1 ms, 2 ms, 4 ms …, and longer ones last.
+    /// The exchanges by their duration, in the buckets of `DurationHistogram`.
     public var durationCounts: [Int] { requestDurations.counts }
 
     /// Challenges that a client got, or a refusal for them.

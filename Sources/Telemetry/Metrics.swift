@@ -7,7 +7,7 @@ import Synchronization
 /// With one writer a relaxed load and store is enough, and costs no locked instruction. A reader sees each number
 /// whole, though not all of one moment.
 public final class Metrics: Sendable {
-    private let counters = InlineArray<37, Atomic<Int>> { _ in Atomic(0) }
+    private let counters = InlineArray<39, Atomic<Int>> { _ in Atomic(0) }
     private let errors = InlineArray<32, Atomic<Int>> { _ in Atomic(0) }
     private let unanswered = InlineArray<77, Atomic<Int>> { _ in Atomic(0) }
     private let idle = Atomic(0)
@@ -48,13 +48,13 @@ public final class Metrics: Sendable {
         }
         if let error = record.error { add(error) }
         record.parent?.addRequest()
-        requests.add(record.milliseconds)
-        if let milliseconds = record.waitMilliseconds { phases[Phase.firstByte.rawValue].add(milliseconds) }
+        requests.add(record.duration)
+        if let duration = record.wait { phases[Phase.firstByte.rawValue].add(duration) }
     }
 
-    /// A phase of a request has ended, by the loop's clock.
+    /// A phase of a request has ended, by the loop's clock in nanoseconds.
     public func note(_ phase: Phase, from start: UInt64, to end: UInt64) {
-        phases[phase.rawValue].add(Int(clamping: end &- start))
+        phases[phase.rawValue].add(end &- start)
     }
 
     /// Counts a challenge that nobody answered.
@@ -136,6 +136,7 @@ public enum Phase: Int, CaseIterable, Sendable {
     /// From the request sent to the first byte of the response.
     case firstByte
 
+    /// As metrics and traces name it.
     var token: String {
         switch self {
         case .queue: "queue"
@@ -240,4 +241,7 @@ public enum Counter: Int, CaseIterable, Sendable {
     case requestsMisdirected
     /// Lines of the access log that found no room.
     case logLinesDropped
+    /// Spans of traces that the collector has taken, and those that were let go.
+    case spansSent
+    case spansDropped
 }

@@ -198,6 +198,8 @@ public struct MetricsPage {
         page.append(
             "attache_replay_disk_refused_total", .counter,
             "Bodies not kept because replay-disk-total was taken.", figures.replayDisk.refused)
+        append("attache_spans_sent_total", "Spans of traces that the collector took.", .spansSent)
+        append("attache_spans_dropped_total", "Spans of traces that were let go.", .spansDropped)
         append("attache_log_lines_dropped_total", "Access log lines that found no room.", .logLinesDropped)
         page.append(
             "attache_report_lines_dropped_total", .counter, "Lines that standard error did not take.",

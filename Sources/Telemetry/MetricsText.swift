@@ -19,7 +19,7 @@ struct MetricsText {
     private static let longest = 128
     private static let units = ["seconds", "bytes"]
     private static let bounds = (0..<DurationHistogram.buckets).map { bucket in
-        bucket == DurationHistogram.buckets - 1 ? "+Inf" : seconds(1 << bucket)
+        DurationHistogram.bound(of: bucket).map { seconds(nanoseconds: UInt64($0)) } ?? "+Inf"
     }
 
     init(_ format: MetricsFormat) { self.format = format }
@@ -53,7 +53,7 @@ struct MetricsText {
                 total &+= count
                 append("\(name)_bucket", labels + [("le", bound)], "\(total)")
             }
-            append("\(name)_sum", labels, Self.seconds(max(durations.milliseconds, 0)))
+            append("\(name)_sum", labels, Self.seconds(nanoseconds: durations.nanoseconds))
             append("\(name)_count", labels, "\(total)")
         }
     }
@@ -103,9 +103,12 @@ struct MetricsText {
         return value.unicodeScalars.count > longest ? escaped + "…" : escaped
     }
 
-    /// The canonical number: `0.001`, `1.024`, and no zeros at the end.
-    static func seconds(_ milliseconds: Int) -> String {
-        let fraction = String(milliseconds % 1000)
-        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    /// The canonical number: `0.001`, `0.000065536`, and no zeros at the end behind the thousandths.
+    static func seconds(nanoseconds: UInt64) -> String {
+        let second: UInt64 = 1_000_000_000
+        // The digit before the fraction keeps its zeros.
+        var fraction = String(String(second + nanoseconds % second).dropFirst())
+        while fraction.count > 3, fraction.last == "0" { fraction.removeLast() }
+        return "\(nanoseconds / second).\(fraction)"
     }
 }

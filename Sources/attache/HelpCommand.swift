@@ -33,7 +33,7 @@ struct HelpCommand: Command {
                 throw arguments.error(
                     Arguments.unknown("page", name, among: ManualPage.allCases.map(\.rawValue)))
             }
-            text = String(page.text(Program.syntaxes, version: VersionCommand.version).dropLast())
+            text = String(page.text(Program.syntaxes, version: ProgramVersion.text).dropLast())
         } else if let word {
             guard let found = help.text(about: word) else {
                 throw .usage(

@@ -37,7 +37,7 @@ struct ProcessFiguresTests {
         }
         while !gate.withLock({ $0 }) { Pause.milliseconds(1) }
         let lag = loop.lag.durations
-        #expect(lag.milliseconds >= 19)
+        #expect(lag.nanoseconds >= 19_000_000)
         #expect(lag.counts.dropFirst(4).reduce(0, +) >= 1)
     }
 }

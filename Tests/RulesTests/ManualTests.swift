@@ -38,7 +38,7 @@ import Testing
             + Self.names(CredentialDirective.self) + Self.names(AuthorityDirective.self)
             + Self.names(RouteDirective.self) + Self.names(ChallengeDirective.self) + Self.names(FormDirective.self)
             + Self.names(ParentDirective.self) + Self.names(StoreDirective.self) + Self.names(AskDirective.self)
-            + Self.names(AdminDirective.self)
+            + Self.names(AdminDirective.self) + Self.names(TracesDirective.self)
         let told = ManualTopic.all.flatMap(\.entries).map { "\($0.block ?? "") \($0.name)" }
         #expect(told.sorted() == known.sorted())
         #expect(Set(ManualTopic.all.map(\.name)).count == ManualTopic.all.count)
@@ -70,6 +70,10 @@ import Testing
         let line = "\(entry.name) \(standard)"
         switch (entry.block, entry.name) {
         case (nil, "route"): return ("", "")
+        case ("route", _): return ("route a { tunnel }", "route a { tunnel; \(line) }")
+        case ("traces", _):
+            let block = "traces { collector http://127.0.0.1:4318"
+            return ("\(block) }", "\(block); \(line) }")
         case (nil, _): return ("", line)
         case ("challenge", "learn"), ("challenge", "persistence"):
             return ("challenge { host a; default }", "challenge { host a; default; \(line) }")

@@ -39,9 +39,9 @@ struct AccessLogTests {
         record.status = 200
         record.bytesIn = 3
         record.bytesOut = 1024
-        record.milliseconds = 12
-        record.connectMilliseconds = 1
-        record.waitMilliseconds = 7
+        record.duration = 12_345_678
+        record.connecting = 1_900_000
+        record.wait = 7_000_000
         record.upstream = .opened
         record.route = "*.example.com"
         record.rule = "build server"

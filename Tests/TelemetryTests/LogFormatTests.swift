@@ -58,7 +58,7 @@ struct LogFormatTests {
 
     @Test func `the time is that of the request, as with Apache`() throws {
         let record = try Self.record()
-        record.milliseconds = 61_000
+        record.duration = 61_000_000_000
         #expect(Self.line(record, .common).contains(" [21/Nov/2026:03:34:59 +0000] "))
     }
 
@@ -89,7 +89,7 @@ struct LogFormatTests {
 
     @Test func `squid is what squid writes`() throws {
         let record = try Self.record("/plain?a=b")
-        record.milliseconds = 12
+        record.duration = 12_000_000
         record.headBytesOut = 239
         record.upstream = .opened
         record.server = Self.loopback
@@ -99,7 +99,7 @@ struct LogFormatTests {
                 == "1795232160.042     12 127.0.0.1 TCP_MISS/200 244 GET http://a.test:8080/plain?a=b - "
                 + "HIER_DIRECT/127.0.0.1 text/html\n")
         record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        record.milliseconds = 1_234_567
+        record.duration = 1_234_567_000_000
         #expect(Self.line(record, .squid).hasPrefix("1795232160.042 1234567 127.0.0.1 TCP_MISS/200 244 GET "))
         #expect(Self.line(record, .squid).hasSuffix(" - FIRSTUP_PARENT/127.0.0.1 text/html\n"))
     }

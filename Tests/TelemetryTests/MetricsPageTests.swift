@@ -14,11 +14,11 @@ struct MetricsPageTests {
         for (number, loop) in loops.enumerated() {
             loop.add(
                 MetricsTests.exchange {
-                    ($0.status, $0.milliseconds, $0.waitMilliseconds) = (200, 12, 9)
+                    ($0.status, $0.duration, $0.wait) = (200, 12_345_678, 90_000)
                     ($0.scheme, $0.rule, $0.credential) = (.basic, "ci", "builder \(number)")
                 })
             loop.note(.queue, from: 5, to: 5)
-            loop.note(.challenge, from: 5, to: 105)
+            loop.note(.challenge, from: 5, to: 100_000_005)
             loop.addTrustException(by: "lab")
             loop.idleConnections = 2
         }
@@ -34,7 +34,7 @@ struct MetricsPageTests {
         figures.process.startSeconds = 1_795_000_000.5
         let lag = DurationHistogram()
         lag.add(0)
-        lag.add(40)
+        lag.add(40_000_000)
         figures.loopLag = [lag.durations, lag.durations]
         figures.replayDisk = ReplayDiskUse(bytes: 4096, refused: 1)
         figures.parkedCredentials = 3

@@ -72,7 +72,7 @@ struct MetricsTests {
         loops[1].idleConnections = 1
         loops[1].idleConnections = 2
         for (index, milliseconds) in [3, 5, 90_000].enumerated() {
-            loops[index].note(.nameLookup, from: 1000, to: 1000 + UInt64(milliseconds))
+            loops[index].note(.nameLookup, from: 1000, to: 1000 + UInt64(milliseconds) * 1_000_000)
         }
         Self.expect(
             loops,
@@ -81,8 +81,8 @@ struct MetricsTests {
                 "errors_total{type=\"dns_error\"}": 2,
                 "upstream_connections_idle": 5, "phase_duration_seconds_sum{phase=\"dns\"}": 90.008,
                 "phase_duration_seconds_count{phase=\"dns\"}": 3, "phase_duration_seconds_count{phase=\"tls\"}": 0,
-                "phase_duration_seconds_bucket{phase=\"dns\",le=\"0.004\"}": 1,
-                "phase_duration_seconds_bucket{phase=\"dns\",le=\"65.536\"}": 2,
+                "phase_duration_seconds_bucket{phase=\"dns\",le=\"0.004194304\"}": 1,
+                "phase_duration_seconds_bucket{phase=\"dns\",le=\"68.719476736\"}": 2,
             ])
     }
 
@@ -107,7 +107,7 @@ struct MetricsTests {
             Self.exchange {
                 ($0.status, $0.bytesIn, $0.bytesOut) = (200, 10, 20)
                 ($0.scheme, $0.rule, $0.credential) = (.digest, "ci", "builder")
-                ($0.upstream, $0.waitMilliseconds) = (.reused, 3)
+                ($0.upstream, $0.wait) = (.reused, 3_000_000)
             })
         metrics.add(
             Self.exchange {
@@ -155,12 +155,13 @@ struct MetricsTests {
     }
 
     @Test(arguments: [
-        (-1, "0.001"), (0, "0.001"), (1, "0.001"), (2, "0.002"), (3, "0.004"), (4, "0.004"), (5, "0.008"),
-        (1024, "1.024"), (1025, "2.048"), (65_536, "65.536"), (65_537, "+Inf"), (Int.max, "+Inf"),
+        (0, "0.000065536"), (1, "0.000065536"), (65_535, "0.000065536"), (65_536, "0.000131072"),
+        (1_000_000, "0.001048576"), (1_048_576, "0.002097152"), (68_719_476_735, "68.719476736"),
+        (68_719_476_736, "+Inf"), (UInt64.max, "+Inf"),
     ])
-    func `a duration counts from the smallest bound that holds it`(milliseconds: Int, bound: String) {
+    func `a duration counts from the smallest bound above it`(nanoseconds: UInt64, bound: String) {
         let metrics = Metrics()
-        metrics.add(Self.exchange { $0.milliseconds = milliseconds })
+        metrics.add(Self.exchange { $0.duration = nanoseconds })
         let page = Self.page([metrics])
         let buckets = page.families.first { $0.name == "attache_request_duration_seconds" }?.samples.filter {
             $0.series.contains("_bucket{")
@@ -172,9 +173,9 @@ struct MetricsTests {
 
     @Test func `a histogram has its sum in seconds and its count`() {
         let loops = [Metrics(), Metrics()]
-        loops[0].add(Self.exchange { $0.milliseconds = 1500 })
-        loops[1].add(Self.exchange { $0.milliseconds = 7 })
-        Self.expect(loops, ["request_duration_seconds_sum": 1.507, "request_duration_seconds_count": 2])
+        loops[0].add(Self.exchange { $0.duration = 1_500_000_000 })
+        loops[1].add(Self.exchange { $0.duration = 7_000_900 })
+        Self.expect(loops, ["request_duration_seconds_sum": 1.5070009, "request_duration_seconds_count": 2])
     }
 
     @Test func `a loop that writes while others read loses nothing`() async {

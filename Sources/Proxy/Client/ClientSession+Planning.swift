@@ -113,6 +113,7 @@ extension ClientSession {
     private func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
         let destination = try namedDestination(of: exchange)
         if let rule = destination.route.rule { exchange.record.route = rule.name }
+        if destination.isTraced { trace(exchange, to: destination) }
         if destination.route.action == .deny {
             let origin = destination.origin
             throw .refused(

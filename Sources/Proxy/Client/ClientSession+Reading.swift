@@ -8,7 +8,7 @@ import Upstream
 /// The way from the first byte of a request, or of a handshake, to the end of its head.
 extension ClientSession {
     func takeRequest(_ exchange: Exchange) {
-        exchange.startedAt = requester.loop.now
+        exchange.startedAt = requester.loop.nanoseconds
         do throws(ExchangeFailure) {
             switch try RequestReading(session: self, exchange: exchange).read() {
             case .complete: try carryOut(exchange)
@@ -45,7 +45,7 @@ extension ClientSession {
             }
         }
         let exchange = lend()
-        exchange.startedAt = requester.loop.now
+        exchange.startedAt = requester.loop.nanoseconds
         exchange.inbound.append(hello.readable)
         serve(exchange, from: .arriving(identity))
     }

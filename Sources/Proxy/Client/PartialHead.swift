@@ -10,7 +10,7 @@ import Transport
 /// many as before, so that a fault is found early and no byte is read more than a few times.
 final class PartialHead {
     let bytes: ByteBuffer
-    /// When the first byte of the request was seen, on the loop's clock.
+    /// When the first byte of the request was seen, on the loop's clock in nanoseconds.
     let startedAt: UInt64
     /// At these numbers of bytes a head without a line's end, and without its own, is too long.
     private let milestones: (startLine: Int, head: Int)

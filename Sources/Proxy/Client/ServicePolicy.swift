@@ -15,11 +15,14 @@ public final class ServicePolicy: Sendable {
     let log: LogPolicy
     /// Nil when nobody is told of challenges that wait for an operator.
     let webhook: QuestionWebhook?
+    /// Nil when nobody collects the spans of requests.
+    let collector: SpanCollector?
 
     /// - Parameter interception: nil when no tunnel is looked into by TLS.
     public init(
         _ exchanges: Policy, clients: ClientAccounts, log: LogPolicy = LogPolicy(),
-        interception: InterceptionIdentity? = nil, webhook: QuestionWebhook? = nil
+        interception: InterceptionIdentity? = nil, webhook: QuestionWebhook? = nil,
+        collector: SpanCollector? = nil
     ) {
         let configuration = exchanges.rules.configuration
         self.exchanges = exchanges
@@ -27,6 +30,7 @@ public final class ServicePolicy: Sendable {
         self.interception = interception
         self.log = log
         self.webhook = webhook
+        self.collector = collector
     }
 }
 

@@ -19,6 +19,8 @@ final class Arrival: ChannelObserver {
     let identity: ListenerIdentity?
     /// When it came, on the loop's clock.
     let since: UInt64
+    /// The same in nanoseconds.
+    let arrived: UInt64
     private let socket: Socket
     private let loop: EventLoop
     private unowned let arrivals: Arrivals
@@ -38,6 +40,7 @@ final class Arrival: ChannelObserver {
         self.identity = identity
         self.arrivals = arrivals
         since = loop.now
+        arrived = loop.nanoseconds
     }
 
     func wait(_ milliseconds: Int) {

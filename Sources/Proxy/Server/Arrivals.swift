@@ -71,7 +71,7 @@ final class Arrivals {
     }
 
     private func begin(_ arrival: Arrival) {
-        worker.metrics.note(.queue, from: arrival.since, to: worker.loop.now)
+        worker.metrics.note(.queue, from: arrival.arrived, to: worker.loop.nanoseconds)
         worker.begin(arrival.release(), at: arrival.address, as: arrival.identity)
     }
 

@@ -130,11 +130,34 @@ public final class ProxyServer: Sendable {
         for worker in workers { worker.loop.submit { worker.value.drain() } }
         let end = ContinuousClock.now + limit
         while openClients > 0, ContinuousClock.now < end, pause(Self.step) {}
+        flushSpans()
         flushLogs()
         return openClients
     }
 
     private static let step = 20
+    private static let collectorMilliseconds = 2000
+
+    /// Spans reach the collector before the process ends, unless it does not take them in time.
+    private func flushSpans() {
+        guard policy.withLock({ $0.collector }) != nil else { return }
+        for worker in workers { worker.loop.submit { worker.value.endSpans() } }
+        var rest = Self.collectorMilliseconds
+        while rest > 0 {
+            let (asked, busy) = (Countdown(workers.count), Countdown(1))
+            for worker in workers {
+                worker.loop.submit {
+                    if worker.value.hasSpans { busy.step() }
+                    asked.step()
+                }
+            }
+            while !asked.isOver, rest > 0 {
+                Pause.milliseconds(Self.step)
+                rest -= Self.step
+            }
+            if asked.isOver, !busy.isOver { return }
+        }
+    }
 
     /// Connections of clients at this moment.
     public var openClients: Int {

@@ -31,6 +31,8 @@ final class Worker: SessionHost {
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 
+    /// Nil where nobody collects spans.
+    private var spans: SpanExporter?
     /// Calls of the webhook under way.
     private var announcements = 0
 
@@ -60,6 +62,7 @@ final class Worker: SessionHost {
         lines = LineBuffer(on: loop, metrics: metrics)
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
+        spans = policy.collector.map { SpanExporter(to: $0, over: upstreams) }
         self.arrivals = Arrivals(at: self, counting: clients, room: room.arrivals)
         loop.onScarcity = { [unowned self] in relieve() }
     }
@@ -136,6 +139,7 @@ final class Worker: SessionHost {
     /// The record is complete: it is counted, and logged if there is a log.
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
+        if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
         guard policy.log.exchanges != nil else { return }
         lines.add(.info, .access) { encoder.append(record, at: $1, to: $0) }
     }
@@ -151,7 +155,6 @@ final class Worker: SessionHost {
 
     // MARK: - Change
 
-    /// From now on new exchanges follow this policy.
     /// Tells the webhook of a challenge that waits for an operator.
     func announce(_ question: OperatorQuestion) {
         guard let webhook = policy.webhook else { return }
@@ -166,8 +169,11 @@ final class Worker: SessionHost {
         }
     }
 
+    /// From now on new exchanges follow this policy.
     func adopt(_ policy: ServicePolicy) {
         self.policy = policy
+        spans?.end()
+        spans = policy.collector.map { SpanExporter(to: $0, over: upstreams) }
         upstreams.adopt(policy.exchanges)
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
@@ -202,4 +208,9 @@ final class Worker: SessionHost {
     }
 
     func flushLog() { lines.flush() }
+
+    /// The collector is told at once of what is left.
+    func endSpans() { spans?.end() }
+
+    var hasSpans: Bool { spans.map { !$0.isIdle } ?? false }
 }

@@ -43,7 +43,7 @@ final class BlindTunnel {
         let totals = tunnel.totals
         record.bytesIn += totals.up
         record.bytesOut += totals.down
-        record.milliseconds = Int(clamping: requester.loop.now &- startedAt)
+        record.duration = requester.loop.nanoseconds &- startedAt
         requester.metrics.add(to: .tunnelsClosed)
         upstream.close()
         guard let error = totals.error else { return }

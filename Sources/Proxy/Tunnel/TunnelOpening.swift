@@ -47,7 +47,7 @@ struct TunnelOpening {
 
     /// Connects to the server as it is, for bytes that are not looked at, by the first way that works.
     func connect() async throws(ExchangeFailure) -> OpenedTunnel {
-        let started = requester.loop.now
+        let started = requester.loop.nanoseconds
         let tunnel: OpenedTunnel
         do throws(Refusal) {
             tunnel = try await destination.byFirstWay { (way: Way) async throws(Refusal) in
@@ -56,7 +56,7 @@ struct TunnelOpening {
         } catch { throw .refused(error) }
         tunnel.stream.wakeup = requester.wakeup
         exchange.record.upstream = .opened
-        exchange.record.connectMilliseconds = Int(clamping: requester.loop.now &- started)
+        exchange.record.connecting = requester.loop.nanoseconds &- started
         if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.stream.peerAddress?.address }
         return tunnel
     }
@@ -64,7 +64,7 @@ struct TunnelOpening {
     private func connect(by way: Way) async throws(Refusal) -> OpenedTunnel {
         exchange.record.parent = way.parent?.figures
         guard let parent = way.parent else {
-            let stream = try await requester.dialer(for: exchange.policy)
+            let stream = try await requester.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: destination.origin.hostText, port: destination.origin.port)
             return OpenedTunnel(stream: stream, early: nil)
         }

@@ -34,6 +34,10 @@ extension Configuration {
         if egress.connectPorts != standard.egress.connectPorts {
             lines.append("egress connect-ports \(egress.connectPorts)")
         }
+        if let traces {
+            lines.append("traces to \(traces.collector) as \(traces.serviceName), \(traces.sample) %")
+            lines += traces.headers.map { "traces header \($0.name) \($0.value)" }
+        }
         lines += credentials.map { "credential \($0.name) \($0.content.summary)" }
         lines += parents.map(\.summary)
         lines += routes.map(\.summary)
@@ -284,6 +288,7 @@ extension Configuration.Route {
         if decodesContent { words.append("decode") }
         if let minimum = tls?.minimum { words.append("tls minimum \(minimum)") }
         words += tls?.revocation.map { "tls revocation \($0)" } ?? []
+        if trace != .no { words.append("trace \(trace.rawValue)") }
         if let parentList { words.append("via \(parentList.words)") }
         return words.joined(separator: " ")
     }

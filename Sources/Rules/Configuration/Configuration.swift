@@ -28,6 +28,8 @@ public struct Configuration: Sendable, Equatable {
     public var mode = Mode.enforce
     /// `ask webhook`: who is told of challenges that wait for an operator; nil: nobody.
     public var webhook: Webhook?
+    /// `traces`: who collects the spans of requests; nil: nobody.
+    public var traces: Traces?
     /// Environment variables that are named where a secret may stand.
     public var secretVariables: Set<String> = []
 

@@ -37,6 +37,7 @@ extension Configuration {
         public let decodesContent: Bool
         /// Nil: nothing is said of TLS.
         public let tls: TLSTerms?
+        public let trace: Trace
         /// Nil: the origin is asked directly.
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference

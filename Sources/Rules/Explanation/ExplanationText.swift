@@ -159,6 +159,7 @@ struct ExplanationText {
         var words = [route.action.rawValue]
         if route.upgrade != nil { words.append("upgrade") }
         if route.decodesContent { words.append("decode") }
+        if route.trace != .no { words.append("trace \(route.trace.rawValue)") }
         if let parentList = route.parentList { words.append("via \(parentList.words)") }
         let what = words.joined(separator: ", ")
         return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" } ?? "\(what), for no route matches"

@@ -102,6 +102,9 @@ extension FileDirective {
             "webhook URL { key … }",
             example: "ask webhook https://chat.example.com/hook { key env HOOK_KEY }",
             "Who is told of challenges that wait for an operator: a POST for each, by https or to this machine."),
+        .traces: DirectiveManual(
+            "{ … }", example: "traces { collector http://127.0.0.1:4318 }",
+            "Who collects the spans of requests whose `route` says `trace`. Without it none are made."),
         .store: DirectiveManual(
             "sqlite PATH|postgresql TEXT [{ key … }]",
             example: """

@@ -19,7 +19,7 @@ public struct ManualTopic: Sendable {
 
     /// All of them, in the order in which they are read.
     public static let all: [ManualTopic] = [
-        tools, rules, listen, log, limits, clients, egress, routes, authority, credential, challenge, trust,
+        tools, rules, listen, log, traces, limits, clients, egress, routes, authority, credential, challenge, trust,
         certificates, operators,
         negotiate, tokens, unasked, forms, aws, parents, store, ftp,
     ]

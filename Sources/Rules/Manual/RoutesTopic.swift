@@ -15,7 +15,7 @@ extension ManualTopic {
 
         WARNING: TLS before 1.2 is broken; `tls minimum 1.0` is for that one old server, which should be alone in its route.
         """, ManualEntry.of(FileDirective.route),
-        ManualEntry.of(RouteDirective.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .via))
+        ManualEntry.of(RouteDirective.tunnel, .intercept, .deny, .upgrade, .decode, .tls, .trace, .via))
 
     static let authority = ManualTopic(
         "authority", "looking into https: the authority that clients have to trust",
@@ -91,6 +91,19 @@ extension RouteDirective {
             read once. A list that has ended, or whose signature is no good, is the finding `revoked`. A certificate
             without a list counts as not revoked, and a warning says so once for each issuer: there is none of the
             issuer's, or only a delta list, which is left out.
+            """),
+        .trace: DirectiveManual(
+            "continue|start|no", default: "no", example: "route *.example.com { intercept; trace continue }",
+            """
+            = continue
+            A request that comes with a `traceparent` (W3C Trace Context) goes on with one of the proxy's own in the same
+            trace.
+
+            = start
+            So does every other request, in a new trace.
+
+            = no
+            `traceparent` is a field like others. See `traces`.
             """),
         .via: DirectiveManual(
             "PARENT … [direct]", example: "route *.example.org { intercept; via corp direct }",

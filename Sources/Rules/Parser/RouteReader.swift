@@ -9,6 +9,7 @@ enum RouteDirective: String, DirectiveName {
     case intercept
     case via
     case tls
+    case trace
 
     static let block: String? = "route"
 
@@ -17,6 +18,7 @@ enum RouteDirective: String, DirectiveName {
         case .tunnel, .deny, .intercept, .decode: .none()
         case .upgrade: .optional("a port")
         case .tls: .some("'minimum' and a version, or 'revocation' and paths", .path, repeats: true)
+        case .trace: .one("'continue', 'start' or 'no'")
         case .via: .some("the names of parents")
         }
     }
@@ -57,9 +59,14 @@ struct RouteReader: BlockReader {
         draft.configuration.routes.append(
             .init(
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
-                decodesContent: inner.contains { $0.name == .decode }, tls: tls, parentList: nil,
+                decodesContent: inner.contains { $0.name == .decode }, tls: tls,
+                trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no, parentList: nil,
                 rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)
+    }
+
+    private func trace(_ directive: Directive<RouteDirective>) -> Configuration.Route.Trace? {
+        directive.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
     }
 
     private func upgradedPort(_ directive: Directive<RouteDirective>) -> Configuration.Route.Upgrade? {

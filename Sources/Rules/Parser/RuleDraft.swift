@@ -4,6 +4,7 @@ struct RuleDraft {
     /// One for each listener that is written.
     var listeners: [SourceRange] = []
     var admin: SourceRange?
+    var traces: SourceRange?
     var credentials: [String: SourceRange] = [:]
     /// The words of `use`.
     var uses: [(name: String, range: SourceRange)] = []

@@ -17,6 +17,7 @@ enum FileDirective: String, DirectiveName {
     case parent
     case ask
     case mode
+    case traces
 
     static let block: String? = nil
 
@@ -39,6 +40,7 @@ enum FileDirective: String, DirectiveName {
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
         case .parent: .block(.one, "a name", repeats: true)
         case .ask: .some("'webhook' and a URL", block: .optional)
+        case .traces: .block()
         case .mode: .one("'enforce' or 'report'")
         }
     }
@@ -60,6 +62,7 @@ struct RuleParser {
                 LimitsDirective.self, TimeoutsDirective.self, ClientsDirective.self, EgressDirective.self,
                 CredentialDirective.self, AuthorityDirective.self, RouteDirective.self, ChallengeDirective.self,
                 FormDirective.self, ParentDirective.self, StoreDirective.self, AskDirective.self, AdminDirective.self,
+                TracesDirective.self,
             ])
     }
 
@@ -100,6 +103,9 @@ struct RuleParser {
         case .mode:
             directive.values.first.flatMap { context.parse.keyword($0, Configuration.Mode.self) }
                 .map { draft.configuration.mode = $0 }
+        case .traces:
+            TracesReader(context: context).read(directive).map { draft.configuration.traces = $0 }
+            draft.traces = directive.node.name.range
         case .ask: AskReader(context: context).read(directive).map { draft.configuration.webhook = $0 }
         }
     }

@@ -13,6 +13,7 @@ struct RuleWarnings: BlockReader {
 
     func warn() {
         warnOfReach()
+        warnOfIdleTraces()
         for (index, rule) in configuration.challenges.enumerated() {
             let source = draft.challenges[index]
             warnOfWideAnswer(rule, source)
@@ -46,6 +47,12 @@ struct RuleWarnings: BlockReader {
                 .warning, at: draft.routes[index],
                 "this route is never reached: \(earlier.rule) takes all that it could match")
         }
+    }
+
+    /// A collector that gets nothing.
+    private func warnOfIdleTraces() {
+        guard let range = draft.traces, !configuration.routes.contains(where: { $0.trace != .no }) else { return }
+        log.report(.warning, at: range, "no route says 'trace', so that there is nothing to collect")
     }
 
     private func warnOfWideAnswer(_ rule: Configuration.Challenge, _ source: ChallengeSource) {

@@ -61,5 +61,6 @@ struct SecretChecks: BlockReader {
     private static let typed: Set = ["password", "passphrase"]
     private static let generated: Set = [
         "token", "client-secret", "refresh-token", "assertion", "secret-key", "session-token",
+        "header",
     ]
 }

@@ -7,6 +7,7 @@ public final class RouteDecision: Sendable, Equatable {
     public let decodesContent: Bool
     /// Nil: TLS as it is spoken without a word.
     public let tls: TLSTerms?
+    public let trace: Configuration.Route.Trace
     /// Nil: the origin is asked directly.
     public let parentList: ParentList?
     /// Nil: no route matched, and the request travels as it is.
@@ -17,6 +18,7 @@ public final class RouteDecision: Sendable, Equatable {
         upgrade = route.upgrade
         decodesContent = route.decodesContent
         tls = route.tls
+        trace = route.trace
         parentList = route.parentList
         rule = route.rule
     }
@@ -26,6 +28,7 @@ public final class RouteDecision: Sendable, Equatable {
         upgrade = nil
         decodesContent = false
         tls = nil
+        trace = .no
         parentList = nil
         rule = nil
     }
@@ -37,7 +40,7 @@ public final class RouteDecision: Sendable, Equatable {
         left === right
             || left.action == right.action && left.upgrade == right.upgrade
                 && left.decodesContent == right.decodesContent && left.tls == right.tls
-                && left.parentList == right.parentList
+                && left.trace == right.trace && left.parentList == right.parentList
                 && left.rule == right.rule
     }
 }

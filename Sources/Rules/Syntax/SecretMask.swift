@@ -4,9 +4,9 @@ import Bytes
 /// not parse is exactly the file whose lines are shown. It would rather hide too much.
 ///
 /// Hidden is: what follows a word such as `password`, or a near miss of one, up to the end of its directive, unless
-/// it is `env NAME` or `file PATH`; what a directive of a `store` or an unknown one of a `credential` block says; a URL with a password; a
-/// string that holds `password=`, or whose quotes are wrong; and a comment on such a line, or one that speaks of a
-/// secret itself.
+/// it is `env NAME` or `file PATH`; what a directive of a `store` or an unknown one of a `credential` or
+/// `traces` block says; a URL with a password; a string that holds `password=`, or whose quotes are wrong; and a comment on
+/// such a line, or one that speaks of a secret itself.
 struct SecretMask {
     private(set) var ranges: [Range<Int>] = []
 
@@ -48,7 +48,7 @@ struct SecretMask {
                 let isWord = token.kind == .word
                 if isHead, isWord {
                     isStore = Self.isNear(token.text, ["store"])
-                    opensCredential = isStore || Self.isNear(token.text, ["credential"])
+                    opensCredential = isStore || Self.isNear(token.text, ["credential", "traces"])
                 }
                 if Self.speaksOfSecret(token) {
                     isHiding = true
@@ -170,10 +170,11 @@ struct SecretMask {
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
         "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion",
     ]
-    /// Directives of `credential` whose arguments may be shown.
+    /// Directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "client-id", "scope", "certificate", "key", "pkcs12",
-        "pkcs11", "client-authentication", "key-id", "audience", "payload", "include",
+        "pkcs11", "client-authentication", "key-id", "audience", "payload", "include", "collector", "service-name",
+        "sample",
     ]
     private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]
     private static let hints = ["pass", "secret", "token", "pwd"]

@@ -11,6 +11,8 @@ public final class Destination {
     /// The same server, as challenges of it are met.
     public let challenger: Challenger
     public let route: RouteDecision
+    /// Whether some requests belong to a trace: asked of each request, which would take longer of the route.
+    public let isTraced: Bool
     /// Set where clients ask for `http` and `origin` is `https`, because the route says so.
     public let upgrade: UpgradedOrigin?
     /// The ways there, the first that works first. Empty: directly.
@@ -35,6 +37,7 @@ public final class Destination {
         challenger = Challenger(origin.authority, title: origin.title)
         isRuled = challenger.isConcerned(by: rules)
         self.route = route
+        isTraced = route.trace != .no
         self.upgrade = upgrade
         self.hops = hops
         let isAutomatic = route.parentList?.isAutomatic ?? false

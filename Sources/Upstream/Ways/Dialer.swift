@@ -18,6 +18,8 @@ public struct Dialer {
     public let wakeup: Wakeup
     /// The counters of the loop.
     var metrics = Metrics()
+    /// The trace of the request that it is for.
+    var trace: RequestTrace?
 
     /// - Parameters:
     ///   - host: lower case.
@@ -31,15 +33,18 @@ public struct Dialer {
             permits(address, port, isJudged: isJudged, isForPractice: isForPractice)
         }
         let resolution = try await resolve(host, port, isPermitted)
-        let started = loop.now
+        let started = loop.nanoseconds
         do throws(IOError) {
             let stream = try await network.connect(
                 to: resolution, port: port, within: policy.timeouts.connect, waking: wakeup
             ) { isPermitted($0.address) }
-            metrics.note(.connect, from: started, to: loop.now)
+            metrics.note(.connect, from: started, to: loop.nanoseconds)
+            trace?.note(.connect, of: host, from: started)
             return stream
         } catch {
-            throw Self.refusal(for: error, host: host, port: port)
+            let refusal = Self.refusal(for: error, host: host, port: port)
+            trace?.note(.connect, of: host, from: started, error: refusal.sentence)
+            throw refusal
         }
     }
 
@@ -78,9 +83,16 @@ public struct Dialer {
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
             if IPAddress(host) != nil { return try await network.addresses(of: host) }
-            let started = loop.now
-            defer { metrics.note(.nameLookup, from: started, to: loop.now) }
-            return try await lookUp(host)
+            let started = loop.nanoseconds
+            defer { metrics.note(.nameLookup, from: started, to: loop.nanoseconds) }
+            do throws(ResolutionError) {
+                let resolution = try await lookUp(host)
+                trace?.note(.nameLookup, of: host, from: started)
+                return resolution
+            } catch {
+                trace?.note(.nameLookup, of: host, from: started, error: "\(error)")
+                throw error
+            }
         } catch {
             switch error {
             case .noSuchName: throw Refusal(.badGateway, .dnsError, "\(error)")

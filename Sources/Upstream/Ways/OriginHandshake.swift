@@ -18,6 +18,8 @@ public struct OriginHandshake {
     public var own: OwnRequest?
     /// The request's challenges for certificates; nil: this connection is the only one.
     public var identities: IdentityChallenges?
+    /// The trace of the request that it is for.
+    public var trace: RequestTrace?
     public let origin: UpstreamServer
     public let terms: ConnectionTerms
 
@@ -61,7 +63,7 @@ public struct OriginHandshake {
         // A connection apart leaves no session to others.
         let mayResume = resuming && own == nil && choice.trials.isEmpty && identities?.isApart(origin) != true
         var refusal: Refusal?
-        let started = requester.loop.now
+        let started = requester.loop.nanoseconds
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
@@ -77,7 +79,9 @@ public struct OriginHandshake {
                 }
             }
         } catch {
-            throw refusal ?? self.refusal(error, choice)
+            let refusal = refusal ?? self.refusal(error, choice)
+            trace?.note(.handshake, of: origin.hostText, from: started, error: refusal.sentence)
+            throw refusal
         }
         guard let connection = stream.tls, let trust = connection.serverTrust,
             let decision = trust.decision as? SessionDecision
@@ -86,12 +90,18 @@ public struct OriginHandshake {
         }
         if let refusal = Refusal(choice.progress, of: choice) { throw noted(refusal, choice) }
         choice.isOpen = true
-        metrics.note(.handshake, from: started, to: requester.loop.now)
+        metrics.note(.handshake, from: started, to: requester.loop.nanoseconds)
         metrics.add(to: connection.isResumed ? .upstreamHandshakesResumed : .upstreamHandshakesFull)
         if let label = decision.grant.label, !decision.grant.forgiven.isEmpty {
             metrics.addTrustException(by: label)
         }
-        return ConnectionSecurity(connection, trusted: trust, by: decision, showing: own == nil ? choice : nil)
+        let security = ConnectionSecurity(
+            connection, trusted: trust, by: decision, showing: own == nil ? choice : nil)
+        if let trace {
+            trace.note(.handshake, of: origin.hostText, from: started)
+            trace.note(security.record, isResumed: security.isResumed)
+        }
+        return security
     }
 
     // MARK: - Our certificate

@@ -110,10 +110,11 @@ public final class Requester {
         for login in [originLogin, parentLogin] where login?.isOf(name, but: version) == true { login?.retire() }
     }
 
-    public func dialer(for policy: Policy) -> Dialer {
+    /// - Parameter trace: of the request that it is for.
+    public func dialer(for policy: Policy, in trace: RequestTrace? = nil) -> Dialer {
         Dialer(
             network: upstreams.network, policy: policy, own: shared.ownListeners, loop: loop, wakeup: wakeup,
-            metrics: metrics)
+            metrics: metrics, trace: trace)
     }
 
     /// Writes all of `buffer` to the client.

@@ -52,7 +52,7 @@ struct RunCommand {
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
         let status = StatusSource(
-            VersionCommand.version, configuration, setup, server: server, store: store, shared: shared)
+            ProgramVersion.text, configuration, setup, server: server, store: store, shared: shared)
         let admin = try AdminListener(setup, proxy: server, shared: shared, status)
         let control = ControlSocket(
             setup.rules.configuration, of: shared, on: server.loops.first, telling: status, admin: admin.address,

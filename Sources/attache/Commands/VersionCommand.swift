@@ -1,7 +1,5 @@
 /// `attache version`.
 struct VersionCommand: Command {
-    static let version = "0.1.0"
-
     static let syntax = CommandSyntax(
         name: "version", summary: "show the version", details: "One line: the program's name and its version.")
 
@@ -10,7 +8,7 @@ struct VersionCommand: Command {
     init(_ arguments: Arguments) throws(CommandError) {}
 
     func run() -> Int32 {
-        Console.print("attache \(Self.version)")
+        Console.print("attache \(ProgramVersion.text)")
         return ExitStatus.success
     }
 }

@@ -8,6 +8,7 @@ import PAC
 import Proxy
 import Rules
 import Synchronization
+import Telemetry
 import Upstream
 
 /// A rule file that was loaded, made into what runs.
@@ -91,13 +92,14 @@ struct Setup {
         let log = try openLog()
         let exchanges = Policy(
             rules: rules, credentials: credentials, trust: trust, automaticParents: automaticParents,
-            recordedParts: rules.configuration.log.parts)
+            recordedParts: rules.configuration.recordedParts)
         return ServicePolicy(
             exchanges, clients: clients, log: log,
             interception: try identities.interception(for: rules.configuration),
             webhook: rules.configuration.webhook.map {
                 QuestionWebhook($0.endpoint, key: WebhookKey($0.key, environment: Environment.all))
-            })
+            },
+            collector: rules.configuration.traces.map { SpanCollector($0) })
     }
 
     /// Opens the log, anew if it is open already.
@@ -147,6 +149,22 @@ struct Setup {
         {
             Console.say("changes to listen, admin and threads take effect when the proxy is started again")
         }
+    }
+}
+
+extension SpanCollector {
+    fileprivate convenience init(_ traces: Configuration.Traces) {
+        let fields = traces.headers.map { SecretField($0.name, $0.value, environment: Environment.all) }
+        self.init(
+            traces.collector, sample: traces.sample, fields: fields, service: traces.serviceName,
+            version: ProgramVersion.text)
+    }
+}
+
+extension Configuration {
+    /// What log and traces will ask for.
+    fileprivate var recordedParts: ExchangeRecord.Parts {
+        traces == nil ? log.parts : log.parts.union(.requestLine)
     }
 }
 

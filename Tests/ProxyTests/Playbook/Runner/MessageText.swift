@@ -9,6 +9,7 @@ struct MessageText {
     static let strict: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "expect", "www-authenticate", "proxy-authenticate",
         "authentication-info", "proxy-authentication-info", "set-cookie", "proxy-status",
+        "traceparent", "tracestate",
     ]
 
     /// - Returns: nil for what has no HTTP version in its first line, or no colon in a field line.

@@ -1,5 +1,6 @@
 import Authentication
 import Credentials
+import Forwarding
 import Model
 import Rules
 import Telemetry
@@ -46,6 +47,9 @@ enum PlayedRules {
         writing.writeExchanges(to: log, as: .json)
         return ServicePolicy(
             Policy(rules: rules, credentials: credentials, trust: trust, recordedParts: .requestLine),
-            clients: accounts, log: writing)
+            clients: accounts, log: writing,
+            collector: configuration.traces.map {
+                SpanCollector($0.collector, sample: $0.sample, fields: [], service: $0.serviceName, version: "1.2.3")
+            })
     }
 }

@@ -1,0 +1,94 @@
+import Bytes
+import Credentials
+import Crypto
+import IO
+import Model
+import Telemetry
+import Upstream
+
+/// A collector that the rule file names, and how spans are sent there: OTLP over HTTP, in JSON
+/// (https://opentelemetry.io/docs/specs/otlp/#otlphttp).
+public final class SpanCollector: Sendable {
+    /// What came of one try.
+    enum Outcome {
+        case taken
+        /// - Parameter pause: milliseconds until the next one; nil: as long as the sender likes.
+        case again(String, pause: Int?)
+        case refused(String)
+    }
+
+    let endpoint: HTTPEndpoint
+    /// Of a hundred traces that begin here, those that are recorded.
+    public let sample: Int
+    private let fields: [SecretField]
+    private let service: String
+    private let version: String
+
+    /// - Parameters:
+    ///   - service: this program's name among those that the collector knows.
+    ///   - version: the program's.
+    public init(_ endpoint: HTTPEndpoint, sample: Int, fields: [SecretField], service: String, version: String) {
+        self.endpoint = endpoint
+        self.sample = sample
+        self.fields = fields
+        self.service = service
+        self.version = version
+    }
+
+    /// - Parameter spans: as `SpanEncoder` has written them.
+    func send(_ spans: ByteBuffer, over upstreams: Upstreams, by policy: Policy) async -> Outcome {
+        let fields = fields
+        let read = await BlockingPool.shared.run { () -> Result<[(name: String, value: Secret)], CredentialError> in
+            do throws(CredentialError) {
+                var values: [(name: String, value: Secret)] = []
+                for field in fields { values.append((field.name, try field.read())) }
+                return .success(values)
+            } catch { return .failure(error) }
+        }
+        let secrets: [(name: String, value: Secret)]
+        switch read {
+        case .success(let values): secrets = values
+        // A file may be there the next time.
+        case .failure(let error): return .again("\(error)", pause: nil)
+        }
+        if let bad = secrets.first(where: { $0.value.withBytes { $0.firstControl(from: 0) < $0.count } }) {
+            return .refused("the value of \(bad.name) has a control character in it")
+        }
+        let (head, tail) = (ByteBuffer(capacity: 512), ByteBuffer(capacity: 16))
+        SpanEncoder.begin(service: service, version: version, in: head)
+        SpanEncoder.end(in: tail)
+        do throws(OwnPost.Failure) {
+            let response = try await OwnPost(upstreams: upstreams, policy: policy, endpoint: endpoint).send(
+                fields: { lines in
+                    lines.append("Content-Type: application/json\r\nUser-Agent: attache/\(version)\r\n")
+                    for (name, value) in secrets {
+                        lines.append(name)
+                        lines.append(": ")
+                        value.withBytes { lines.append($0) }
+                        lines.append("\r\n")
+                    }
+                },
+                content: (
+                    head.count + spans.count + tail.count,
+                    { content in
+                        for part in [head, spans, tail] { content.append(part.readable) }
+                    }
+                ))
+            return Self.outcome(of: response)
+        } catch {
+            switch error {
+            case .unreachable(let reason): return .again(reason, pause: nil)
+            case .malformed(let reason): return .again("its answer \(reason)", pause: nil)
+            }
+        }
+    }
+
+    private static func outcome(of response: OwnPost.Response) -> Outcome {
+        let reason = "it answers \(response.status)"
+        return switch response.status {
+        case 200..<300: .taken
+        case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { min($0, 3600) * 1000 })
+        default: .refused(reason)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Bytes
+import IO
+import Model
+import Telemetry
+import Upstream
+
+/// Sends the spans of one loop's requests to the collector: many together, from a task of the loop, so that no request waits.
+///
+/// Belongs to its loop. Spans that find no room are dropped and counted.
+public final class SpanExporter {
+    public let collector: SpanCollector
+    private let upstreams: Upstreams
+    /// Spans that wait, with commas between.
+    private var queue = ByteBuffer(capacity: 0)
+    private var count = 0
+    /// Rings when they have waited long enough.
+    private var alarm: Alarm?
+    private var isSending = false
+    /// Whether no more are to come: what is there is sent once.
+    private var isEnding = false
+    /// Ended where the next try is due at once.
+    private var pause = Expectation<Void>()
+    private var isInTrouble = false
+
+    /// Milliseconds that a span waits for others.
+    private static let patience = 2000
+    /// As many go at once.
+    private static let enough = 512
+    private static let spanLimit = 2048
+    private static let byteLimit = 4 << 20
+    /// Milliseconds before each further try.
+    private static let pauses = [1000, 2000, 4000, 8000]
+
+    public init(to collector: SpanCollector, over upstreams: Upstreams) {
+        self.collector = collector
+        self.upstreams = upstreams
+        alarm = Alarm(on: upstreams.loop) { [unowned self] in send() }
+    }
+
+    deinit { alarm?.cancel() }
+
+    /// The spans of a request that is over are queued.
+    public func add(_ trace: RequestTrace, of record: ExchangeRecord) {
+        let end = queue.count
+        let (count, dropped) = SpanEncoder.append(trace, of: record, to: queue)
+        if dropped > 0 { upstreams.metrics.add(dropped, to: .spansDropped) }
+        guard self.count + count <= Self.spanLimit, queue.count <= Self.byteLimit else {
+            queue.truncate(to: end)
+            return upstreams.metrics.add(count, to: .spansDropped)
+        }
+        let isFirst = self.count == 0
+        self.count += count
+        if self.count >= Self.enough { send() } else if isFirst, !isSending { alarm?.set(after: Self.patience) }
+    }
+
+    /// Sends what is there, once: the collector is not tried again.
+    public func end() {
+        isEnding = true
+        pause.fulfil(())
+        send()
+    }
+
+    /// Whether nothing is left to be sent.
+    public var isIdle: Bool { count == 0 && !isSending }
+
+    private func send() {
+        guard !isSending, count > 0 else { return }
+        isSending = true
+        alarm?.cancel()
+        let bound = LoopBound(self, to: upstreams.loop)
+        upstreams.loop.spawn { await bound.value.sendAll() }
+    }
+
+    private func sendAll() async {
+        repeat {
+            let (batch, number) = (queue, count)
+            (queue, count) = (ByteBuffer(capacity: 0), 0)
+            let isTaken = await deliver(batch)
+            upstreams.metrics.add(number, to: isTaken ? .spansSent : .spansDropped)
+        } while count >= Self.enough || isEnding && count > 0
+        isSending = false
+        if count > 0 { alarm?.set(after: Self.patience) }
+    }
+
+    /// - Returns: whether they were taken.
+    private func deliver(_ batch: ByteBuffer) async -> Bool {
+        for pause in Self.pauses + [nil] {
+            switch await collector.send(batch, over: upstreams, by: upstreams.policy) {
+            case .taken:
+                isInTrouble = false
+                return true
+            case .refused(let reason):
+                report(reason)
+                return false
+            case .again(let reason, let wanted):
+                report(reason)
+                guard let pause, !isEnding else { return false }
+                self.pause = Expectation()
+                _ = await self.pause.value(within: max(pause, wanted ?? 0))
+            }
+        }
+        return false
+    }
+
+    /// Once, until it works again.
+    private func report(_ reason: String) {
+        if isInTrouble { return }
+        isInTrouble = true
+        upstreams.shared.report(
+            "the collector \(collector.endpoint.authority) of 'traces' has not taken spans: \(reason)")
+    }
+}

@@ -1,0 +1,88 @@
+import Bytes
+import Model
+
+enum TracesDirective: String, DirectiveName {
+    case collector
+    case serviceName = "service-name"
+    case sample
+    case header
+
+    static let block: String? = "traces"
+
+    var grammar: DirectiveGrammar {
+        switch self {
+        case .collector: .one("a URL such as https://otel.example.com:4318")
+        case .serviceName: .one("a name")
+        case .sample: .one("a number of percent")
+        case .header: .some("a field's name, then 'file' and a path, or 'env' and a name", .atUse, repeats: true)
+        }
+    }
+}
+
+/// `traces`.
+struct TracesReader: BlockReader {
+    let context: ReadingContext
+
+    func read(_ directive: Directive<FileDirective>) -> Configuration.Traces? {
+        let inner = context.directives(TracesDirective.self, in: directive.node)
+        guard let collector = inner.first(where: { $0.name == .collector }) else {
+            log.report(at: directive.node.name.range, "'traces' needs a 'collector', to which the spans go")
+            return nil
+        }
+        guard let value = collector.values.first, let endpoint = endpoint(value) else { return nil }
+        var traces = Configuration.Traces(collector: endpoint)
+        for directive in inner {
+            guard let first = directive.values.first else { continue }
+            switch directive.name {
+            case .collector: break
+            case .serviceName: traces.serviceName = first.text
+            case .sample: traces.sample = parse.number(first, 0...100) ?? traces.sample
+            case .header: header(directive).map { traces.headers.append($0) }
+            }
+        }
+        if !traces.headers.isEmpty, !endpoint.isSecure, !endpoint.isLocal {
+            refuse(value, "fields with secrets go by https", suggestion: "https" + value.text.dropFirst(4))
+        }
+        return traces
+    }
+
+    /// A URL without a path is that of the collector as a whole, as OpenTelemetry's exporters have it.
+    private func endpoint(_ value: Value) -> HTTPEndpoint? {
+        guard let endpoint = HTTPEndpoint(value.text) else {
+            refuse(value, "\(value.shown) is no URL such as https://otel.example.com:4318")
+            return nil
+        }
+        return endpoint.target == "/" ? HTTPEndpoint("\(endpoint)v1/traces") : endpoint
+    }
+
+    private func header(_ directive: Directive<TracesDirective>) -> Configuration.Traces.Header? {
+        let name = directive.values[0]
+        guard directive.values.count == 2 else {
+            log.report(at: directive.range, "'header' takes a field's name and one value")
+            return nil
+        }
+        guard name.origin == .written, name.text.utf8.allSatisfy(\.isTokenByte), !name.text.isEmpty else {
+            refuse(name, "\(name.shown) is no name of a field")
+            return nil
+        }
+        if Self.own.contains(name.text.lowercased()) {
+            refuse(name, "the proxy itself says \(name.shown)")
+            return nil
+        }
+        switch directive.values[1].origin {
+        case .environment(let variable): return .init(name: name.text, value: .environment(variable))
+        case .file(let path): return .init(name: name.text, value: .file(path))
+        case .written:
+            refuse(
+                directive.values[1],
+                "the value does not stand in the rule file: say 'file' and a path, or 'env' and a name")
+            return nil
+        }
+    }
+
+    /// Fields of each request that are not for others to say.
+    private static let own: Set<String> = [
+        "host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "user-agent",
+        "expect", "te", "upgrade",
+    ]
+}

@@ -1,0 +1,162 @@
+import Bytes
+
+/// Writes spans as OTLP has them in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding): ids in
+/// hexadecimal, numbers of 64 bits as strings, enumerations as numbers.
+public enum SpanEncoder {
+    /// Begins a request to the collector: spans follow, with commas between.
+    public static func begin(service: String, version: String, in buffer: ByteBuffer) {
+        buffer.append(#"{"resourceSpans":[{"resource":{"attributes":["#)
+        buffer.append(attribute: "service.name", .text(service))
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(attribute: "service.version", .text(version))
+        buffer.append(#"]},"scopeSpans":[{"scope":{"name":"attache","version":""#)
+        buffer.append(json: version)
+        buffer.append(#""},"spans":["#)
+    }
+
+    public static func end(in buffer: ByteBuffer) { buffer.append("]}]}]}") }
+
+    /// Appends all spans of a request that is over, each with a comma before it but the first in the buffer.
+    ///
+    /// - Returns: how many there are, and how many were too many.
+    public static func append(_ trace: RequestTrace, of record: ExchangeRecord, to buffer: ByteBuffer) -> (
+        count: Int, dropped: Int
+    ) {
+        // Read once, so that no span ends behind its parent.
+        let (root, epoch) = (trace.end(record), trace.epoch)
+        for span in [root] + trace.spans { append(span, since: epoch, of: trace, record, to: buffer) }
+        return (trace.spans.count + 1, trace.spansDropped)
+    }
+
+    /// - Parameter epoch: instant 0 of the spans' clock, in nanoseconds since 1970.
+    private static func append(
+        _ span: TraceSpan, since epoch: Int, of trace: RequestTrace, _ record: ExchangeRecord, to buffer: ByteBuffer
+    ) {
+        let isRoot = span.kind == .server
+        if !buffer.isEmpty { buffer.append(UInt8(ascii: ",")) }
+        buffer.append(#"{"traceId":""#)
+        buffer.append(trace.trace)
+        buffer.append(#"","spanId":""#)
+        buffer.append(span.id)
+        if let parent = isRoot ? trace.parent : trace.id {
+            buffer.append(#"","parentSpanId":""#)
+            buffer.append(parent)
+        }
+        buffer.append(#"","flags":"#)
+        let isRemote = isRoot && trace.parent != nil
+        buffer.append(decimal: Self.sampled | Self.knowsRemote | (isRemote ? Self.remote : 0))
+        buffer.append(#","name":""#)
+        buffer.append(json: span.name)
+        buffer.append(#"","kind":"#)
+        buffer.append(decimal: span.kind.rawValue)
+        buffer.append(#","startTimeUnixNano":""#)
+        buffer.append(decimal: epoch &+ Int(clamping: span.start))
+        buffer.append(#"","endTimeUnixNano":""#)
+        buffer.append(decimal: epoch &+ Int(clamping: max(span.start, span.end)))
+        buffer.append(#"","attributes":["#)
+        appendAttributes(of: span, record, to: buffer)
+        buffer.append("]")
+        if let error = span.error {
+            buffer.append(#","status":{"code":2,"message":""#)
+            buffer.append(json: error)
+            buffer.append(#""}"#)
+        }
+        buffer.append("}")
+    }
+
+    /// Those that a request's messages have in common first.
+    private static func appendAttributes(of span: TraceSpan, _ record: ExchangeRecord, to buffer: ByteBuffer) {
+        var isFirst = true
+        if span.kind != .internal {
+            buffer.append(#"{"key":"http.request.method","value":{"stringValue":""#)
+            buffer.append(json: span.name)
+            buffer.append(#""}},"#)
+            record.appendTarget(to: buffer)
+            isFirst = false
+        }
+        for (name, value) in span.attributes {
+            if !isFirst { buffer.append(UInt8(ascii: ",")) }
+            isFirst = false
+            buffer.append(attribute: name, value)
+        }
+    }
+
+    /// The bits of `flags`: that of `traceparent`; whether it is known where the parent is; and whether that is another program.
+    private static let (sampled, knowsRemote, remote) = (1, 0x100, 0x200)
+}
+
+extension ExchangeRecord {
+    /// Of the request.
+    var methodName: String {
+        let text = text
+        return text.readable.extracting(methodRange).text
+    }
+
+    var clientName: String { client.map { "\($0.unmapped)" } ?? "" }
+
+    /// Appends the attributes of whom the request is for.
+    fileprivate func appendTarget(to buffer: ByteBuffer) {
+        let text = text
+        buffer.append(#"{"key":"server.address","value":{"stringValue":""#)
+        buffer.append(json: text.readable.extracting(Self.unbracketed(hostRange, of: text.readable)))
+        buffer.append(#""}},{"key":"server.port","value":{"intValue":""#)
+        buffer.append(decimal: port)
+        buffer.append(#""}}"#)
+        guard targetForm != .authority else { return }
+        buffer.append(#",{"key":"url.full","value":{"stringValue":""#)
+        buffer.append(targetScheme)
+        buffer.append(json: text.readable.extracting(hostRange))
+        buffer.append(portOf: self)
+        appendPath(text.readable.extracting(pathRange), to: buffer)
+        buffer.append(#""}}"#)
+    }
+
+    /// The path as it is, and of the query nothing but the names: a value may be a secret of the client's.
+    private func appendPath(_ path: Span<UInt8>, to buffer: ByteBuffer) {
+        let end = path.firstIndex(of: .question) ?? path.count
+        buffer.append(json: path.extracting(first: min(end, Self.longestPath)))
+        if end > Self.longestPath { buffer.append("…") }
+        guard end < path.count else { return }
+        var (start, delimiter) = (end + 1, UInt8.question)
+        while start <= path.count, start < end + Self.longestPath {
+            let next = path.firstIndex(of: .ampersand, in: start..<path.count) ?? path.count
+            buffer.append(delimiter)
+            if let equals = path.firstIndex(of: .equals, in: start..<next) {
+                buffer.append(json: path.extracting(start..<min(equals, start + Self.longestName)))
+                buffer.append("=")
+            }
+            if next > start { buffer.append("REDACTED") }
+            (start, delimiter) = (next + 1, .ampersand)
+        }
+    }
+
+    private static func unbracketed(_ host: Range<Int>, of text: Span<UInt8>) -> Range<Int> {
+        guard host.count > 2, text[host.lowerBound] == UInt8(ascii: "[") else { return host }
+        return host.lowerBound + 1..<host.upperBound - 1
+    }
+
+    /// Bytes of a path, and of a query, that are told.
+    private static var longestPath: Int { 2048 }
+    private static var longestName: Int { 128 }
+}
+
+extension ByteBuffer {
+    fileprivate func append(attribute name: String, _ value: TraceSpan.Value) {
+        append(#"{"key":""#)
+        append(json: name)
+        switch value {
+        case .text(let text):
+            append(#"","value":{"stringValue":""#)
+            append(json: text)
+            append(#""}}"#)
+        case .number(let number):
+            append(#"","value":{"intValue":""#)
+            append(decimal: number)
+            append(#""}}"#)
+        case .truth(let isTrue):
+            append(#"","value":{"boolValue":"#)
+            append(isTrue ? "true" : "false")
+            append("}}")
+        }
+    }
+}

@@ -18,6 +18,8 @@ public struct AnswerSource {
         case unusable(String, credential: String)
         /// The target was last seen to ask for none.
         case open
+        /// The target's space is known, and its rule answers nothing there before it is asked.
+        case answeredWhenAsked
         /// There is an answer once the credential has been exchanged for a token in that space.
         case awaitsToken(WantedToken)
         case unknown
@@ -71,7 +73,7 @@ public struct AnswerSource {
         if terms.keepsAuthorization { return .open }
         let finding = findKnown(for: target, with: token, holdsLogin: holdsLogin)
         switch finding {
-        case .open, .unknown: return preempted(at: target, with: token) ?? finding
+        case .open, .answeredWhenAsked, .unknown: return preempted(at: target, with: token) ?? finding
         case .answer, .unproven, .trial, .unusable, .awaitsToken: return finding
         }
     }
@@ -83,9 +85,11 @@ public struct AnswerSource {
         // Taken before anything is looked at: a change meanwhile counts as one behind it.
         let generation = state.generation(of: policy)
         guard let known = knownOrigin else { return .unknown }
-        guard let (space, rule) = space(of: target, in: known) else {
+        guard let space = known.space(covering: target.readable) else {
             return known.isOpen(target.readable) ? .open : .unknown
         }
+        let rule = delegate.rule(for: space.space, failures: 0)
+        guard rule.isPreemptive else { return known.isOpen(target.readable) ? .open : .answeredWhenAsked }
         guard let named = credential(rule, for: space.space) else { return .unknown }
         guard let credential = token ?? state.current(named, at: loop.epochMilliseconds) else {
             return .awaitsToken(WantedToken(for: named, in: space.space))
@@ -114,13 +118,6 @@ public struct AnswerSource {
         let host = challenger.host
         return state.spaces.known(
             host: host.span, port: challenger.port, protocol: challenger.origin.protocol, isProxy: challenger.isProxy)
-    }
-
-    /// The space that the target lies in, and its rule, if it may be answered unasked.
-    private func space(of target: ByteBuffer, in known: KnownOrigin) -> (KnownSpace, Rules.Decision)? {
-        guard let space = known.space(covering: target.readable) else { return nil }
-        let rule = delegate.rule(for: space.space, failures: 0)
-        return rule.isPreemptive ? (space, rule) : nil
     }
 
     private func answer(

@@ -35,7 +35,7 @@ extension ChallengeLoop {
         case .trial(let trial):
             self.trial = trial
             work = .trial(trial.entry, trial.term, retry: trial.rule.retry)
-        case .open, .unusable: break
+        case .open, .answeredWhenAsked, .unusable: break
         case .awaitsToken(let wanted) where mayFetch: work = .token(wanted)
         case .awaitsToken, .unknown:
             if context.request.isOwn { break }

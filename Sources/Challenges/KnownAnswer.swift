@@ -19,7 +19,7 @@ public struct KnownAnswer {
         switch finding {
         case .answer(let prepared, let rule):
             self.init(prepared, by: rule, to: challenger, noting: record)
-        case .open: self.init(state: .none)
+        case .open, .answeredWhenAsked: self.init(state: .none)
         case .unproven, .trial, .unusable, .awaitsToken, .unknown: return nil
         }
     }

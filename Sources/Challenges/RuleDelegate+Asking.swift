@@ -91,7 +91,7 @@ extension RuleDelegate {
     }
 
     private func answer(_ disposition: Disposition, by rule: Rules.Decision, _ rest: String = "") -> Answer {
-        let reason = (rule.rule.map { "rule \($0)" } ?? "no rule") + (rest.isEmpty ? "" : " asks\(rest)")
+        let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
         return Answer(
             decision: Authentication.Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
             trouble: nil)

@@ -75,7 +75,7 @@ public struct RuleDelegate: Sendable {
     private func enforced(
         _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
     ) -> Answer {
-        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
             Authentication.Decision(
                 disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
@@ -127,7 +127,7 @@ public struct RuleDelegate: Sendable {
     func use(
         _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Rules.Decision
     ) -> Answer {
-        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let reason = rule.reason
         do throws(CredentialError) {
             let named: Credential
             if let space {

@@ -107,6 +107,8 @@ public struct ChallengeParser: Sendable {
                 isBroken = true
                 return
             }
+            // As many as most challenges have, at once.
+            if parameters.isEmpty { parameters.reserveCapacity(8) }
             parameters.append(HeaderChallenge.Parameter(name: name, value: value))
         }
     }

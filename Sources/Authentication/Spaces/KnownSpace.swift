@@ -164,8 +164,10 @@ public final class KnownSpace: Sendable {
             let isNew = !state.entries.contains { $0.version == version }
             state.accepted.removeAll { $0.name == version.name }
             state.withdrawn.removeAll { $0.name == version.name }
-            state.doubts = state.doubts.filter { $0.key.name != version.name }
-            state.suspicions = state.suspicions.filter { $0.key.name != version.name }
+            if !state.doubts.isEmpty { state.doubts = state.doubts.filter { $0.key.name != version.name } }
+            if !state.suspicions.isEmpty {
+                state.suspicions = state.suspicions.filter { $0.key.name != version.name }
+            }
             state.entries.removeAll { $0.version.name == version.name }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))

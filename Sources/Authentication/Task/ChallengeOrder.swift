@@ -19,16 +19,7 @@ public struct ChallengeOrder: Sendable {
     public func offers(
         in challenges: [HeaderChallenge], from origin: Origin, preferring preferred: [AuthenticationMethod] = []
     ) -> [Offer] {
-        let offers = challenges.compactMap { challenge in
-            schemes.lazy.compactMap { scheme in
-                scheme.strength(of: challenge).map { strength in
-                    Offer(
-                        space: ProtectionSpace(
-                            origin: origin, realm: challenge.realm, authenticationMethod: scheme.method),
-                        challenge: challenge, strength: strength)
-                }
-            }.first
-        }
+        let offers = challenges.compactMap { offer(of: $0, from: origin) }
         guard offers.count > 1 else { return offers }
         let rank = { (offer: Offer) in
             preferred.firstIndex(of: offer.space.authenticationMethod) ?? preferred.count
@@ -37,6 +28,16 @@ public struct ChallengeOrder: Sendable {
             (rank(left.element), -left.element.strength, left.offset)
                 < (rank(right.element), -right.element.strength, right.offset)
         }.map(\.element)
+    }
+
+    private func offer(of challenge: HeaderChallenge, from origin: Origin) -> Offer? {
+        for scheme in schemes {
+            guard let strength = scheme.strength(of: challenge) else { continue }
+            return Offer(
+                space: ProtectionSpace(origin: origin, realm: challenge.realm, authenticationMethod: scheme.method),
+                challenge: challenge, strength: strength)
+        }
+        return nil
     }
 
     /// The challenges of schemes that are none of these, in the server's order: a delegate may have a word on them, and

@@ -8,12 +8,16 @@ public final class RuleReference: Sendable, Equatable, CustomStringConvertible {
     public let line: Int
     /// Its name in a log: the name, else the place.
     public let label: String
+    /// Its name in the reason of a decision: `rule "build server" (proxy.conf:12)`. Kept, since each challenge wants it.
+    public let reason: String
 
     public init(name: String?, file: String, line: Int) {
         self.name = name
         self.file = file
         self.line = line
-        label = name ?? "\(file):\(line)"
+        let place = "\(file):\(line)"
+        label = name ?? place
+        reason = "rule " + (name.map { "\"\($0)\" (\(place))" } ?? place)
     }
 
     public static func == (left: RuleReference, right: RuleReference) -> Bool {

@@ -62,6 +62,9 @@ public struct Decision: Sendable, Equatable {
     /// Whether an accepted credential is sent unasked from then on.
     public var isPreemptive: Bool { preemption != .no }
 
+    /// The rule that made it, in words.
+    public var reason: String { rule?.reason ?? "no rule" }
+
     /// Holds when no rule matches.
     public static let none = Decision()
 }

@@ -118,7 +118,7 @@ final class IdentityChoice {
         let rule = delegate.rule(for: challenge)
         var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
         if rule.isReport {
-            let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+            let reason = rule.reason
             return Authentication.Decision(.rejectProtectionSpace, reason: reason, report: rule.answer.words)
         }
         switch rule.answer {
@@ -131,14 +131,14 @@ final class IdentityChoice {
         case .ask: return ask(challenge, by: rule)
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
-        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let reason = rule.reason
         return Authentication.Decision(
             chosen.map { .useCredential($0) } ?? otherwise, attempts: attempts, reason: reason)
     }
 
     /// What is stored, else what an operator says.
     private func ask(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Authentication.Decision {
-        let reason = rule.rule.map { "rule \($0)" } ?? "no rule"
+        let reason = rule.reason
         let kept = choose(among: stored, from: .storage, besides: challenge.refused)
         var chosen = kept
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {

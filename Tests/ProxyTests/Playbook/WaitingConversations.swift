@@ -176,7 +176,6 @@ struct WaitingConversations {
             server << GET /1 HTTP/1.1
                       Authorization: Basic base64(u:p)
             client 2 >> GET http://h/2 HTTP/1.1
-            after 1s
             << connect h:80
             server 2 << GET /2 HTTP/1.1
             server 2 >> HTTP/1.1 401 Unauthorized

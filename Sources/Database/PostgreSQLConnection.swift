@@ -5,6 +5,8 @@ import Glibc
 public final class PostgreSQLConnection: SQLConnection {
     private let connection: OpaquePointer
     let library: libpq
+    /// The SQLSTATE of the last statement that the server refused on a connection that lives.
+    private var refusal: String?
 
     /// Type numbers of the server's catalogue.
     enum TypeNumber {
@@ -106,6 +108,20 @@ public final class PostgreSQLConnection: SQLConnection {
             }
         }
         return library.getResult(connection)
+    }
+
+    /// Asks for the notifications of a channel.
+    ///
+    /// - Returns: false where the server refuses: a standby, or one that speaks the protocol and knows no LISTEN.
+    @discardableResult
+    public func listen(to channel: String) throws(DatabaseError) -> Bool {
+        refusal = nil
+        do throws(DatabaseError) { try rows("LISTEN \(channel)") } catch {
+            // Standby; not supported; no such statement.
+            if let refusal, ["25006", "0A000", "42601"].contains(refusal) { return false }
+            throw error
+        }
+        return true
     }
 
     /// Waits for notifications of channels that were listened to.
@@ -212,6 +228,7 @@ public final class PostgreSQLConnection: SQLConnection {
         let cause = Self.sentence(library.resultErrorMessage(result))
         if library.status(connection) != CONNECTION_OK { return .unavailable(cause) }
         let state = library.resultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
+        refusal = state
         // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
         if state == "53100" { return .full(cause) }
         // A standby, which will be another server's, or the first, before long.

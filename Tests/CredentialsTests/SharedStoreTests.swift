@@ -137,6 +137,26 @@ import Testing
         #expect(replica.storage.credentials(for: space).keys.sorted() == ["alice"])
     }
 
+    @Test func `a change of which no notification tells is noticed`() throws {
+        let info = try server.newDatabase()
+        let replica = try server.open(info)
+        try replica.put(credential("alice", "p"), for: space, asDefault: true)
+        try replica.follow(within: 0)
+        #expect(try !replica.follow(within: 0))
+        try PostgreSQLConnection(info).rows("UPDATE attache_revision SET latest = latest + 1")
+        #expect(try replica.follow(within: 0))
+        #expect(try !replica.follow(within: 0))
+        try replica.put(credential("bob", "p"), for: space, asDefault: true)
+        #expect(try !replica.follow(within: 0))
+    }
+
+    @Test func `a server that refuses to be listened to is asked instead`() throws {
+        let connection = try PostgreSQLConnection(server.newDatabase())
+        #expect(try connection.listen(to: "name"))
+        #expect(try !connection.listen(to: "no name"))
+        #expect(try connection.rows("SELECT 1").count == 1)
+    }
+
     @Test func `a server that only reads is none that refuses`() throws {
         let connection = try PostgreSQLConnection(server.newDatabase())
         try connection.rows("SET default_transaction_read_only = on")

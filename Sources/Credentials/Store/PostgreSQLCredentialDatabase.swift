@@ -12,6 +12,9 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
     private let session: Mutex<PostgreSQLSession>
     /// Listens, and would keep writers waiting if it were the same.
     private let listening: Mutex<PostgreSQLSession>
+    /// The last change up to which others' changes were reported: what a notification tells may also be lost, as by
+    /// PgBouncer in transaction mode, or never be sent by a server that knows no LISTEN.
+    private let reported = Mutex<Int64?>(nil)
 
     /// - Parameters:
     ///   - info: libpq's connection string.
@@ -22,7 +25,7 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         let connection = try PostgreSQLConnection(info)
         if try PostgreSQLSchema.version(of: connection) == 0 { try PostgreSQLSchema.migrate(connection) }
         session = Mutex(PostgreSQLSession(info, connection))
-        listening = Mutex(PostgreSQLSession(info, nil, greeting: "LISTEN \(PostgreSQLSchema.channel)"))
+        listening = Mutex(PostgreSQLSession(info, nil, channel: PostgreSQLSchema.channel))
     }
 
     func update() throws(DatabaseError) {
@@ -42,17 +45,21 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
     func write<Value: Sendable>(
         _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
-        try session.withLock { session throws(DatabaseError) in
+        let (value, revision) = try session.withLock { session throws(DatabaseError) in
             try session.use { connection throws(DatabaseError) in
                 try connection.transaction { () throws(DatabaseError) in
                     try connection.rows(PostgreSQLSchema.lock)
-                    let value = try body(connection, try CredentialTables.nextRevision(connection))
+                    let revision = try CredentialTables.nextRevision(connection)
+                    let value = try body(connection, revision)
                     try connection.rows(
                         "SELECT pg_notify($1, $2)", [.text(PostgreSQLSchema.channel), .text(name)])
-                    return value
+                    return (value, revision)
                 }
             }
         }
+        // Nobody else has changed anything between.
+        reported.withLock { reported in if reported == revision - 1 { reported = revision } }
+        return value
     }
 
     func foreignChanges(within limit: Int) throws(DatabaseError) -> ForeignChanges {
@@ -60,12 +67,28 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
             // Making the connection sure first: what was said while nobody listened is not known.
             let before = session.generation
             try session.use { connection throws(DatabaseError) in _ = try connection.rows("SELECT 1") }
-            if session.generation != before { return before == 0 ? .some : .unknown }
+            if session.generation != before {
+                // Whoever is told of this reads all that is there.
+                _ = try? session.use { connection throws(DatabaseError) in try hasNewRevision(connection) }
+                return before == 0 ? .some : .unknown
+            }
             let isNews = try session.use { connection throws(DatabaseError) in
-                try connection.notifications(within: limit).contains { $0 != name }
+                if try hasNewRevision(connection) { return true }
+                guard try connection.notifications(within: limit).contains(where: { $0 != name }) else { return false }
+                _ = try hasNewRevision(connection)
+                return true
             }
             if session.generation != before { return .unknown }
             return isNews ? .some : .none
+        }
+    }
+
+    /// Whether there is a change that was not reported and is none of ours.
+    private func hasNewRevision(_ connection: PostgreSQLConnection) throws(DatabaseError) -> Bool {
+        let latest = try CredentialTables.revision(connection).latest
+        return reported.withLock { reported in
+            defer { reported = latest }
+            return reported != latest
         }
     }
 }
@@ -73,8 +96,8 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
 /// A connection that is made when it is needed, and made anew after it was lost.
 private struct PostgreSQLSession {
     private let info: String
-    /// Said on every new connection.
-    private let greeting: String?
+    /// Listened to on every new connection.
+    private let channel: String?
     private var connection: PostgreSQLConnection?
     /// No attempt before then, on the clock that nobody sets back.
     private var retryAt = 0
@@ -85,10 +108,10 @@ private struct PostgreSQLSession {
     private static let shortestPause = 100
     private static let longestPause = 1000
 
-    init(_ info: String, _ connection: PostgreSQLConnection?, greeting: String? = nil) {
+    init(_ info: String, _ connection: PostgreSQLConnection?, channel: String? = nil) {
         self.info = info
         self.connection = connection
-        self.greeting = greeting
+        self.channel = channel
     }
 
     /// Connections made so far: whoever listens on one missed what was said between two.
@@ -117,7 +140,8 @@ private struct PostgreSQLSession {
         guard now >= retryAt else { throw .unavailable("the connection was lost and is made anew soon") }
         do throws(DatabaseError) {
             let fresh = try PostgreSQLConnection(info)
-            if let greeting { try fresh.rows(greeting) }
+            // A server that knows no LISTEN is asked for the number of its latest change once in a while.
+            if let channel { try fresh.listen(to: channel) }
             connection = fresh
             generation += 1
             pause = Self.shortestPause

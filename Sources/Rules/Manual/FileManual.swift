@@ -112,7 +112,7 @@ extension FileDirective {
                 """,
             """
             Where credentials are kept that outlive a run: in a file, or in a database that several replicas share, by
-            libpq's connection string; PgBouncer may stand between, in session mode. Where the database cannot be reached a
+            libpq's connection string; `attache help store` says more. Where the database cannot be reached a
             proxy does not start; one that runs goes on with what it knows, stays ready, and says so in its log, /readyz
             and the metric attache_store_up. Once the tables are made, a role that may read and write their rows is
             enough.

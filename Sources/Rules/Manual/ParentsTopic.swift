@@ -59,6 +59,19 @@ extension ManualTopic {
         makes a backup (the latest changes stand in a log beside the file); a proxy that runs takes it over when mv or cp puts
         it back.
 
+        = PostgreSQL with a standby
+        Name every host of the database: with "host=db1,db2 dbname=attache target_session_attrs=read-write" libpq takes the
+        one that can be written to.
+
+        While no host can be written to, replicas answer with the credentials that they know; /readyz, the log and the metric
+        attache_store_up say so. A new refusal, token or space is written later; a command that changes the store fails with
+        a sentence, and is to be repeated. When the standby is promoted, each replica connects to it within a second or two
+        and reads all that is there. A change that the old primary had not sent to its standby is lost.
+
+        Replicas hear of each other's changes by LISTEN, and ask for the number of the latest change once a second. So
+        PgBouncer may stand between in session mode or in transaction mode, and a server without LISTEN is polled. PostgreSQL
+        and PgBouncer were seen to work; Pgpool-II, CockroachDB and YugabyteDB were not tried.
+
         = What else it keeps
         Which paths of a server asked for what and were answered (30 days; Basic and tokens then need no new 401 after a
         restart, Digest one for all), tokens that were fetched, sealed, and what was refused: that value is not sent again by

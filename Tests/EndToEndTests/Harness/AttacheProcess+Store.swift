@@ -4,14 +4,20 @@ import Testing
 extension AttacheProcess {
     /// Sets the account's password for the origin's space by the command line.
     func set(_ password: String, for origin: RecordingOrigin, method: String = "basic") throws {
+        let run = try attempt(toSet: password, for: origin, method: method)
+        #expect(run.succeeded, "\(run)")
+    }
+
+    func attempt(
+        toSet password: String, for origin: RecordingOrigin, method: String = "basic"
+    ) throws -> Finished {
         try Scratch.write(password + "\n", to: folder + "/typed", mode: 0o600)
         defer { unlink(folder + "/typed") }
         let realm = method == "ntlm" ? [] : ["--realm", "r"]
-        let run = try Finished.run(
+        return try Finished.run(
             AttacheBinary.path,
             ["credential", "set", origin.url(), Account.user, "--method", method, "--config", "proxy.conf"] + realm,
             directory: folder, input: folder + "/typed", seconds: 20)
-        #expect(run.succeeded, "\(run)")
     }
 
     /// What `/readyz` says.

@@ -10,13 +10,48 @@ final class PostgreSQLCluster {
     private var bouncer: Subprocess?
 
     init() throws {
+        try make("initdb", ["-D", folder + "/data", "-U", "attache", "-A", "trust", "-E", "UTF8", "--no-sync"])
+        try start()
+    }
+
+    /// A hot standby, which takes over by `promote`.
+    init(standbyOf primary: PostgreSQLCluster) throws {
+        try make(
+            "pg_basebackup",
+            [
+                "-h", "127.0.0.1", "-p", "\(primary.port)", "-U", "attache", "-D", folder + "/data", "-R", "-X",
+                "stream",
+                "-c", "fast", "--no-sync",
+            ])
+        try start()
+    }
+
+    private func make(_ program: String, _ arguments: [String]) throws {
         chmod(folder, 0o755)
         if getuid() == 0 { _ = try Finished.run("chown", ["postgres", folder], seconds: 10) }
-        let made = try asServer(
-            "initdb", ["-D", folder + "/data", "-U", "attache", "-A", "trust", "-E", "UTF8", "--no-sync"])
-        let run = try Finished.run(made.program, made.arguments, directory: folder, seconds: 60)
+        try run(program, arguments)
+    }
+
+    /// One of the server's own programs, to its end.
+    @discardableResult
+    private func run(_ program: String, _ arguments: [String]) throws -> String {
+        let command = try asServer(program, arguments)
+        let run = try Finished.run(command.program, command.arguments, directory: folder, seconds: 60)
         guard run.succeeded else { throw Spawn.Failure(description: "\(run)") }
-        try start()
+        return run.output
+    }
+
+    /// From a standby to a primary.
+    func promote() throws { try run("pg_ctl", ["promote", "-w", "-D", folder + "/data"]) }
+
+    /// Whether the table comes to have that many rows.
+    func holds(_ table: String, rows count: Int) throws -> Bool {
+        try Wait.until { try ask("SELECT COUNT(*) FROM \(table)") == "\(count)" }
+    }
+
+    private func ask(_ query: String) throws -> String {
+        let arguments = ["-h", "127.0.0.1", "-p", "\(port)", "-U", "attache", "-d", "postgres", "-qAtc", query]
+        return try run("psql", arguments).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// libpq's connection string for the store.
@@ -50,7 +85,8 @@ final class PostgreSQLCluster {
         self.server = nil
     }
 
-    func startBouncer() throws {
+    /// - Parameter mode: its `pool_mode`.
+    func startBouncer(mode: String = "session") throws {
         let file = folder + "/pgbouncer.ini"
         try Scratch.write(
             """
@@ -61,7 +97,7 @@ final class PostgreSQLCluster {
             listen_port = \(bouncerPort)
             unix_socket_dir =
             auth_type = any
-            pool_mode = session
+            pool_mode = \(mode)
             ignore_startup_parameters = extra_float_digits
 
             """.replacing("postgres = host", with: "postgres = user=attache host"), to: file)

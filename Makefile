@@ -19,7 +19,7 @@ PACKAGING = Sources/attache/Packaging
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build install deb images test screenshots sanitize lint fuzz bench clean swift
+.PHONY: help run build install deb host images test screenshots sanitize lint fuzz bench clean swift
 
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
@@ -32,6 +32,7 @@ help:
 	@echo 'make build        the release binary, .build/release/attache'
 	@echo 'make install      the release, its man pages, completions and systemd unit, below DESTDIR and PREFIX (/usr/local)'
 	@echo 'make deb          a package for Debian, .build/attache_VERSION_ARCHITECTURE.deb'
+	@echo 'make host         that package in a fresh Debian 12: installed, started, asked, reloaded, stopped, purged'
 	@echo 'make images       both images of the Dockerfile, built and run by podman, as root; needs no registry'
 	@echo 'make clean        remove .build'
 
@@ -63,6 +64,10 @@ images: swift
 	@echo 'Building the images, and running them'
 	@$(PACKAGES) containers || true
 	@Tests/containers/run
+
+host: deb
+	@$(PACKAGES) host
+	@sh Tests/host "$$(ls -t .build/attache_*.deb | head -n 1)"
 
 test: swift
 	@echo 'Running the unit, golden and end-to-end tests'

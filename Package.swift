@@ -255,7 +255,7 @@ let package = Package(
             ],
             exclude: ["Packaging/Debian", "Packaging/install", "Packaging/sbom"],
             // `attache deploy` prints them.
-            resources: ["attache.service", "compose.yaml", "sidecar.yaml", "service.yaml"].map {
+            resources: ["attache.service", "attache.socket", "compose.yaml", "sidecar.yaml", "service.yaml"].map {
                 .embedInCode("Packaging/\($0)")
             },
             swiftSettings: safe),

@@ -67,6 +67,18 @@ struct DeployTests {
         #expect(given.output.contains("SSL_CERT_FILE=/etc/ssl/attache/tools.pem\n"), "\(given)")
     }
 
+    /// By a path of the binary that is there; its pages may be missing.
+    @Test(.enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0, "there is no systemd-analyze here"))
+    func `systemd takes both units`() throws {
+        let result = try AttacheProgram.run(
+            """
+            attache deploy systemd --program /bin/sh > attache.service
+            attache deploy systemd --socket > attache.socket
+            systemd-analyze verify --man=no ./attache.service ./attache.socket
+            """, in: try Folder())
+        #expect(result.status == 0 && result.output + result.errorOutput == "", "\(result)")
+    }
+
     @Test(.enabled(if: access("/usr/bin/systemd-analyze", X_OK) == 0, "there is no systemd-analyze here"))
     func `systemd finds no mistake in the unit, and little that it may do`() throws {
         let folder = try Folder()

@@ -28,7 +28,8 @@ struct PackageTests {
         }
         #expect(modes["./usr/bin/attache"] == "-rwxr-xr-x root/root")
         for file in [
-            "lib/systemd/system/attache.service", "usr/lib/sysusers.d/attache.conf", "etc/attache/proxy.conf",
+            "lib/systemd/system/attache.service", "lib/systemd/system/attache.socket",
+            "usr/lib/sysusers.d/attache.conf", "etc/attache/proxy.conf",
             "usr/share/man/man1/attache.1.gz", "usr/share/man/man5/proxy.conf.5.gz",
             "usr/share/bash-completion/completions/attache", "usr/share/zsh/vendor-completions/_attache",
             "usr/share/fish/vendor_completions.d/attache.fish", "usr/share/doc/attache/copyright",

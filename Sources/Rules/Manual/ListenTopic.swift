@@ -9,13 +9,14 @@ extension ManualTopic {
         `limits { clients … }` needs.
 
         = systemd
-        The unit of `attache deploy systemd` is told when the proxy is ready, reloads and stops (Type=notify). A socket unit's
-        sockets on the addresses of `listen` and `admin` are used in the place of own ones, so that clients wait instead of
-        being turned away while the proxy is started anew; for an IPv6 address it says BindIPv6Only=ipv6-only. A secret that
-        only root can read is loaded by `LoadCredential=ci:/etc/attache/secrets/ci` in a drop-in of the unit; a rule says
+        The unit of `attache deploy systemd` is told when the proxy is ready, reloads and stops (Type=notify). The
+        unit of `attache deploy systemd --socket`, which the package has and does not enable, has systemd listen on the
+        addresses of `listen` and `admin`, and start the proxy with the first client; while the proxy is started anew, clients
+        wait instead of being turned away. Change its addresses as those of the rule file. A secret that only root can read is loaded by `LoadCredential=ci:/etc/attache/secrets/ci` in a drop-in of the unit; a rule says
         `password file /run/credentials/attache.service/ci`.
 
             $ attache deploy systemd
+            $ attache deploy systemd --socket
         """, ManualEntry.of(FileDirective.listen, .admin), ManualEntry.of(AdminDirective.users, .certificate, .key),
         ManualEntry.of(FileDirective.threads, .state))
 

@@ -12,6 +12,8 @@ struct DeployCommand: Command {
                 name: "name", value: "NAME", summary: ["compose, kubernetes: of what is made; default: attache"]),
             CommandOption(
                 name: "program", value: "FILE", summary: ["systemd: the binary; default: /usr/bin/attache"]),
+            CommandOption(
+                name: "socket", summary: ["systemd: the unit of the sockets, in the place of the service's"]),
         ],
         details: """
             PLACE is systemd, compose or kubernetes. The manifests are to be edited: images, hosts and
@@ -24,7 +26,8 @@ struct DeployCommand: Command {
             The unit wants a user 'attache', and 'state /var/lib/attache' in /etc/attache/proxy.conf. systemd
             hears when the proxy is ready, reloads and stops, and may hand it its listening sockets: those on
             an address of 'listen' or 'admin' are used. What LoadCredential=ci:FILE loads, the rule file
-            names as 'password file /run/credentials/attache.service/ci'.
+            names as 'password file /run/credentials/attache.service/ci'. With the unit of '--socket' enabled
+            systemd listens, starts the proxy with the first client, and has clients wait while it restarts.
             """)
 
     enum Place: String, CaseIterable {
@@ -40,7 +43,7 @@ struct DeployCommand: Command {
         }
         let useful: Set<String> =
             switch place {
-            case .systemd: ["program"]
+            case .systemd: ["program", "socket"]
             case .compose: ["name"]
             case .kubernetes: ["name", "sidecar", "service"]
             }
@@ -60,7 +63,8 @@ struct DeployCommand: Command {
         }
         let bytes =
             switch place {
-            case .systemd: PackageResources.attache_service
+            case .systemd:
+                arguments.has("socket") ? PackageResources.attache_socket : PackageResources.attache_service
             case .compose: PackageResources.compose_yaml
             case .kubernetes:
                 arguments.has("service") ? PackageResources.service_yaml : PackageResources.sidecar_yaml

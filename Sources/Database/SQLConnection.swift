@@ -93,6 +93,8 @@ public enum DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
     case full(String)
     /// It is none of ours, or damaged.
     case unusable(String)
+    /// Somebody stopped the work before its end; nothing of it was written.
+    case stopped
 
     public var description: String {
         switch self {
@@ -100,6 +102,7 @@ public enum DatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
         case .failed(let cause): "the database refused a statement: \(cause)"
         case .full(let cause): "the database has no room: \(cause)"
         case .unusable(let cause): "the database cannot be used: \(cause)"
+        case .stopped: "the work was stopped, and nothing of it was written"
         }
     }
 }

@@ -100,6 +100,37 @@ struct StoreMigrationTests {
         #expect(answers(try open(destination, theirs)) == answers(try open(source, ours)))
     }
 
+    @Test(arguments: Kind.allCases, [0, 2, 6])
+    func `a copy that is stopped leaves the destination as it was, and begins again`(kind: Kind, item: Int) throws {
+        let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
+        let source = try filled(.sqlite, ours)
+        let destination = try kind.make()
+        try open(destination, theirs).put(credential("eve", "x"), for: Self.space, asDefault: true)
+        let before = answers(try open(destination, theirs))
+        #expect(throws: CredentialStoreError.database(.stopped)) {
+            try StoreMigration.run(
+                from: source, ours, to: destination, theirs, replacing: true, observedBy: StoppedBefore(item: item))
+        }
+        #expect(answers(try open(destination, theirs)) == before)
+        _ = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: true)
+        #expect(answers(try open(destination, theirs)) == answers(try open(source, ours)))
+    }
+
+    @Test(arguments: Kind.allCases, [0, 1, 2])
+    func `of many credentials nothing is kept where somebody stops it`(kind: Kind, item: Int) throws {
+        let key = try StoreFile.key(1)
+        let database = try kind.make()
+        let store = try open(database, key)
+        let batch = ["ann", "bob"].map { KeptCredential(credential($0, "x"), for: Self.space, isDefault: false) }
+        #expect(throws: CredentialStorageError.stopped) {
+            try store.put(batch, observedBy: StoppedBefore(item: item))
+        }
+        #expect(store.entries.isEmpty)
+        #expect(try open(database, key).entries.isEmpty)
+        try store.put(batch, observedBy: Unobserved())
+        #expect(try open(database, key).entries.count == 2)
+    }
+
     @Test func `a row that does not open, or a wrong key, and nothing is copied`() throws {
         let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
         let source = try filled(.sqlite, ours)
@@ -193,4 +224,11 @@ struct StoreMigrationTests {
             from: try reopened(), right, to: try Kind.sqlite.make(), wrong, replacing: false)
         #expect(copied.credentials == 2)
     }
+}
+
+/// Stops the work before an item, counted from 0; the number of all items: before it is kept.
+private struct StoppedBefore: WorkObserver {
+    let item: Int
+
+    func continues(after done: Int, of total: Int) -> Bool { done < item }
 }

@@ -104,6 +104,41 @@ struct StoreDurabilityTests {
         let list = Scratch.read("\(folder)/later")
         for user in expected + ["after"] { #expect(list.contains(" \(user) "), "\(user): \(list)") }
     }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "a small file system can be mounted by root only"))
+    func `an import or a copy that fills the disk keeps nothing of itself, and succeeds once there is room`() throws {
+        let folder = try prepared()
+        let entries = (0..<4000).map { "machine host-\($0) login user-\($0) password secret-\($0)\n" }
+        try Scratch.write(entries.joined(), to: folder + "/netrc", mode: 0o600)
+        let script = """
+            set -e
+            mount -t tmpfs -o size=700k,mode=700 attache disk
+            cp credentials.db credentials.key disk
+            echo 'store sqlite disk/credentials.db' > full.conf
+            "$0" credential import netrc --config full.conf 2> said && exit 8
+            cat said
+            "$0" credential list --config full.conf > between
+            "$0" credential import netrc > kept 2> /dev/null
+            "$0" store migrate proxy.conf full.conf --replace 2> said && exit 9
+            cat said
+            "$0" credential list --config full.conf | diff between - >&2
+            mount -o remount,size=64m disk
+            "$0" credential import netrc --config full.conf 2> /dev/null
+            "$0" store migrate proxy.conf full.conf --replace
+            """
+        mkdir(folder + "/disk", 0o700)
+        let run = try Finished.run(
+            "unshare", ["-m", "sh", "-c", script, AttacheBinary.path], directory: folder, seconds: 120)
+        #expect(run.succeeded, "\(run)")
+        let lines = run.output.split(separator: "\n")
+        #expect(lines.count == 4, "\(run)")
+        #expect(lines.prefix(2).allSatisfy { $0.hasPrefix("attache: ") && $0.contains("no room") }, "\(run)")
+        #expect(lines.dropFirst(2).first == "kept 4000 credentials: 4000 new", "\(run)")
+        #expect(lines.last?.hasPrefix("copied and read back: 4001 credentials") == true, "\(run)")
+        let between = Scratch.read(folder + "/between")
+        #expect(between.contains(" first ") || between.contains("first  "), "\(between)")
+        #expect(!between.contains("user-"), "\(between)")
+    }
 }
 
 private enum SmallDisk {

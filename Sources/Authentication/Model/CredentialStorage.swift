@@ -49,11 +49,14 @@ public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConv
     case unkept(credential: String)
     /// The store cannot be reached or refused the operation; the text is fit for logs.
     case unavailable(String)
+    /// Somebody stopped the change of many before its end; nothing of it is kept.
+    case stopped
 
     public var description: String {
         switch self {
         case .unkept(let credential): "credential \(credential) is none that can be stored for such a challenge"
         case .unavailable(let cause): "the credential store is unavailable: \(cause)"
+        case .stopped: "the change was stopped, and nothing of it is kept"
         }
     }
 }

@@ -236,8 +236,11 @@ extension CredentialStore {
     }
 
     /// Adds or replaces all of them, or none; they are on the disk when the call returns.
-    public func put(_ batch: [KeptCredential]) throws(CredentialStorageError) {
-        try apply(batch.map { .set($0.credential, for: $0.space, asDefault: $0.isDefault) })
+    public func put(
+        _ batch: [KeptCredential], observedBy observer: some WorkObserver
+    ) throws(CredentialStorageError) {
+        let edits = batch.map { CredentialEdit.set($0.credential, for: $0.space, asDefault: $0.isDefault) }
+        try kept.apply(edits, observedBy: observer)
     }
 
     /// All that is kept, in no particular order.

@@ -25,6 +25,9 @@ public enum CredentialStoreError: Error, Sendable, Equatable, CustomStringConver
     /// Something is to be copied into it, and it holds something already.
     case notEmpty(credentials: Int)
 
+    /// Whether somebody stopped the work, so that nothing of it was written.
+    public var isStop: Bool { self == .database(.stopped) }
+
     public var description: String {
         switch self {
         case .database(let error): "\(error)"

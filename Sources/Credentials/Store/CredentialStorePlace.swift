@@ -95,10 +95,11 @@ public struct CredentialStorePlace: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - replacing: whether what the other place holds may go.
+    ///   - observer: told of each row that is written, and may stop the copy.
     ///   - report: told, a sentence at a time, what an operator has to know.
     public func migrate(
         to destination: CredentialStorePlace, replacing: Bool, environment: [String: String],
-        report: (String) -> Void
+        observedBy observer: some WorkObserver, report: (String) -> Void
     ) throws(CredentialStoreError) -> StoreMigration {
         if case .sqlite(let path) = database, isMissing { throw .missing(path: path) }
         let key = try sealingKey(environment)
@@ -112,7 +113,8 @@ public struct CredentialStorePlace: Sendable, Hashable {
         }
         let destinationKey = try destination.sealingKey(environment)
         return try StoreMigration.run(
-            from: source, key, to: try destination.connected(environment), destinationKey, replacing: replacing)
+            from: source, key, to: try destination.connected(environment), destinationKey, replacing: replacing,
+            observedBy: observer)
     }
 
     private func connected(

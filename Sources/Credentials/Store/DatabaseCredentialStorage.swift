@@ -179,7 +179,9 @@ final class DatabaseCredentialStorage: CredentialStorage {
     }
 
     /// Does all of it or nothing; it is on the disk when the call returns. Blocks.
-    func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) {
+    func apply(
+        _ edits: [CredentialEdit], observedBy observer: some WorkObserver = Unobserved()
+    ) throws(CredentialStorageError) {
         try writing.withLock { _ throws(CredentialStorageError) in
             let dataKey = state.withLock { $0.view.dataKey }
             var steps: [Step] = []
@@ -191,15 +193,19 @@ final class DatabaseCredentialStorage: CredentialStorage {
             let revision: Int64
             do throws(DatabaseError) {
                 revision = try database.write { connection, revision throws(DatabaseError) in
-                    var events: [AuditEvent] = []
-                    for step in written {
+                    for (done, step) in written.enumerated() {
+                        guard observer.continues(after: done, of: written.count) else { throw .stopped }
                         let isChange = try Self.write(step.work, at: revision, connection)
-                        if isChange, let event = step.event { events.append(event) }
+                        // Of a large change the last events alone are kept.
+                        if isChange, let event = step.event, written.count - done <= EventTable.capacity {
+                            try EventTable.add(event, of: audit, at: revision, connection)
+                        }
                     }
-                    try EventTable.put(events, of: audit, at: revision, connection)
+                    try EventTable.trim(connection)
+                    guard observer.continues(after: written.count, of: written.count) else { throw .stopped }
                     return revision
                 }
-            } catch { throw .unavailable("\(error)") }
+            } catch { throw error == .stopped ? .stopped : .unavailable("\(error)") }
             state.withLock { state in
                 for step in written {
                     if let change = Self.show(step.work, in: &state.view) { listeners.tell(change) }

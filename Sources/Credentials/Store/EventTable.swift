@@ -10,7 +10,7 @@ enum EventTable {
         + "\"user\", machine, revision"
 
     /// Events that are kept; those who are further behind are told of no others.
-    private static let capacity = 10_000
+    static let capacity = 10_000
     /// Events of others that are read at a time.
     private static let limit = 1000
 
@@ -19,11 +19,21 @@ enum EventTable {
         _ events: [AuditEvent], of audit: AuditTrail, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         if events.isEmpty { return }
-        for event in events.suffix(capacity) {
-            let values = event.columns(writtenBy: audit.id, at: audit.host) + [.integer(revision)]
-            let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-            try connection.rows("INSERT INTO attache_events (\(columns)) VALUES (\(places))", values)
-        }
+        for event in events.suffix(capacity) { try add(event, of: audit, at: revision, connection) }
+        try trim(connection)
+    }
+
+    /// Writes one of many down, after the last of which the table is to be trimmed.
+    static func add(
+        _ event: AuditEvent, of audit: AuditTrail, at revision: Int64, _ connection: some SQLConnection
+    ) throws(DatabaseError) {
+        let values = event.columns(writtenBy: audit.id, at: audit.host) + [.integer(revision)]
+        let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        try connection.rows("INSERT INTO attache_events (\(columns)) VALUES (\(places))", values)
+    }
+
+    /// Removes the events that are more than the table keeps, but none of the latest revision.
+    static func trim(_ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows(
             """
             DELETE FROM attache_events WHERE revision <

@@ -13,10 +13,12 @@ public struct StoreMigration: Sendable, Equatable {
     /// and opens under the other's key. What is sealed is taken over with the key that it is sealed with, which is wrapped
     /// anew: so refusals stay those of the very values that were refused. Blocks.
     ///
-    /// - Parameter replacing: whether what the other holds may go.
+    /// - Parameters:
+    ///   - replacing: whether what the other holds may go.
+    ///   - observer: told of each row that is written, and may stop the copy.
     static func run(
         from source: any CredentialDatabase, _ sourceKey: SealingKey, to destination: any CredentialDatabase,
-        _ destinationKey: SealingKey, replacing: Bool
+        _ destinationKey: SealingKey, replacing: Bool, observedBy observer: some WorkObserver = Unobserved()
     ) throws(CredentialStoreError) -> StoreMigration {
         try StoreKey.check(source, sourceKey)
         let (key, contents) = try CredentialStoreError.asking { () throws(DatabaseError) in
@@ -37,10 +39,11 @@ public struct StoreMigration: Sendable, Equatable {
                 if !present.isEmpty, !replacing { return present }
                 try connection.rows("DELETE FROM attache_store_key")
                 try CredentialTables.adopt(wrapped, connection)
-                try contents.write(at: revision, to: connection)
+                try contents.write(at: revision, to: connection, observedBy: observer)
                 guard try contents.hasSameRows(as: StoreContents(connection)),
                     try CredentialTables.key(connection) == wrapped
                 else { throw .unusable("it gives back other values than were written") }
+                guard observer.continues(after: contents.count, of: contents.count) else { throw .stopped }
                 return nil
             }
         }
@@ -78,6 +81,9 @@ struct StoreContents: Sendable, Equatable {
 
     var isEmpty: Bool { rows.values.allSatisfy(\.isEmpty) }
 
+    /// Of all rows.
+    var count: Int { rows.values.reduce(0) { $0 + $1.count } }
+
     func count(of table: StoreTable) -> Int { rows[table]?.count ?? 0 }
 
     /// Whether the other has the same rows, in whatever order.
@@ -88,11 +94,16 @@ struct StoreContents: Sendable, Equatable {
     }
 
     /// Puts it in the place of what a store holds. Whoever follows that store reads all of it.
-    func write(at revision: Int64, to connection: some SQLConnection) throws(DatabaseError) {
+    func write(
+        at revision: Int64, to connection: some SQLConnection, observedBy observer: some WorkObserver
+    ) throws(DatabaseError) {
+        var done = 0
         for table in StoreTable.allCases {
             try connection.rows("DELETE FROM \(table.rawValue)")
             let columns = table.isNumbered ? "\(table.columns), revision" : table.columns
             for row in rows[table] ?? [] {
+                guard observer.continues(after: done, of: count) else { throw .stopped }
+                done += 1
                 let values = table.isNumbered ? row + [.integer(revision)] : row
                 let places = values.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
                 try connection.rows("INSERT INTO \(table.rawValue) (\(columns)) VALUES (\(places))", values)

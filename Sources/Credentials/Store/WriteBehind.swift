@@ -87,7 +87,7 @@ final class WriteBehind: Sendable {
             return []
         } catch {
             switch error {
-            case .unavailable, .full: return writes
+            case .unavailable, .full, .stopped: return writes
             case .unusable: return give(up: error)
             case .failed: if writes.count == 1 { return give(up: error) }
             }

@@ -99,17 +99,21 @@ enum CommandError: Error {
     case rules(report: String)
     /// The command was tried, and failed.
     case failed(String)
+    /// A signal stopped the command before its end.
+    case stopped(String, signal: Int32)
 
     var status: Int32 {
         switch self {
         case .usage, .configuration, .rules: ExitStatus.usage
         case .failed: ExitStatus.failed
+        case .stopped(_, let signal): ExitStatus.signalled + signal
         }
     }
 
     var sentence: String {
         switch self {
-        case .usage(let sentence, _), .configuration(let sentence), .failed(let sentence): sentence
+        case .usage(let sentence, _), .configuration(let sentence), .failed(let sentence), .stopped(let sentence, _):
+            sentence
         case .rules(let report): report
         }
     }
@@ -120,7 +124,7 @@ enum CommandError: Error {
         case .usage(let sentence, let hint):
             Console.error(sentence)
             Console.write(hint + "\n")
-        case .configuration(let sentence), .failed(let sentence): Console.error(sentence)
+        case .configuration(let sentence), .failed(let sentence), .stopped(let sentence, _): Console.error(sentence)
         case .rules(let report): Console.write(report)
         }
     }
@@ -133,4 +137,6 @@ enum ExitStatus {
     static let failed: Int32 = 1
     /// The command line or the rule file is wrong.
     static let usage: Int32 = 2
+    /// Added to a signal's number, as shells do.
+    static let signalled: Int32 = 128
 }

@@ -216,7 +216,9 @@ extension CredentialCommand {
             'import FILE' keeps the credentials of a netrc file, or the users in a configuration file of curl's (curl
             --config); '-' is standard input. All of it is kept, or, where a line is not understood, nothing.
             Neither file knows of realms: the credentials are for whichever method and realm the server asks
-            with, unless --method and --realm say more.
+            with, unless --method and --realm say more. A credential that is there already gets the password of
+            FILE. While it works, a line on the terminal says how far it is; Ctrl-C stops it, nothing is then
+            kept, and the same command begins again.
 
             'export --to file NAME' writes all credentials to standard output, each sealed under the key that
             NAME holds, 32 bytes as 64 hexadecimal digits or 44 characters of base64; 'import FILE --key file

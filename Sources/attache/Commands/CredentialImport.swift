@@ -166,7 +166,11 @@ struct CredentialImport {
     /// A space that has a default keeps it.
     func keep(_ batch: [KeptCredential], in store: StoreEditing) throws(CommandError) {
         let states = store.states(of: batch)
-        try store.keep(batch)
+        try LongWork.run("keeping credentials") { work throws(CommandError) in
+            try store.keep(
+                batch, observedBy: work,
+                stopped: work.stopped("stopped: nothing of \(name) was kept; the same command begins again"))
+        }
         Console.print("kept \(Self.count(batch, states))")
         let isSealed = key != nil && format != .netrc && format != .curl
         if file != "-", !isSealed, !batch.isEmpty {

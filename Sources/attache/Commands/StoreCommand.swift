@@ -30,6 +30,10 @@ struct StoreCommand: Command {
             rule file, whose store is meant, or what a rule file says behind 'store', as one argument. A
             proxy that has the destination open is to be started again.
 
+            Both are done as a whole or not at all. 'rekey' writes one row, however large the store is. While
+            'migrate' works, a line on the terminal says how far it is; Ctrl-C stops it, the destination is
+            then as it was, and the same command begins again.
+
                 openssl rand -base64 32 > /run/secrets/store.key && chmod 600 /run/secrets/store.key
                 attache store rekey --to file /run/secrets/store.key
                 attache store migrate 'sqlite /var/lib/attache/credentials.db' \\
@@ -71,21 +75,34 @@ struct StoreCommand: Command {
     }
 
     func run() throws(CommandError) -> Int32 {
-        do throws(CredentialStoreError) {
-            switch work {
-            case .rekey(let place, let key):
-                let id = try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
-                Console.print("the store is sealed under the key \(id)")
-                Console.error(
-                    "say the new key in the rule file before the proxy is started again: store … { key … }")
-            case .migrate(let source, let destination, let replacing):
-                let copied = try source.migrate(
-                    to: destination, replacing: replacing, environment: Environment.all,
-                    report: { Console.error($0) })
-                Console.print(Self.words(for: copied))
-            }
-        } catch { throw .failed("\(error)") }
+        switch work {
+        case .rekey(let place, let key):
+            let id: String
+            do throws(CredentialStoreError) {
+                id = try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
+            } catch { throw .failed("\(error)") }
+            Console.print("the store is sealed under the key \(id)")
+            Console.error("say the new key in the rule file before the proxy is started again: store … { key … }")
+        case .migrate(let source, let destination, let replacing):
+            Console.print(Self.words(for: try Self.copy(source, to: destination, replacing: replacing)))
+        }
         return ExitStatus.success
+    }
+
+    private static func copy(
+        _ source: CredentialStorePlace, to destination: CredentialStorePlace, replacing: Bool
+    ) throws(CommandError) -> StoreMigration {
+        try LongWork.run("copying rows") { work throws(CommandError) in
+            do throws(CredentialStoreError) {
+                return try source.migrate(
+                    to: destination, replacing: replacing, environment: Environment.all, observedBy: work,
+                    report: { Console.error($0) })
+            } catch {
+                throw error.isStop
+                    ? work.stopped("stopped: the destination is as it was; the same command begins again")
+                    : .failed("\(error)")
+            }
+        }
     }
 
     private static func words(for copied: StoreMigration) -> String {

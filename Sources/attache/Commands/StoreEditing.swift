@@ -112,8 +112,14 @@ struct StoreEditing {
     }
 
     /// All of them, or none.
-    func keep(_ batch: [KeptCredential]) throws(CommandError) {
-        try change { () throws(CredentialStorageError) in try store.put(settled(batch)) }
+    ///
+    /// - Parameter stopped: the error where somebody stopped the work.
+    func keep(
+        _ batch: [KeptCredential], observedBy work: LongWork, stopped: @autoclosure () -> CommandError
+    ) throws(CommandError) {
+        do throws(CredentialStorageError) { try store.put(settled(batch), observedBy: work) } catch {
+            throw error == .stopped ? stopped() : .failed("\(error)")
+        }
     }
 
     /// Writes them all to standard output.

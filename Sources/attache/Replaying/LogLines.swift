@@ -8,6 +8,10 @@ struct LogLines: ~Copyable {
     private let name: String
     private var rest: [UInt8] = []
     private var hasEnded = false
+    /// Bytes that were read so far.
+    private(set) var position = 0
+    /// Bytes of a file; nil for what has no size, such as a pipe.
+    let size: Int?
 
     private static let step = 64 << 10
     /// A longer line is none of ours.
@@ -20,13 +24,22 @@ struct LogLines: ~Copyable {
         guard descriptor >= 0 else {
             throw .failed("cannot read the log \(Console.printable(name)): \(IOError.sentence(for: errno))")
         }
+        var facts = stat()
+        let isFile = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+        size = isFile ? Int(facts.st_size) : nil
     }
 
     deinit { close(descriptor) }
 
     /// Calls `body` with each line that is not too long, without its end.
-    mutating func read(each body: ([UInt8]) -> Void) throws(CommandError) {
+    ///
+    /// - Parameter goesOn: asked whether to read on, also while there is nothing to read.
+    mutating func read(
+        while goesOn: (borrowing LogLines) -> Bool, each body: ([UInt8]) -> Void
+    ) throws(CommandError) {
         while !hasEnded {
+            guard goesOn(self) else { return }
+            if isWaiting { continue }
             try fill()
             var start = rest.startIndex
             while let end = rest[start...].firstIndex(of: .lineFeed) {
@@ -37,6 +50,15 @@ struct LogLines: ~Copyable {
             if rest.count > Self.longest { rest.removeAll() }
         }
         if !rest.isEmpty { body(rest) }
+    }
+
+    /// Milliseconds between two questions whether to read on.
+    private static let patience: Int32 = 200
+
+    /// Whether there was nothing to read for a while.
+    private var isWaiting: Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&watched, 1, Self.patience) <= 0
     }
 
     private mutating func fill() throws(CommandError) {
@@ -51,6 +73,7 @@ struct LogLines: ~Copyable {
             throw .failed("cannot read the log \(Console.printable(name)): \(IOError.sentence(for: failure))")
         }
         if piece.isEmpty { hasEnded = true }
+        position += piece.count
         rest += piece
     }
 }

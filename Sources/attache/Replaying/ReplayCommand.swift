@@ -18,7 +18,8 @@ struct ReplayCommand: Command {
                 attache replay access.log new.conf
 
             Answers from the store and refusals of passwords are not known here: a rule that says 'default'
-            counts as the stored credential that the log names.
+            counts as the stored credential that the log names. While it reads, a line on the terminal says how
+            far it is; Ctrl-C stops it, and the report is of what was read until then.
             """)
 
     private let log: String
@@ -48,31 +49,56 @@ struct ReplayCommand: Command {
         }
     }
 
-    /// Kinds that are told apart; a log may be of servers that name another realm each time.
-    private static let groupLimit = 100_000
+    /// The challenges that were read.
+    private struct Tally {
+        private(set) var groups: [Group: Int] = [:]
+        private(set) var challenges = 0
+        /// Challenges of kinds that were too many to be told apart.
+        private(set) var left = 0
 
-    func run() throws(CommandError) -> Int32 {
-        let rules = RuleSet(try RuleFile.read(path).valid())
-        var groups: [Group: Int] = [:]
-        var (challenges, left) = (0, 0)
-        var lines = try LogLines(log)
-        try lines.read { line in
-            guard let recorded = RecordedChallenge(line) else { return }
+        /// Kinds that are told apart; a log may be of servers that name another realm each time.
+        private static let groupLimit = 100_000
+
+        var changed: Int { groups.reduce(0) { $0 + ($1.key.isChange ? $1.value : 0) } }
+
+        mutating func add(_ group: Group) {
             challenges += 1
-            let group = Group(
-                origin: recorded.origin, schemes: recorded.schemes, realm: recorded.realm, before: recorded.answer,
-                after: recorded.answer(by: rules))
             if groups[group] == nil, groups.count >= Self.groupLimit {
                 left += 1
             } else {
                 groups[group, default: 0] += 1
             }
         }
-        show(groups)
-        let changed = groups.reduce(0) { $0 + ($1.key.isChange ? $1.value : 0) }
-        Console.print("\(challenges) challenges, of which \(changed) would be answered otherwise")
-        if left > 0 { Console.print("\(left) more were of too many kinds to be shown") }
+    }
+
+    func run() throws(CommandError) -> Int32 {
+        let rules = RuleSet(try RuleFile.read(path).valid())
+        var tally = Tally()
+        var lines = try LogLines(log)
+        let stop = try LongWork.run("reading the log") { work throws(CommandError) -> CommandError? in
+            try lines.read(while: { Self.goesOn(work, in: $0) }) { line in
+                guard let recorded = RecordedChallenge(line) else { return }
+                tally.add(
+                    Group(
+                        origin: recorded.origin, schemes: recorded.schemes, realm: recorded.realm,
+                        before: recorded.answer, after: recorded.answer(by: rules)))
+            }
+            return work.isStopped ? work.stopped("stopped: the rest of the log was not read") : nil
+        }
+        show(tally.groups)
+        Console.print("\(tally.challenges) challenges, of which \(tally.changed) would be answered otherwise")
+        if tally.left > 0 { Console.print("\(tally.left) more were of too many kinds to be shown") }
+        if let stop { throw stop }
         return ExitStatus.success
+    }
+
+    private static func goesOn(_ work: LongWork, in lines: borrowing LogLines) -> Bool {
+        let (position, size) = (lines.position, lines.size)
+        work.show {
+            if let size, size > 0 { return "\(min(position, size) * 100 / size) %" }
+            return "\(position >> 10) KiB"
+        }
+        return !work.isStopped
     }
 
     private func show(_ groups: [Group: Int]) {

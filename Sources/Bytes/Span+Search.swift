@@ -71,6 +71,15 @@ extension Span<UInt8> {
         withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// As above, of ASCII, in lower case.
+    public var lowercasedText: String {
+        let bytes = self
+        return unsafe String(unsafeUninitializedCapacity: bytes.count) { text in
+            for offset in 0..<bytes.count { unsafe text[offset] = bytes[offset].asciiLowercased }
+            return bytes.count
+        }
+    }
+
     public var array: [UInt8] {
         withUnsafeBufferPointer { [UInt8]($0) }
     }

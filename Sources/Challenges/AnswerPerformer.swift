@@ -55,17 +55,18 @@ final class AnswerPerformer {
 
     /// The digest of the whole body that the answer needs, if it needs one.
     public var bodyDigest: DigestAlgorithm? {
-        if case .request(let performer)? = binding { performer.authenticator.bodyDigest } else { nil }
+        if case .request(let authenticator)? = state.prepared?.binding { authenticator.bodyDigest } else { nil }
     }
 
     /// The credential whose login the connection must have, or be free for; nil when requests may share it.
     public var loginVersion: CredentialVersion? {
-        if case .connection? = binding { answer?.credential.version } else { nil }
+        state.prepared.flatMap { $0.wantsLogin ? $0.answer.credential.version : nil }
     }
 
     /// The performer of an answer that belongs to a session.
     public var session: SessionPerformer? {
-        if case .session(let performer)? = binding { performer } else { nil }
+        guard case .session(let session)? = state.prepared?.binding else { return nil }
+        return SessionPerformer(session: session, pages: context.pages)
     }
 
     /// The answer is that from now on.
@@ -90,7 +91,7 @@ final class AnswerPerformer {
     }
 
     private var ownPlacement: RequestPlacement? {
-        if case .request(let performer)? = binding { performer.authenticator.placement } else { nil }
+        if case .request(let authenticator)? = state.prepared?.binding { authenticator.placement } else { nil }
     }
 
     /// The request goes out without an answer.

@@ -5,8 +5,9 @@ import IO
 import Model
 import Rules
 
-/// Finds the credentials and the answers that one request gets, before it is asked and when it is.
-public struct AnswerSource {
+/// Finds the credentials and the answers that one request gets, before it is asked and when it is. An object, since a request
+/// hands it on a dozen times.
+public final class AnswerSource {
     /// The outcome of looking for an answer to give unasked.
     public enum Finding {
         case answer(PreparedAnswer, by: RuleReference?)

@@ -45,6 +45,12 @@ extension ChallengeLoop {
         return work == nil
     }
 
+    /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
+    public func renew() {
+        preparation.performer.renew()
+        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: preparation.performer.answer)
+    }
+
     private func find(with token: Credential?) -> AnswerSource.Finding {
         context.source.find(for: context.request.target, with: token) { context.connection.holdsLogin(with: $0) }
     }

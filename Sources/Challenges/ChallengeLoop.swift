@@ -55,14 +55,6 @@ public final class ChallengeLoop {
         self.work = nil
     }
 
-    // MARK: - Before the request is sent
-
-    /// The request goes out again, which this server has let pass: the answer of that time is given unasked.
-    public func renew() {
-        performer.renew()
-        task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: performer.answer)
-    }
-
     // MARK: - The answer
 
     /// The digest of the whole body that the answer needs, if it needs one.
@@ -296,11 +288,17 @@ public final class ChallengeLoop {
         return work == nil ? .again : nil
     }
 
-    /// One response's challenges.
-    private struct Round {
+    /// One response's challenges. An object, since each step of the task is carried out with it.
+    private final class Round {
         let response: AuthenticationChallenge.FailureResponse
         let offers: [Offer]
         let isLoginPage: Bool
+
+        init(response: AuthenticationChallenge.FailureResponse, offers: [Offer], isLoginPage: Bool) {
+            self.response = response
+            self.offers = offers
+            self.isLoginPage = isLoginPage
+        }
     }
 
     private func pass(after reason: PassReason, onLoginPage isLoginPage: Bool) -> ChallengeVerdict {

@@ -5,5 +5,6 @@ public enum ChallengeVerdict {
     case pass(note: String?)
     /// The request goes out again, with the answer that `authorize` appends.
     case again
-    case cancel(ChallengeFailure)
+    /// Apart from the others in memory, since verdicts are handed on several times for each request.
+    indirect case cancel(ChallengeFailure)
 }

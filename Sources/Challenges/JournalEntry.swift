@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Telemetry
 
@@ -81,6 +82,7 @@ public enum JournalText {
 
     /// One line without anything that steers a terminal, and with an end.
     public static func printable(_ text: String, longest: Int = longest) -> String {
+        if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }) { return text }
         var line = ""
         for scalar in text.unicodeScalars.prefix(longest) {
             switch scalar.properties.generalCategory {

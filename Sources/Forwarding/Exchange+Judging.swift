@@ -8,7 +8,7 @@ import Upstream
 enum ResponseVerdict {
     case pass(note: String?)
     case again
-    case cancel(Refusal)
+    indirect case cancel(Refusal)
 
     public init(_ verdict: ChallengeVerdict) {
         switch verdict {

@@ -127,7 +127,7 @@ extension ChallengeContext {
 }
 
 extension AnswerSource {
-    public init(of challenger: Challenger, for exchange: Exchange, of requester: Requester) {
+    public convenience init(of challenger: Challenger, for exchange: Exchange, of requester: Requester) {
         let head = exchange.headBytes
         let learns = challenger.mayLearn(by: exchange.policy.rules)
         self.init(

@@ -82,7 +82,7 @@ extension ForwardingContext {
     }
 
     private func originSource(keepsAuthorization: Bool) -> AnswerSource {
-        var source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
+        let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
         source.terms.keepsAuthorization = keepsAuthorization
         source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
         if rules.speaksOfPlaces { source.terms.keeps = { self.keeps($0) } }

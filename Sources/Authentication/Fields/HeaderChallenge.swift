@@ -28,7 +28,11 @@ public struct HeaderChallenge: Sendable, Hashable {
     /// The value of a parameter; `name` in lower case.
     public subscript(name: String) -> [UInt8]? {
         // Lengths differ nearly always, and are compared at a glance.
-        parameters.first { $0.name.utf8.count == name.utf8.count && $0.name == name }?.value
+        let list = parameters.span
+        for index in list.indices where list[index].name.utf8.count == name.utf8.count && list[index].name == name {
+            return list[index].value
+        }
+        return nil
     }
 
     /// The value as text; bytes that are no UTF-8 become U+FFFD.

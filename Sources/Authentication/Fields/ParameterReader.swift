@@ -36,7 +36,7 @@ struct ParameterReader {
         let start = offset
         while !isAtEnd, bytes[offset].isTokenByte { offset += 1 }
         guard offset > start else { return nil }
-        return bytes.span.extracting(start..<offset).text.lowercased()
+        return bytes.span.extracting(start..<offset).lowercasedText
     }
 
     /// `BWS "=" BWS ( token / quoted-string )`; nil, with the offset where it was, when no such thing follows.
@@ -75,9 +75,12 @@ struct ParameterReader {
 
     /// RFC 9110 section 5.6.4. Nil for a control character, and for an open quote, which takes the rest with it.
     private mutating func quotedString() -> [UInt8]? {
-        var value: [UInt8] = []
-        var isClean = true
         offset += 1
+        let start = offset
+        while !isAtEnd, bytes[offset].isPlainInQuotes { offset += 1 }
+        // Most hold nothing that has to be looked at.
+        var value = Array(bytes[start..<offset])
+        var isClean = true
         while !isAtEnd {
             var byte = bytes[offset]
             offset += 1
@@ -108,5 +111,12 @@ struct ParameterReader {
             true
         default: false
         }
+    }
+}
+
+extension UInt8 {
+    /// Whether it stands for itself in a quoted string, and does not end it.
+    fileprivate var isPlainInQuotes: Bool {
+        (self >= .space || self == .tab) && self != .quote && self != .backslash && self != .delete
     }
 }

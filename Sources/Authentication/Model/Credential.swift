@@ -160,7 +160,8 @@ public final class Credential: Sendable {
 
     /// The same credential, kept for as long as a rule says.
     public func with(_ persistence: Persistence) -> Credential {
-        Credential(self, persistence: persistence, placements: placements, version: version)
+        persistence == self.persistence
+            ? self : Credential(self, persistence: persistence, placements: placements, version: version)
     }
 
     /// The same credential in these places; another value to whoever tells values apart.

@@ -46,8 +46,11 @@ public final class KnownOrigin: Sendable {
     }
 
     /// The space, made if it is new, and moved behind the others.
-    func remembered(_ space: ProtectionSpace) -> KnownSpace {
+    ///
+    /// - Returns: with whether it did not stand there yet.
+    func remembered(_ space: ProtectionSpace) -> (known: KnownSpace, isMoved: Bool) {
         state.withLock { state in
+            if let last = state.spaces.last, last.space == space { return (last, false) }
             let known: KnownSpace
             if let index = state.spaces.firstIndex(where: { $0.space == space }) {
                 known = state.spaces.remove(at: index)
@@ -56,7 +59,7 @@ public final class KnownOrigin: Sendable {
                 if state.spaces.count >= Self.spaceLimit { state.spaces.removeFirst() }
             }
             state.spaces.append(known)
-            return known
+            return (known, true)
         }
     }
 
@@ -73,8 +76,9 @@ public final class KnownOrigin: Sendable {
     }
 
     func markProtected(_ target: Span<UInt8>) {
-        let directory = directory(of: target)
-        state.withLock { _ = $0.openDirectories.remove(directory) }
+        state.withLock { state in
+            if !state.openDirectories.isEmpty { state.openDirectories.remove(directory(of: target)) }
+        }
     }
 
     /// A hash stands for the directory: that two share one costs a challenge, nothing more.

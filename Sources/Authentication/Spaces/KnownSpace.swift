@@ -25,6 +25,11 @@ public final class KnownSpace: Sendable {
         /// Versions that were sent unasked, refused, and never accepted.
         var suspicions: [CredentialVersion: Suspicion] = [:]
 
+        /// Whether nothing but the entries speaks of versions.
+        var isSettled: Bool {
+            accepted.isEmpty && withdrawn.isEmpty && doubts.isEmpty && suspicions.isEmpty
+        }
+
         /// Whether an exclusion reaches the target that is nearer than the prefix of that length.
         func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
             for index in exclusions.indices {
@@ -156,11 +161,24 @@ public final class KnownSpace: Sendable {
         }
     }
 
+    /// The effect of an answer that was accepted.
+    enum Addition {
+        /// The authenticator of this version is the one that it was.
+        case none
+        /// Another authenticator of a version that has been answered with in this process.
+        case successor
+        /// A version that has not been answered with in this process.
+        case version
+    }
+
     /// Replaces other versions of the credential.
-    ///
-    /// - Returns: whether this one has not been answered with in this process.
-    func add(_ authenticator: any Authenticator, for version: CredentialVersion) -> Bool {
+    func add(_ authenticator: any Authenticator, for version: CredentialVersion) -> Addition {
         state.withLock { state in
+            if state.isSettled,
+                state.entries.contains(where: { $0.authenticator === authenticator && $0.version == version })
+            {
+                return .none
+            }
             let isNew = !state.entries.contains { $0.version == version }
             state.accepted.removeAll { $0.name == version.name }
             state.withdrawn.removeAll { $0.name == version.name }
@@ -171,7 +189,7 @@ public final class KnownSpace: Sendable {
             state.entries.removeAll { $0.version.name == version.name }
             if state.entries.count >= Self.entryLimit { state.entries.removeFirst() }
             state.entries.append((version, authenticator))
-            return isNew
+            return isNew ? .version : .successor
         }
     }
 
@@ -278,8 +296,11 @@ public final class KnownSpace: Sendable {
 
     /// Until when the target is not answered with a version that it has refused unasked; nil: it may be.
     func endOfPause(of version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
-        let hash = OpenedTargets.hash(target, version)
-        let end = state.withLock { $0.suspicions[version]?.targets.first { $0.hash == hash }?.end }
+        let end = state.withLock { state -> Int? in
+            guard !state.suspicions.isEmpty, let suspicion = state.suspicions[version] else { return nil }
+            let hash = OpenedTargets.hash(target, version)
+            return suspicion.targets.first { $0.hash == hash }?.end
+        }
         return end.flatMap { now < $0 ? $0 : nil }
     }
 

@@ -22,9 +22,12 @@ public final class ProtectionSpaces: Sendable {
         var table: [UInt64: [KnownOrigin]] = [:]
         /// Oldest first.
         var order: [(hash: UInt64, known: KnownOrigin)] = []
+        /// The one that was found last, which is most often looked for next.
+        var latest: KnownOrigin?
 
         mutating func forgetOldest() {
             let oldest = order.removeFirst()
+            if latest === oldest.known { latest = nil }
             let others = table[oldest.hash]?.filter { $0 !== oldest.known } ?? []
             table[oldest.hash] = others.isEmpty ? nil : others
         }
@@ -53,13 +56,16 @@ public final class ProtectionSpaces: Sendable {
     public func known(
         host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isProxy: Bool = false
     ) -> KnownOrigin? {
-        let hash = Self.hash(host, port: port)
-        return origins.withLock { origins in
-            guard let candidates = origins.table[hash] else { return nil }
-            for known in candidates
-            where known.origin.port == port && known.origin.protocol == `protocol` && known.origin.isProxy == isProxy
-                && known.origin.host.utf8Span.span.equalsIgnoringCase(host)
+        origins.withLock { origins in
+            if let latest = origins.latest,
+                latest.origin.is(host: host, port: port, protocol: `protocol`, isProxy: isProxy)
             {
+                return latest
+            }
+            guard let candidates = origins.table[Self.hash(host, port: port)] else { return nil }
+            for known in candidates
+            where known.origin.is(host: host, port: port, protocol: `protocol`, isProxy: isProxy) {
+                origins.latest = known
                 return known
             }
             return nil
@@ -81,13 +87,14 @@ public final class ProtectionSpaces: Sendable {
     @discardableResult
     public func remember(_ authenticator: any Authenticator, for answer: Answer, isLasting: Bool = false) -> Bool {
         guard answer.credential.persistence != .none else { return false }
-        let space = remembered(answer.space.origin).remembered(answer.space)
+        let (space, isMoved) = remembered(answer.space.origin).remembered(answer.space)
         // A token follows another all the time, which is no news of the space.
         let isSuccessor = answer.credential.token != nil && space.hasAnswered(answer.credential.version.name)
-        let isNew = space.add(authenticator, for: answer.credential.version) && !isSuccessor
+        let addition = space.add(authenticator, for: answer.credential.version)
+        let isNew = addition == .version && !isSuccessor
         let wasParked = parked.lift(answer.credential.version, for: answer.space)
         let isLarger = space.extend(to: authenticator.extent)
-        noteChange()
+        if isMoved || isLarger || wasParked || addition != .none { noteChange() }
         if isLasting, isNew || isLarger { tell(space) }
         return wasParked
     }
@@ -97,7 +104,7 @@ public final class ProtectionSpaces: Sendable {
     /// - Returns: whether the credential was parked before.
     @discardableResult
     public func noteAccepted(_ version: CredentialVersion, for space: ProtectionSpace) -> Bool {
-        let known = remembered(space.origin).remembered(space)
+        let known = remembered(space.origin).remembered(space).known
         let isNew = known.accept(version)
         let wasParked = parked.lift(version, for: space)
         if isNew { tell(known) }
@@ -107,9 +114,9 @@ public final class ProtectionSpaces: Sendable {
     /// An answer to this target was accepted that the space's authenticator gave already: the space reaches there too.
     public func extend(_ space: ProtectionSpace, to target: Span<UInt8>, isLasting: Bool = false) {
         guard let known = known(space.origin)?.space(space) else { return }
-        let isLarger = known.extend(to: space.isProxy ? .origin : .directory(of: target))
+        guard known.extend(to: space.isProxy ? .origin : .directory(of: target)) else { return }
         noteChange()
-        if isLarger, isLasting { tell(known) }
+        if isLasting { tell(known) }
     }
 
     /// The target does not belong to the space: asked with its answer it wanted another, or none.
@@ -120,7 +127,7 @@ public final class ProtectionSpaces: Sendable {
     /// Takes over what the journal holds, where others write too.
     public func adopt(_ learned: [LearnedSpace]) {
         for learned in learned {
-            remembered(learned.space.origin).remembered(learned.space).adopt(learned)
+            remembered(learned.space.origin).remembered(learned.space).known.adopt(learned)
         }
         noteChange()
     }
@@ -181,7 +188,7 @@ public final class ProtectionSpaces: Sendable {
     public func refuseUnasked(
         _ version: CredentialVersion, for space: ProtectionSpace, at target: Span<UInt8>, retry: [Int], now: Int
     ) -> ParkedCredentials.Term? {
-        let known = remembered(space.origin).remembered(space)
+        let known = remembered(space.origin).remembered(space).known
         if known.hasAccepted(version) { return refuse(version, for: space, at: target, retry: retry, now: now) }
         guard known.suspect(version, at: target, retry: retry, at: now) || parked.contains(version, for: space) else {
             return nil
@@ -249,8 +256,9 @@ public final class ProtectionSpaces: Sendable {
     }
 
     private func remembered(_ origin: Origin) -> KnownOrigin {
-        let hash = Self.hash(origin.host.utf8Span.span, port: origin.port)
-        return origins.withLock { origins in
+        origins.withLock { origins in
+            if let latest = origins.latest, latest.origin == origin { return latest }
+            let hash = Self.hash(origin.host.utf8Span.span, port: origin.port)
             if let known = origins.table[hash]?.first(where: { $0.origin == origin }) { return known }
             // The oldest may have to go.
             defer { noteChange() }
@@ -264,6 +272,15 @@ public final class ProtectionSpaces: Sendable {
 
     private static func hash(_ host: Span<UInt8>, port: UInt16) -> UInt64 {
         SpanHash.of(host, seed: UInt64(port))
+    }
+}
+
+extension Origin {
+    fileprivate func `is`(
+        host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isProxy: Bool
+    ) -> Bool {
+        self.port == port && self.protocol == `protocol` && self.isProxy == isProxy
+            && self.host.utf8Span.span.equalsIgnoringCase(host)
     }
 }
 

@@ -14,22 +14,28 @@ import Model
 /// One request may meet several `401`s: an unknown space, a stale nonce, a refusal. The count of failures goes over all
 /// of them and over all schemes, because the account behind several schemes is one. For the same reason a version of a
 /// credential that was refused is not sent again in another scheme.
-public enum ChallengeTask: Sendable {
-    /// The request is out, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp` or
-    /// `asking` when challenged, `finished` when accepted or when nothing can be done.
-    case awaitingResponse(History, Answer?)
-    /// The source of a credential that was refused is read again. Becomes `awaitingResponse` with another value or without
-    /// an answer, else `parking`.
-    case rereading(History, Round, Answer)
-    /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
-    case parking(History, Round)
-    /// The storage is asked for a credential to propose. Becomes `asking`.
-    case lookingUp(History, Round)
-    /// The delegate was asked about a challenge. Becomes `awaitingResponse` with an answer, `lookingUp` or `asking` for
-    /// the next challenge, or `finished`.
-    case asking(History, Round, proposed: Credential?)
-    /// Nothing more is done about challenges.
-    case finished(History)
+public struct ChallengeTask: Sendable {
+    private enum State {
+        /// The request is out, with an answer or without. Becomes `rereading` when the answer is refused, `lookingUp` or
+        /// `asking` when challenged, `finished` when accepted or when nothing can be done.
+        case awaitingResponse(Answer?)
+        /// The source of a credential that was refused is read again. Becomes `awaitingResponse` with another value or
+        /// without an answer, else `parking`.
+        case rereading(Round, Answer)
+        /// A refusal is being made known to the other requests. Becomes `lookingUp` or `asking`.
+        case parking(Round)
+        /// The storage is asked for a credential to propose. Becomes `asking`.
+        case lookingUp(Round)
+        /// The delegate was asked about a challenge. Becomes `awaitingResponse` with an answer, `lookingUp` or `asking` for
+        /// the next challenge, or `finished`.
+        case asking(Round, proposed: Credential?)
+        /// Nothing more is done about challenges.
+        case finished
+    }
+
+    private var state: State
+    /// Beside the state, since every state has it, and each step changes a word of it.
+    private var history: History
 
     /// The caller's next step, and the event that it reports afterwards.
     public enum Action: Sendable {
@@ -67,7 +73,7 @@ public enum ChallengeTask: Sendable {
     }
 
     /// The past of this request.
-    public struct History: Sendable {
+    private struct History {
         let urlCredential: Credential?
         let limits: Limits
         var failures = 0
@@ -105,7 +111,7 @@ public enum ChallengeTask: Sendable {
     }
 
     /// One response's challenges, and the one it is about.
-    public struct Round: Sendable {
+    private struct Round {
         /// Nil for a challenge of TLS.
         let response: AuthenticationChallenge.FailureResponse?
         let offers: [Offer]
@@ -122,7 +128,8 @@ public enum ChallengeTask: Sendable {
     ///   - urlCredential: from the request's URL, `http://user:password@host/`.
     ///   - preempted: the answer that the request was first sent with, when its space was known.
     public init(urlCredential: Credential? = nil, preempted: Answer? = nil, limits: Limits = Limits()) {
-        self = .awaitingResponse(History(urlCredential: urlCredential, limits: limits), preempted)
+        state = .awaitingResponse(preempted)
+        history = History(urlCredential: urlCredential, limits: limits)
     }
 
     /// A `401`, or a parent's `407`, came; or a server asks for a certificate, or has refused one.
@@ -133,7 +140,7 @@ public enum ChallengeTask: Sendable {
     public mutating func challenged(
         _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], refusal: RepeatedChallenge?
     ) -> Action {
-        guard case .awaitingResponse(var history, let answer) = self else { return outOfTurn() }
+        guard case .awaitingResponse(let answer) = state else { return outOfTurn() }
         if let method = answer?.space.authenticationMethod {
             switch refusal {
             case .aborted?: history.ended.append((method, .aborted(method)))
@@ -143,18 +150,18 @@ public enum ChallengeTask: Sendable {
         }
         let round = Round(response: response, offers: history.helpful(among: offers))
         switch (answer, refusal) {
-        case (nil, _), (_?, nil), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round, history)
+        case (nil, _), (_?, nil), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round)
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
             guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
-            self = .awaitingResponse(history, answer)
+            state = .awaitingResponse(answer)
             return .resend(answer)
         case (let answer?, .unrelated) where answer.challenge == nil || answer.isUnasked:
-            return consider(round, history)
+            return consider(round)
         case (let answer?, .refused), (let answer?, .unrelated):
             // The space that was answered is the one that asked for this very request. That it now has another name,
             // or none, does not make the password any better, and the account's lock counts it.
-            self = .rereading(history, round, answer)
+            state = .rereading(round, answer)
             return .reread(answer)
         }
     }
@@ -170,25 +177,25 @@ public enum ChallengeTask: Sendable {
 
     /// The source of the refused credential was read again.
     public mutating func reread(_ value: Reread) -> Action {
-        guard case .rereading(var history, var round, let answer) = self else { return outOfTurn() }
+        guard case .rereading(var round, let answer) = state else { return outOfTurn() }
         if case .newer(let newer) = value, !history.hasRefused(newer) {
             guard let index = round.offers.firstIndex(where: { $0.space == answer.space }) else {
-                return consider(round, history)
+                return consider(round)
             }
             round.index = index
-            return self.answer(round, history, with: newer.with(answer.credential.persistence))
+            return self.answer(round, with: newer.with(answer.credential.persistence))
         }
         var isJudged = round.judges(answer) || !answer.space.authenticationMethod.answersRequests
         if case .fetched = value { isJudged = true }
         if !isJudged {
-            guard !history.wentBare else { return consider(round, history) }
+            guard !history.wentBare else { return consider(round) }
             history.wentBare = true
-            self = .awaitingResponse(history, nil)
+            state = .awaitingResponse(nil)
             return .sendUnanswered
         }
         history.failures += 1
         history.refused.append(answer.credential)
-        self = .parking(history, round)
+        state = .parking(round)
         return .park(answer)
     }
 
@@ -201,28 +208,28 @@ public enum ChallengeTask: Sendable {
     public mutating func heldBack(
         _ response: AuthenticationChallenge.FailureResponse?, offers: [Offer], for pause: Int? = nil
     ) -> Action {
-        guard case .awaitingResponse(var history, let answer?) = self else { return outOfTurn() }
+        guard case .awaitingResponse(let answer?) = state else { return outOfTurn() }
         history.failures += 1
         history.refused.append(answer.credential)
         history.parkedReason = .parked(credential: answer.credential.version.name, pause: pause)
-        return consider(Round(response: response, offers: offers), history)
+        return consider(Round(response: response, offers: offers))
     }
 
     /// The refusal is known to the other requests.
     public mutating func parked() -> Action {
-        guard case .parking(let history, let round) = self else { return outOfTurn() }
-        return consider(round, history)
+        guard case .parking(let round) = state else { return outOfTurn() }
+        return consider(round)
     }
 
     /// The storage answered.
     public mutating func foundDefault(_ credential: Credential?) -> Action {
-        guard case .lookingUp(let history, let round) = self else { return outOfTurn() }
-        return ask(round, history, proposing: credential)
+        guard case .lookingUp(let round) = state else { return outOfTurn() }
+        return ask(round, proposing: credential)
     }
 
     /// The delegate answered.
     public mutating func decided(_ decision: Decision) -> Action {
-        guard case .asking(var history, var round, let proposed) = self else { return outOfTurn() }
+        guard case .asking(var round, let proposed) = state else { return outOfTurn() }
         history.lastReason = decision.reason
         if let report = decision.report { return finish(.pass(.reported(answer: report, reason: decision.reason))) }
         switch decision.disposition {
@@ -230,14 +237,14 @@ public enum ChallengeTask: Sendable {
             return finish(.cancel(reason: decision.reason))
         case .rejectProtectionSpace:
             round.index += 1
-            return consider(round, history)
+            return consider(round)
         case .performDefaultHandling:
             guard let proposed, !history.hasRefused(proposed) else {
                 history.lastDefault = .defaultHandling(reason: decision.reason)
                 round.index += 1
-                return consider(round, history)
+                return consider(round)
             }
-            return answer(round, history, with: decision.persistence.map(proposed.with) ?? proposed)
+            return answer(round, with: decision.persistence.map(proposed.with) ?? proposed)
         case .useCredential(let credential):
             guard history.failures < decision.attempts else {
                 return finish(.pass(history.parkedReason ?? .attemptsUsed(reason: decision.reason)))
@@ -245,61 +252,53 @@ public enum ChallengeTask: Sendable {
             guard !history.hasRefused(credential) else {
                 return finish(.pass(history.parkedReason ?? .alreadyRefused(credential: credential.version.name)))
             }
-            return answer(round, history, with: credential)
+            return answer(round, with: credential)
         }
     }
 
     /// The answer could not be sent: the credential is parked, or the scheme cannot use it.
     public mutating func unanswerable(_ reason: PassReason) -> Action {
-        guard case .awaitingResponse = self else { return outOfTurn() }
+        guard case .awaitingResponse = state else { return outOfTurn() }
         return finish(.pass(reason))
     }
 
     /// A response came that is no challenge. The answer it accepts, if one was sent, is what the space remembers.
     public mutating func accepted() -> Answer? {
-        guard case .awaitingResponse(let history, let answer) = self else { return nil }
-        self = .finished(history)
+        guard case .awaitingResponse(let answer) = state else { return nil }
+        state = .finished
         return answer
     }
 
     /// A response came that is no challenge, to a part of the request: what was left out for the handshake's sake has to
     /// be sent after all, and no answer with it. A server that ignores that too, and challenges in between, is given up.
     public mutating func ignored() -> Action {
-        guard case .awaitingResponse(var history, _) = self else { return outOfTurn() }
+        guard case .awaitingResponse = state else { return outOfTurn() }
         guard !history.isIgnored else { return finish(.pass(.endless)) }
         history.isIgnored = true
-        self = .awaitingResponse(history, nil)
+        state = .awaitingResponse(nil)
         return .sendUnanswered
     }
 
     /// A response came that may be about the answer which nobody had asked for: a 400 or a 403.
     /// - Returns: nil where the response stands.
     public mutating func doubted() -> Action? {
-        guard case .awaitingResponse(var history, let answer?) = self, answer.challenge == nil, !history.wentBare,
+        guard case .awaitingResponse(let answer?) = state, answer.challenge == nil, !history.wentBare,
             answer.space.authenticationMethod.answersRequests
         else { return nil }
         history.wentBare = true
-        self = .awaitingResponse(history, nil)
+        state = .awaitingResponse(nil)
         return .sendUnanswered
     }
 
     /// Whether nothing more is done about challenges.
-    public var isFinished: Bool { if case .finished = self { true } else { false } }
+    public var isFinished: Bool { if case .finished = state { true } else { false } }
 
     /// Definite refusals so far.
     public var failureCount: Int { history.failures }
 
-    private var history: History {
-        switch self {
-        case .awaitingResponse(let history, _), .rereading(let history, _, _), .parking(let history, _),
-            .lookingUp(let history, _), .asking(let history, _, _), .finished(let history):
-            history
-        }
-    }
-
     /// Turns to the round's next challenge, and finds what to propose for it: the credential just refused, the URL's,
     /// else the storage's.
-    private mutating func consider(_ round: Round, _ history: History) -> Action {
+    private mutating func consider(_ round: Round) -> Action {
         guard round.index < round.offers.count else {
             // A challenge without a rule explains nothing where another method was tried.
             if let end = history.ended.last?.reason ?? history.parkedReason ?? history.lastDefault {
@@ -308,17 +307,16 @@ public enum ChallengeTask: Sendable {
             return finish(.pass(round.offers.isEmpty ? .nothingToAnswer : .rejected(reason: history.lastReason)))
         }
         if let proposed = history.refused.last ?? history.urlCredential {
-            return ask(round, history, proposing: proposed)
+            return ask(round, proposing: proposed)
         }
-        self = .lookingUp(history, round)
+        state = .lookingUp(round)
         return .lookUpDefault(round.offers[round.index].space)
     }
 
-    private mutating func ask(_ round: Round, _ history: History, proposing credential: Credential?) -> Action {
-        var history = history
+    private mutating func ask(_ round: Round, proposing credential: Credential?) -> Action {
         history.questions += 1
         guard history.questions <= history.limits.questions else { return finish(.pass(.endless)) }
-        self = .asking(history, round, proposed: credential)
+        state = .asking(round, proposed: credential)
         var challenge = AuthenticationChallenge(
             protectionSpace: round.offers[round.index].space, proposedCredential: credential,
             previousFailureCount: history.failures, failureResponse: round.response,
@@ -327,19 +325,18 @@ public enum ChallengeTask: Sendable {
         return .ask(challenge)
     }
 
-    private mutating func answer(_ round: Round, _ history: History, with credential: Credential) -> Action {
-        var history = history
+    private mutating func answer(_ round: Round, with credential: Credential) -> Action {
         history.answers += 1
         history.retries = 0
         guard history.answers <= history.limits.answers else { return finish(.pass(.endless)) }
         let offer = round.offers[round.index]
         let answer = Answer(space: offer.space, challenge: offer.challenge, credential: credential)
-        self = .awaitingResponse(history, answer)
+        state = .awaitingResponse(answer)
         return .answer(answer)
     }
 
     private mutating func finish(_ action: Action) -> Action {
-        self = .finished(history)
+        state = .finished
         return action
     }
 

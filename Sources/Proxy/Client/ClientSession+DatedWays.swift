@@ -12,7 +12,7 @@ import Upstream
 extension Requester {
     /// Takes note of those that the exchange has gone.
     ///
-    /// - Parameter latest: what was noted last for this client; the same is noted once in a second.
+    /// - Parameter latest: what was noted last for this client; the same is noted once in ten seconds.
     func noteDatedWays(of exchange: Exchange, after latest: inout DatedNote) {
         let record = exchange.record
         let tls = record.security?.dated ?? []
@@ -52,7 +52,7 @@ struct DatedNote {
     /// On the loop's clock.
     var time: UInt64 = 0
 
-    private static let memory: UInt64 = 1000
+    private static let memory: UInt64 = 10_000
 
     func covers(_ other: DatedNote) -> Bool {
         origin == other.origin && ways == other.ways && parentWays == other.parentWays

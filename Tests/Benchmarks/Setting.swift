@@ -33,6 +33,14 @@ final class Setting {
         if !missing.contains(sentence) { missing.append(sentence) }
     }
 
+    /// Lets the loop do what else it has to do.
+    func pause(milliseconds: Int) async throws(BenchError) {
+        let wakeup = Wakeup()
+        let alarm = Alarm(on: loop) { wakeup.signal() }
+        alarm.set(after: milliseconds)
+        await wakeup.wait()
+    }
+
     func start(_ contestant: Contestant, with instrument: Contestant.Instrument = .none)
         throws(BenchError) -> RunningContestant
     {

@@ -17,6 +17,10 @@ enum AttacheContestant {
         case answering(_ method: AuthenticationMethod, origin: UInt16, modifiers: String = "", others: Int = 0)
         /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
+        /// As `plain`, with a dashboard at that port.
+        case watched(admin: UInt16)
+        /// As `plain`, with a rule that asks about each Basic challenge of that origin.
+        case asking(origin: UInt16)
         /// As `plain`, with the credentials of a store in that directory.
         case stored(directory: String)
     }
@@ -67,6 +71,21 @@ enum AttacheContestant {
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
+
+                """
+        case .watched(let admin):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                admin 127.0.0.1:\(admin)
+
+                """
+        case .asking(let origin):
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                timeouts { ask 600s }
+                challenge { host 127.0.0.1; port \(origin); method basic; ask }
 
                 """
         case .stored(let directory):

@@ -5,6 +5,8 @@ import IO
 final class RunningContestant {
     let name: String
     let route: Route
+    /// Its rules, or what stands for them.
+    let file: String
     private let child: Child
     private let log: String
 
@@ -15,7 +17,7 @@ final class RunningContestant {
         let port = try Self.freePort()
         name = contestant.name
         route = contestant.route(port)
-        let file = try workspace.write(contestant.configuration(port, workspace.path), to: "\(port).conf")
+        file = try workspace.write(contestant.configuration(port, workspace.path), to: "\(port).conf")
         log = "\(workspace.path)/\(port).log"
         var (command, environment) = (contestant.command(file), [] as [String])
         switch instrument {

@@ -3,6 +3,8 @@ enum Measure: String, CaseIterable {
     case requests
     case digestRequests = "digest-requests"
     case log
+    case dashboard
+    case questions
     case tunnels
     case bodies
     case sizes
@@ -33,6 +35,8 @@ enum Measure: String, CaseIterable {
         case .digestRequests: try await RequestMeasure.take(.digest, in: setting)
         case .log:
             try await RequestMeasure.takeLogged(in: setting) + InstructionMeasure.take(.logged, in: setting)
+        case .dashboard: try await OperatorMeasure.takeDashboard(in: setting)
+        case .questions: try await OperatorMeasure.takeQuestions(in: setting)
         case .tunnels: try await BodyMeasure.takeTunnels(in: setting)
         case .bodies: try await BodyMeasure.takeBodies(in: setting)
         case .sizes: try await SizeMeasure.take(in: setting)

@@ -20,15 +20,17 @@ struct Rounds {
     init(in setting: Setting) { self.setting = setting }
 
     /// Starts a contestant and warms it up. Results come in the order of these calls.
+    @discardableResult
     mutating func add(
         _ contestant: Contestant, connections: Int, to path: String, warmup: Int, origin: UInt16? = nil,
         security: LoadSecurity? = nil, manner: LoadGenerator.Manner = .keeps
-    ) async throws(BenchError) {
+    ) async throws(BenchError) -> RunningContestant {
         let running = try setting.start(contestant)
         let generator = try await setting.load(
             connections, through: running, to: path, origin: origin, security: security, manner: manner)
         _ = try await generator.run(.requests(warmup))
         entries.append(Entry(contestant: running, generator: generator))
+        return running
     }
 
     mutating func run(_ goal: LoadGenerator.Goal, per unit: Unit) async throws(BenchError) {

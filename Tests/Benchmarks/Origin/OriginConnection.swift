@@ -46,6 +46,9 @@ struct OriginConnection {
         if bytes.extracting(path).equals("/ntlm") { return ntlmAnswer(to: head, with: origin.content.small) }
         if bytes.extracting(path).equals("/ntlm-medium") { return ntlmAnswer(to: head, with: origin.content.medium) }
         if bytes.extracting(path).equals("/basic") { return basicAnswer(to: head) }
+        if path.count > 5, bytes.extracting(path).extracting(first: 5).equals("/ask/") {
+            return origin.content.challenge(of: bytes.extracting(path.lowerBound + 5..<path.upperBound))
+        }
         guard bytes.extracting(path).equals("/digest") else { return origin.content.missing }
         if let value = head.value(of: "authorization", in: bytes),
             origin.digest.admits(bytes.extracting(value))

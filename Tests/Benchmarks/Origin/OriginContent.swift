@@ -19,6 +19,12 @@ struct OriginContent: Sendable {
         "Basic \(Base64.encode(Array("\(DigestGuard.user):\(DigestGuard.password)".utf8)))".utf8)
     let missing = Array("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".utf8)
 
+    /// The challenge of the space with that number.
+    func challenge(of space: Span<UInt8>) -> [UInt8] {
+        Array("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"".utf8) + space.array
+            + Array("\"\r\nContent-Length: 0\r\n\r\n".utf8)
+    }
+
     private static func whole(length: Int) -> [UInt8] {
         head(length: length) + [UInt8](repeating: 0x61, count: length)
     }

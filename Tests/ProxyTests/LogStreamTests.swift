@@ -16,11 +16,11 @@ struct LogStreamTests {
             let buffer = LineBuffer(on: loop, metrics: metrics)
             buffer.log = log
             let line = String(repeating: "x", count: length - 1) + "\n"
-            for _ in 0..<lines { buffer.add(.info, .access) { lines, _ in lines.append(line) } }
+            for _ in 0..<lines { buffer.add(.info) { lines, _ in lines.append(line) } }
             buffer.flush()
             while !log.isIdle { await BlockingPool.shared.run { Pause.milliseconds(1) } }
             // What was lost is known with the next lines.
-            buffer.add(.info, .access) { lines, _ in lines.append("last\n") }
+            buffer.add(.info) { lines, _ in lines.append("last\n") }
             buffer.flush()
             return metrics.value(of: .logLinesDropped)
         }
@@ -56,7 +56,7 @@ struct LogStreamTests {
                         let buffer = LineBuffer(on: loop, metrics: Metrics())
                         buffer.log = log
                         for round in 0..<rounds {
-                            for _ in 0...(round % 7) { buffer.add(.info, .access) { append($1, to: $0) } }
+                            for _ in 0...(round % 7) { buffer.add(.info) { append($1, to: $0) } }
                             if round % 5 == loop.index { Pause.milliseconds(1) }
                             buffer.flush()
                             if round % 3 == 0 { log.add(.info) { append($1, to: $0) } }
@@ -82,10 +82,10 @@ struct LogStreamTests {
         let buffers = loops.map { LineBuffer(on: $0, metrics: Metrics()) }
         for buffer in buffers { buffer.log = log }
         func written() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
-        buffers[0].add(.info, .access) { lines, _ in lines.append("first\n") }
+        buffers[0].add(.info) { lines, _ in lines.append("first\n") }
         buffers[0].flush()
         #expect(try written() == "first\n")
-        buffers[0].add(.info, .access) { lines, _ in lines.append("second\n") }
+        buffers[0].add(.info) { lines, _ in lines.append("second\n") }
         log.add(.info) { lines, _ in lines.append("event\n") }
         #expect(try written() == "first\n")
         buffers[0].flush()

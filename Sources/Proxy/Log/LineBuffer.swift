@@ -31,11 +31,11 @@ final class LineBuffer {
     }
 
     /// Adds what `write` appends, with the time that it is given: one line.
-    func add(_ level: LogLevel, _ kind: SyslogHeader.Kind, _ write: (ByteBuffer, Int) -> Void) {
+    func add(_ level: LogLevel, _ write: (ByteBuffer, Int) -> Void) {
         if lines.isEmpty { source?.begin() }
         let now = loop.epochMilliseconds
         if lines.isEmpty { source?.begin(at: now) }
-        if let header = log?.header { header.append(to: lines, at: now, level, kind) }
+        if let header = log?.header { header.append(to: lines, level) }
         write(lines, now)
         places.append(LineMerging.Batch.Line(time: now, end: lines.count))
         if lines.count >= Self.fullAt {

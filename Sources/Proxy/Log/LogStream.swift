@@ -80,7 +80,7 @@ public final class LogStream: Sendable {
         let line = ByteBuffer(capacity: 512)
         state.withLock { state in
             let now = clock()
-            header?.append(to: line, at: now, level, .event)
+            header?.append(to: line, level)
             write(line, now)
             let batch = LineMerging.Batch(line.readable.array, [.init(time: now, end: line.count)])
             state.merging.add(batch, of: 0)

@@ -141,7 +141,7 @@ final class Worker: SessionHost {
         metrics.add(record)
         if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
         guard policy.log.exchanges != nil else { return }
-        lines.add(.info, .access) { encoder.append(record, at: $1, to: $0) }
+        lines.add(.info) { encoder.append(record, at: $1, to: $0) }
     }
 
     /// An event of this loop is logged behind the exchanges that ended before it.
@@ -149,7 +149,7 @@ final class Worker: SessionHost {
     func note(_ event: AuditEvent) -> Bool {
         guard let log = policy.log.events, log === policy.log.exchanges else { return false }
         let style = policy.log.style
-        lines.add(event.level, .event) { event.append(to: $0, at: $1, as: style) }
+        lines.add(event.level) { event.append(to: $0, at: $1, as: style) }
         return true
     }
 

@@ -42,9 +42,9 @@ extension ManualTopic {
         = squid
         The native format of squid's access.log.
 
-        With `syslog` each line is a message to the system's log daemon (RFC 5424), by the socket /dev/log or PATH: of the
-        facility daemon, with the level as its severity, and `access` or `event` as MSGID. Where the daemon is away, lines
-        are lost and counted until it is back.
+        With `syslog` each line is a message to the system's log daemon, as those of syslog(3), by the socket /dev/log or
+        PATH: of the facility daemon and the program attache, with the level as its severity. Where the daemon is away,
+        lines are lost and counted until it is back. rsyslog cuts what is longer than 8 KiB.
 
         A text of others is shown as text: control characters, quotes and marks that turn the direction of writing are
         escaped.

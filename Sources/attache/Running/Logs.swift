@@ -39,7 +39,7 @@ enum Logs {
             let file = try OutputFile(appendingTo: path)
             return Opened(stream: stream(of: path, to: file, behind: nil), file: file)
         case .syslog(let path):
-            let header = SyslogHeader(host: Environment.hostName, process: LocalPeer.ownProcess)
+            let header = SyslogHeader(process: LocalPeer.ownProcess)
             return Opened(stream: stream(of: path, to: SyslogSocket(path), behind: header), file: nil)
         }
     }

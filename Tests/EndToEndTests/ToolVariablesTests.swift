@@ -72,5 +72,48 @@ struct ToolVariablesTests {
         #expect(run.output == "this is basic\nthis is digest\n", "\(run)")
     }
 
+    @Test(.enabled(if: isInstalled("npm")))
+    func `npm installs`() throws {
+        let package = try NodePackage(ApacheServer.mark(), at: ApacheServer.shared())
+        let run = try run(
+            """
+            npm install --silent --globalconfig "$PWD/none" --fetch-retries 0 --no-audit --no-fund \
+                --no-update-notifier --cache "$PWD/cache" \
+                $ORIGIN\(package.path) && cat node_modules/attache-sample/index.js
+            """)
+        #expect(run.output.hasSuffix(NodePackage.text), "\(run)")
+    }
+
+    @Test(.enabled(if: isInstalled("go")))
+    func `Go fetches`() throws {
+        let run = try run(
+            """
+            cat > fetch.go <<'END'
+            package main
+
+            import (
+            \t"fmt"
+            \t"io"
+            \t"net/http"
+            \t"os"
+            )
+
+            func main() {
+            \tfor _, url := range os.Args[1:] {
+            \t\tresponse, err := http.Get(url)
+            \t\tif err != nil {
+            \t\t\tfmt.Println(err)
+            \t\t\tos.Exit(1)
+            \t\t}
+            \t\ttext, _ := io.ReadAll(response.Body)
+            \t\tfmt.Print(string(text))
+            \t}
+            }
+            END
+            GO111MODULE=off GOCACHE="$PWD/cache" go run fetch.go $ORIGIN/basic/ $ORIGIN/digest/
+            """)
+        #expect(run.output == "this is basic\nthis is digest\n", "\(run)")
+    }
+
     private static func isInstalled(_ name: String) -> Bool { (try? Spawn.executable(name)) != nil }
 }

@@ -1,0 +1,19 @@
+import Foundation
+
+/// A package as npm makes it, in a file below Apache's /pip/.
+struct NodePackage {
+    static let text = "module.exports = 42;\n"
+
+    /// Of the file, from the server's root.
+    let path: String
+
+    init(_ name: String, at apache: ApacheServer) throws {
+        path = "/pip/\(name)/sample.tgz"
+        let folder = "\(apache.documents)/pip/\(name)"
+        try FileManager.default.createDirectory(atPath: folder + "/package", withIntermediateDirectories: true)
+        try Scratch.write(#"{"name":"attache-sample","version":"1.0.0"}"#, to: folder + "/package/package.json")
+        try Scratch.write(Self.text, to: folder + "/package/index.js")
+        let made = try Finished.run("tar", ["-czf", folder + "/sample.tgz", "-C", folder, "package"])
+        guard made.succeeded else { throw Spawn.Failure(description: made.description) }
+    }
+}

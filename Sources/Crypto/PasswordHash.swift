@@ -50,7 +50,7 @@ public enum PasswordHash {
 
     private static func crypted(_ password: Secret, setting: String) -> String? {
         var phrase = password.withBytes { bytes in
-            (0..<bytes.count).map { CChar(bitPattern: bytes[$0]) }
+            (0..<bytes.count).map { CChar(truncatingIfNeeded: bytes[$0]) }
         }
         defer { phrase.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
         guard !phrase.contains(0) else { return nil }

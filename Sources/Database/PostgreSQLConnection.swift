@@ -215,7 +215,7 @@ public final class PostgreSQLConnection: SQLConnection {
                     pointers.append(nil)
                     continue
                 }
-                for (place, byte) in content.enumerated() { block[offset + place] = CChar(bitPattern: byte) }
+                for (place, byte) in content.enumerated() { block[offset + place] = CChar(truncatingIfNeeded: byte) }
                 pointers.append(block.baseAddress.map { UnsafePointer($0 + offset) })
             }
             return body(types, pointers, lengths, formats)

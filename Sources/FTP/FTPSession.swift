@@ -165,11 +165,11 @@ public final class FTPSession {
     }
 
     private func authenticate(as login: FTPLogin) {
-        let user = login.user.map { CChar(bitPattern: $0) } + [0]
+        let user = login.user.map { CChar(truncatingIfNeeded: $0) } + [0]
         handle.set(CURLOPT_USERNAME, user)
         login.password.withBytes { bytes in
             withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { room in
-                for offset in bytes.indices { room[offset] = CChar(bitPattern: bytes[offset]) }
+                for offset in bytes.indices { room[offset] = CChar(truncatingIfNeeded: bytes[offset]) }
                 room[bytes.count] = 0
                 if let start = room.baseAddress { handle.set(CURLOPT_PASSWORD, UnsafePointer(start)) }
                 if let start = room.baseAddress { explicit_bzero(start, room.count) }

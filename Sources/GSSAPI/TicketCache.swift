@@ -38,7 +38,7 @@ public final class TicketCache: Sendable {
         let client = try context.principal(principal)
         defer { library.krb5_free_principal(context.handle, client) }
         let text = UnsafeMutablePointer<CChar>.allocate(capacity: password.count + 1)
-        for index in 0..<password.count { text[index] = CChar(bitPattern: password[index]) }
+        for index in 0..<password.count { text[index] = CChar(truncatingIfNeeded: password[index]) }
         text[password.count] = 0
         defer {
             explicit_bzero(text, password.count)

@@ -64,7 +64,8 @@ enum PKCS12File {
         of passphrase: Secret?, _ body: (UnsafePointer<CChar>?) -> Result
     ) -> Result {
         guard let passphrase else { return body(nil) }
-        var text = passphrase.withBytes { bytes in (0..<bytes.count).map { CChar(bitPattern: bytes[$0]) } + [0] }
+        var text = passphrase.withBytes { bytes in (0..<bytes.count).map { CChar(truncatingIfNeeded: bytes[$0]) } + [0]
+        }
         defer { text.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) } }
         return body(text)
     }

@@ -75,7 +75,7 @@ struct PassphrasePrompt {
         prompt.pointee.wasAsked = true
         guard let passphrase = prompt.pointee.passphrase, passphrase.count <= Int(size) else { return -1 }
         return passphrase.withBytes { bytes in
-            for offset in 0..<bytes.count { buffer[offset] = CChar(bitPattern: bytes[offset]) }
+            for offset in 0..<bytes.count { buffer[offset] = CChar(truncatingIfNeeded: bytes[offset]) }
             return Int32(bytes.count)
         }
     }

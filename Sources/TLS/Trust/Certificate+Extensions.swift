@@ -58,7 +58,7 @@ extension Certificate {
         var group = [CChar](repeating: 0, count: 64)
         var length = 0
         if kind == "EC", EVP_PKEY_get_group_name(key, &group, group.count, &length) == 1 {
-            let name = String(decoding: group.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let name = String(decoding: group.prefix(length).map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
             return "EC of \(EVP_PKEY_get_bits(key)) bits (\(name))"
         }
         ERR_clear_error()

@@ -37,6 +37,6 @@ enum ObjectIdentifier {
         let count = OBJ_obj2txt(&text, Int32(text.count), object, numeric)
         ERR_clear_error()
         guard count > 0 else { return "unknown" }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 }

@@ -6,7 +6,7 @@ enum Scratch {
         var template = Array("/tmp/attache-e2e.XXXXXX".utf8CString)
         let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } != nil }
         guard made else { fatalError("no temporary folder: \(String(cString: strerror(errno)))") }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
         chmod(path, 0o755)
         LastWill.shared.remove(folder: path)
         return path

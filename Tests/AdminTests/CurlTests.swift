@@ -21,7 +21,7 @@ import Testing
                 site: try site()
             ).address
         }
-        let process = Process()
+        let process = ChildProcess()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/curl")
         process.arguments =

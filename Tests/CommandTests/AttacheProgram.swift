@@ -16,7 +16,7 @@ enum AttacheProgram {
         let streams = FileManager.default.temporaryDirectory.appending(path: "attache-run-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: streams, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: streams) }
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", line]
         process.currentDirectoryURL = directory.url

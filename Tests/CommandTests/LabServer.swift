@@ -28,7 +28,7 @@ final class LabServer {
     }
 
     let address: String
-    private let process = Process()
+    private let process = ChildProcess()
 
     /// One that runs as long as this.
     init(in folder: Folder) throws {

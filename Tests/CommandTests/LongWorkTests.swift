@@ -170,7 +170,7 @@ struct LongWorkTests {
 
 /// Another process that writes to a store's file until it is told to end.
 private final class Writer {
-    private let process = Process()
+    private let process = ChildProcess()
     private let input = Pipe()
 
     init(to path: String) throws {

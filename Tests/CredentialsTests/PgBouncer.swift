@@ -7,7 +7,7 @@ import Testing
 final class PgBouncer: Sendable {
     private let port: UInt16
     private let folder: String
-    private let running = Mutex<Process?>(nil)
+    private let running = Mutex<ChildProcess?>(nil)
 
     /// - Parameter server: the port of the PostgreSQL server.
     init(server: UInt16) throws {

@@ -17,7 +17,7 @@ final class PostgreSQLServer: Sendable {
     let port: UInt16
     private let folder: String
     private let databases = Mutex(0)
-    private let running = Mutex<Process?>(nil)
+    private let running = Mutex<ChildProcess?>(nil)
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "attache-pg-\(UUID().uuidString)").path
@@ -96,8 +96,8 @@ final class PostgreSQLServer: Sendable {
         guard process.terminationStatus == 0 else { throw Failure(command: arguments.joined(separator: " ")) }
     }
 
-    static func launch(_ arguments: [String]) throws -> Process {
-        let process = Process()
+    static func launch(_ arguments: [String]) throws -> ChildProcess {
+        let process = ChildProcess()
         process.executableURL = URL(filePath: arguments[0])
         process.arguments = Array(arguments.dropFirst())
         process.currentDirectoryURL = URL(filePath: "/")

@@ -19,7 +19,7 @@ struct OpenSSLCommand {
     /// Runs a line of shell in the folder, and gives what it says. Throws when it does not end with 0.
     @discardableResult
     func run(_ line: String) throws -> String {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-ec", line]
         process.currentDirectoryURL = folder

@@ -3,7 +3,7 @@ import TestSupport
 
 /// `openssl s_server` or `s_client`: a peer that somebody else wrote. Ends with the object.
 final class OpenSSLPeer {
-    private let process = Process()
+    private let process = ChildProcess()
     private let input = Pipe()
     private let folder: URL
 

@@ -4,7 +4,7 @@ import Telemetry
 
 /// The log lines of one loop, handed to the log many at a time.
 final class LineBuffer {
-    private let lines = ByteBuffer(capacity: 64 * 1024)
+    private let lines = ByteBuffer(capacity: fullAt + 32 * 1024)
     private var places: [LineMerging.Batch.Line] = []
     private let loop: EventLoop
     private let metrics: Metrics
@@ -19,7 +19,8 @@ final class LineBuffer {
 
     /// Milliseconds a line may wait for company.
     private static let patience = 100
-    private static let fullAt = 48 * 1024
+    /// Each time it wakes a thread, which on a busy machine takes the loop's processor.
+    private static let fullAt = 224 * 1024
 
     init(on loop: EventLoop, metrics: Metrics) {
         self.loop = loop

@@ -177,7 +177,8 @@ if not faults:
     deployment = by_kind["Deployment"]
     template = deployment["spec"]["template"]
     labels = template["metadata"]["labels"]
-    ports = {port["name"] for part in template["spec"]["containers"] for port in part.get("ports", [])}
+    opened = [port for part in template["spec"]["containers"] for port in part.get("ports", [])]
+    ports = {port["name"] for port in opened}
     check_pod(template, {document["metadata"]["name"] for document in documents if document["kind"] == "ConfigMap"})
     expect(deployment["spec"]["selector"]["matchLabels"] == labels, "the Deployment does not select its pods")
     if service := by_kind.get("Service"):
@@ -188,9 +189,12 @@ if not faults:
         expect(budget["spec"]["selector"]["matchLabels"] == labels, "the budget is not that of the pods")
     if policy := by_kind.get("NetworkPolicy"):
         expect(policy["spec"]["podSelector"]["matchLabels"] == labels, "the policy is not that of the pods")
+        let_in = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
+        expect(let_in == {port["containerPort"] for port in opened}, "the policy is not about the pods' ports")
     if scaler := by_kind.get("HorizontalPodAutoscaler"):
         target = scaler["spec"]["scaleTargetRef"]
-        expect(target["name"] == deployment["metadata"]["name"], "the scaler does not scale the Deployment")
+        scaled = {"apiVersion": deployment["apiVersion"], "kind": "Deployment", "name": deployment["metadata"]["name"]}
+        expect(target == scaled, "the scaler does not scale the Deployment")
     if monitor := by_kind.get("ServiceMonitor"):
         wanted = monitor["spec"]["selector"]["matchLabels"]
         expect(wanted.items() <= service["metadata"]["labels"].items(), "the monitor does not find the Service")

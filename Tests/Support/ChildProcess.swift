@@ -21,7 +21,7 @@ public final class ChildProcess: @unchecked Sendable {
     public var standardError: Any?
 
     public private(set) var processIdentifier: pid_t = 0
-    private let status = Mutex<Int32?>(nil)
+    private var ended: End?
 
     public init() {}
 
@@ -42,6 +42,7 @@ public final class ChildProcess: @unchecked Sendable {
         processIdentifier = try Self.start(
             [executableURL.path] + arguments, in: currentDirectoryURL?.path,
             environment: environment ?? Self.inherited, streams: streams, ownSession: false)
+        ended = End(of: processIdentifier)
         for end in ends { try? end.close() }
     }
 
@@ -59,17 +60,13 @@ public final class ChildProcess: @unchecked Sendable {
         return null.fileDescriptor
     }
 
-    public var isRunning: Bool {
-        processIdentifier > 0 && reap(WNOHANG) == nil
-    }
+    public var isRunning: Bool { ended.map { $0.status == nil } ?? false }
 
-    public func waitUntilExit() {
-        while processIdentifier > 0, reap(0) == nil {}
-    }
+    public func waitUntilExit() { ended?.wait() }
 
     /// The exit status, or the number of the signal that ended it.
     public var terminationStatus: Int32 {
-        let status = status.withLock { $0 } ?? 0
+        let status = ended?.status ?? 0
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : status & 0x7F
     }
 
@@ -77,12 +74,27 @@ public final class ChildProcess: @unchecked Sendable {
         if isRunning { kill(processIdentifier, SIGTERM) }
     }
 
-    /// - Returns: the wait status; nil: it still runs.
-    private func reap(_ options: Int32) -> Int32? {
-        status.withLock { status in
-            var raw: Int32 = 0
-            if status == nil, waitpid(processIdentifier, &raw, options) == processIdentifier { status = raw }
-            return status
+    /// The end of a child, of which a thread of its own takes note at once: a child that nobody waits for would hide the ends of
+    /// all others from Swift Testing, which looks for those of its exit tests among them.
+    private final class End: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var waitStatus: Int32?
+
+        init(of process: pid_t) {
+            Thread.detachNewThread { [self] in
+                var status: Int32 = 0
+                while waitpid(process, &status, 0) < 0, errno == EINTR {}
+                condition.withLock {
+                    waitStatus = status
+                    condition.broadcast()
+                }
+            }
+        }
+
+        var status: Int32? { condition.withLock { waitStatus } }
+
+        func wait() {
+            condition.withLock { while waitStatus == nil { condition.wait() } }
         }
     }
 

@@ -20,6 +20,7 @@ struct OwnPost {
         let status: Int
         /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it, or a date is.
         let retryAfter: Int?
+        /// Empty where it is not read.
         var content: [UInt8]
     }
 
@@ -35,8 +36,10 @@ struct OwnPost {
     /// - Parameters:
     ///   - fields: appends field lines.
     ///   - content: lent once.
+    ///   - readsAnswer: false where the status says it all: an answer that breaks off behind it is none the less one, and
+    ///     nothing is sent again that was taken.
     func send(
-        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void)
+        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), readsAnswer: Bool = true
     ) async throws(Failure) -> Response {
         let requester: Requester
         do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
@@ -63,7 +66,8 @@ struct OwnPost {
         }
         let status = Int(exchange.upstream.head.status.rawValue)
         let retryAfter = retryAfter(exchange.upstream)
-        return Response(status: status, retryAfter: retryAfter, content: try await read(exchange.upstream))
+        let content = readsAnswer ? try await read(exchange.upstream) : []
+        return Response(status: status, retryAfter: retryAfter, content: content)
     }
 
     /// RFC 9110 section 10.2.3.

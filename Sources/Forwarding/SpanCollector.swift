@@ -73,7 +73,7 @@ public final class SpanCollector: Sendable {
                     { content in
                         for part in [head, spans, tail] { content.append(part.readable) }
                     }
-                ))
+                ), readsAnswer: false)
             return Self.outcome(of: response)
         } catch {
             switch error {

@@ -111,6 +111,20 @@ struct TraceTests {
         }
     }
 
+    @Test func `spans that were taken are not sent again, however the collector's answer ends`() throws {
+        let origin = try guardedOrigin()
+        let collector = try RecordingOrigin { connection in
+            _ = try connection.request()
+            try connection.wire.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+        }
+        try AttacheProcess.running(rules(collector, origin), setting: Self.setting) { proxy throws in
+            #expect(try Curl.fetch(origin.url(), ["-x", proxy.address]).status == 200)
+            #expect(Wait.until { collector.messages.count == 1 })
+            // What is left to be sent is sent at the stop.
+        }
+        #expect(collector.messages.count == 1)
+    }
+
     @Test func `spans go by https to a collector that is trusted, and to no other`() throws {
         let (origin, collector) = (try guardedOrigin(), try collector())
         let front = try TLSFront(to: collector.port)

@@ -100,7 +100,8 @@ struct SystemSettings {
 
     init() throws(ResolutionError) {
         var channel: ares_channel?
-        try Channel.check(ares_init(&channel))
+        // Without options, as by `ares_init`, which newer versions call deprecated.
+        try Channel.check(ares_init_options(&channel, nil, 0))
         defer { ares_destroy(channel) }
         var options = ares_options()
         var mask: Int32 = 0

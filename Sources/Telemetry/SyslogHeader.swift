@@ -1,8 +1,8 @@
 import Bytes
 
 /// What stands before a message to a log daemon of the same machine, as that of syslog(3) does: RFC 3164 section 4.1 without
-/// the host. The daemon adds that, and the time. One in the form of RFC 5424 is for daemons on other machines: rsyslog,
-/// journald and busybox take the version number in it for the name of a program.
+/// the host. The daemon adds that, and the time. The form of RFC 5424 is for daemons on other machines: of one that comes by
+/// its local socket rsyslog takes the version number for the name of a program.
 public struct SyslogHeader: Sendable {
     /// Program and process.
     private let tag: String

@@ -1,5 +1,6 @@
 import Foundation
 import IO
+import TestSupport
 
 /// The program with a terminal of its own, and a person before it.
 final class TerminalSession {
@@ -12,8 +13,6 @@ final class TerminalSession {
     /// TIOCSPTLCK and TIOCGPTN, which are macros: what unlockpt and ptsname ask, which glibc shows to GNU sources only.
     private static let setLock: UInt = 0x4004_5431
     private static let number: UInt = 0x8004_5430
-    /// POSIX_SPAWN_SETSID, likewise.
-    private static let setSession: Int16 = 0x80
 
     /// - Parameter variables: each as `NAME=VALUE`; before those of this process.
     init(_ arguments: [String], variables: [String] = []) throws {
@@ -31,18 +30,8 @@ final class TerminalSession {
         posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
+        var attributes = ChildProcess.attributes(ownSession: true)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A test runner may ignore or block signals, and its children would.
-        var none = sigset_t()
-        var every = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&every)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &every)
-        let signals = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
-        posix_spawnattr_setflags(&attributes, Self.setSession | signals)
         let path = AttacheProgram.folder + "/attache"
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         var environment =

@@ -106,12 +106,12 @@ struct InterceptedTunnelTests {
     }
 
     @Test func `a client that opens its tunnel ahead of time is looked into when it speaks`() throws {
-        let apache = try ApacheServer.shared()
-        try AttacheProcess.answering(apache.port, rules: Self.rules) { proxy throws in
-            let wire = try Self.tunnel(to: apache.port, through: proxy)
-            // Longer than the proxy waits before it calls the server.
-            usleep(2_000_000)
-            try wire.send("GET /basic/ HTTP/1.1\r\nHost: 127.0.0.1:\(apache.port)\r\n\r\n")
+        let origin = try RecordingOrigin.guarded(by: BasicGuard())
+        try AttacheProcess.answering(origin.port, rules: Self.rules) { proxy throws in
+            let wire = try Self.tunnel(to: origin.port, through: proxy)
+            // The proxy has waited for the client, and calls the server, which may be the one that speaks first.
+            #expect(Wait.until { origin.connections == 1 })
+            try wire.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
             #expect(try wire.readResponse().status == 200)
         }
     }

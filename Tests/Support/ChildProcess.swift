@@ -98,6 +98,21 @@ public final class ChildProcess: @unchecked Sendable {
         }
     }
 
+    /// A child's signals are as a shell's: a test runner may ignore or block some. The caller destroys what it gets.
+    public static func attributes(ownSession: Bool) -> posix_spawnattr_t {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        var none = sigset_t()
+        var every = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&every)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &every)
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | (ownSession ? setsid : 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        return attributes
+    }
+
     /// Starts a program with nothing inherited but the three streams.
     ///
     /// - Parameter command: the path of the program, and its arguments.
@@ -115,18 +130,8 @@ public final class ChildProcess: @unchecked Sendable {
         // Nobody waits for the end of a stream that a child has by chance.
         _ = PassedDescriptors.end(before: 3, in: &actions)
 
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
+        var attributes = attributes(ownSession: ownSession)
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var every = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&every)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &every)
-        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | (ownSession ? setsid : 0)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-
         var argv = command.map { strdup($0) } + [nil]
         var envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in argv + envp { free(text) } }

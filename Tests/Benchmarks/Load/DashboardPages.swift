@@ -9,7 +9,6 @@ final class DashboardPages {
     private final class Page {
         let stream: ByteStream
         var bytes = 0
-        var bytesBefore = 0
 
         init(_ stream: ByteStream) { self.stream = stream }
     }
@@ -48,11 +47,8 @@ final class DashboardPages {
         }
     }
 
-    /// Whether each page was told something since the last call.
-    var areFresh: Bool {
-        defer { for page in pages { page.bytesBefore = page.bytes } }
-        return pages.allSatisfy { $0.bytes > $0.bytesBefore }
-    }
+    /// Bytes that each was told so far.
+    var told: [Int] { pages.map(\.bytes) }
 
     func close() {
         for page in pages { page.stream.close() }

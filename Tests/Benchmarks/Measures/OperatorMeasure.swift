@@ -18,8 +18,11 @@ enum OperatorMeasure {
         _ = try await add(.watched(admin: RunningContestant.freePort()), to: &rounds, in: setting)
         let pages = try await DashboardPages(browsers, of: watched, at: port, setting)
         defer { pages.close() }
+        let before = pages.told
         try await rounds.run(.milliseconds(setting.options.duration), per: .request)
-        guard pages.areFresh else { throw .contestant("a page of the dashboard was told nothing any more") }
+        guard zip(before, pages.told).allSatisfy(<) else {
+            throw .contestant("a page of the dashboard was told nothing any more")
+        }
         return [
             Finding(
                 "dashboard-cpu", "CPU per 1 KiB GET, the dashboard open in \(browsers) browsers", "µs",

@@ -11,20 +11,21 @@ public struct CivilTime: Sendable {
     /// 0 is Sunday.
     public let weekday: Int
 
-    /// Seconds since 1970, as POSIX counts them; those before it or beyond the year 9999 become the nearest within.
-    ///
-    /// Days are counted in eras of 400 years that begin on 1 March, so that the leap day is an era's last.
+    // Days are counted in eras of 400 years, 146,097 days each, that begin on 1 March, so that the leap day is an era's last.
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
+
+    /// Seconds since 1970, as POSIX counts them; those before the year 1 or beyond 9999 become the nearest within.
     public init(epochSeconds: Int) {
-        // Year 9999, the last that four digits can write.
-        let bounded = min(max(epochSeconds, 0), 253_402_300_799)
-        let time = bounded % 86_400
+        let bounded = min(max(epochSeconds, -62_135_596_800), 253_402_300_799)
+        let date = bounded >= 0 ? bounded / 86_400 : (bounded + 1) / 86_400 - 1
+        let time = bounded - date * 86_400
         hour = time / 3600
         minute = time / 60 % 60
         second = time % 60
 
         // 1970-01-01 was a Thursday.
-        weekday = (bounded / 86_400 + 4) % 7
-        let days = bounded / 86_400 + 719_468
+        weekday = (date % 7 + 11) % 7
+        let days = date + 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -33,6 +34,17 @@ public struct CivilTime: Sendable {
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// Days since 1970-01-01 in the proleptic Gregorian calendar.
+    ///
+    /// - Parameter day: one that the month does not have counts on into the next.
+    public static func days(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month > 2 ? year : year - 1
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
     public var weekdayName: StaticString {

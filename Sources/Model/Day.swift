@@ -20,7 +20,7 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }),
             let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), year >= 1970
         else { return nil }
-        self.init(number: Self.number(year, month, day))
+        self.init(number: CivilTime.days(year: year, month: month, day: day))
         // 30 February would be the 1st or 2nd of March.
         guard date == (year, month, day) else { return nil }
     }
@@ -34,16 +34,6 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
     public var end: Int { (number &+ 1) &* 86_400 }
 
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
-
-    // Years are counted from 1 March, so that the leap day is the last of its year, in eras of 400 years: 146,097 days
-    // each. 719,468 days lie between 0000-03-01 and 1970-01-01. `CivilTime` is the way back.
-
-    private static func number(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let (era, inEra) = (year / 400, year % 400)
-        let inYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + inEra * 365 + inEra / 4 - inEra / 100 + inYear - 719_468
-    }
 
     private var date: (year: Int, month: Int, day: Int) {
         let time = CivilTime(epochSeconds: max(number, 0) &* 86_400)

@@ -214,7 +214,7 @@ private struct SetCookie {
                 hasMaxAge = true
                 endsAt = seconds <= 0 ? .min : now + seconds * 1000
             } else if name.equalsIgnoringCase("expires") {
-                if !hasMaxAge { endsAt = CookieDate.milliseconds(value) ?? endsAt }
+                if !hasMaxAge { endsAt = HTTPDate.milliseconds(value) ?? endsAt }
             } else if name.equalsIgnoringCase("domain") {
                 let isDotted = value.count > 0 && value[0] == UInt8(ascii: ".")
                 domain = value.extracting(isDotted ? 1..<value.count : 0..<value.count).array.map(\.asciiLowercased)
@@ -242,68 +242,4 @@ private struct SetCookie {
         for index in digits.indices { seconds = min(seconds * 10 + Int(digits[index] - 0x30), 400 * 86_400) }
         return seconds
     }
-}
-
-/// The date of a cookie's `Expires`, by the algorithm of RFC 6265 section 5.1.1, which reads whatever servers write.
-enum CookieDate {
-    /// Milliseconds since 1970; nil for what is no date.
-    static func milliseconds(_ text: Span<UInt8>) -> Int? {
-        var time: (Int, Int, Int)?
-        var day: Int?
-        var month: Int?
-        var year: Int?
-        for token in tokens(of: text) {
-            if time == nil, let found = clock(token) {
-                time = found
-            } else if day == nil, let found = number(token, digits: 1...2) {
-                day = found
-            } else if month == nil, let found = months.firstIndex(of: Array(token.prefix(3).map(\.asciiLowercased))) {
-                month = found + 1
-            } else if year == nil, let found = number(token, digits: 2...4) {
-                year = found < 70 ? found + 2000 : found < 100 ? found + 1900 : found
-            }
-        }
-        guard let (hour, minute, second) = time, let day, let month, let year, year >= 1601, (1...31).contains(day),
-            hour < 24, minute < 60, second < 60
-        else { return nil }
-        return (daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second) * 1000
-    }
-
-    private static func tokens(of text: Span<UInt8>) -> [[UInt8]] {
-        text.array.split { byte in
-            switch byte {
-            case .tab, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
-            default: false
-            }
-        }.prefix(16).map { Array($0) }
-    }
-
-    private static func clock(_ token: [UInt8]) -> (Int, Int, Int)? {
-        let parts = token.split(separator: .colon, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let hour = number(Array(parts[0]), digits: 1...2, isWhole: true),
-            let minute = number(Array(parts[1]), digits: 1...2, isWhole: true),
-            let second = number(Array(parts[2]), digits: 1...2)
-        else { return nil }
-        return (hour, minute, second)
-    }
-
-    /// The number at the front, which more may follow that is no digit.
-    private static func number(_ token: [UInt8], digits: ClosedRange<Int>, isWhole: Bool = false) -> Int? {
-        let front = token.prefix(while: \.isDigit)
-        guard digits.contains(front.count), !isWhole || front.count == token.count else { return nil }
-        return front.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    }
-
-    /// Of the proleptic Gregorian calendar.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static let months = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-    ].map { Array($0.utf8) }
 }

@@ -5,7 +5,7 @@ PACKAGES = sh Tests/packages
 BUILD = swift build --explicit-target-dependency-import-check error
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
 FUZZERS = FuzzHead FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON \
-    FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzURL
+    FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzTrace FuzzURL
 FUZZ_SECONDS = 60
 # Inputs for each, within that time; -1: no limit.
 FUZZ_RUNS = -1

@@ -116,6 +116,7 @@ let fuzzers: [Target] =
         ("FuzzJSON", ["Authentication", "Bytes", "Crypto", "Model"]),
         ("FuzzCredentialFile", ["Credentials", "Bytes", "Crypto"]), ("FuzzFTP", ["FTP", "Bytes"]),
         ("FuzzCookie", ["Authentication", "Bytes", "Model"]), ("FuzzSOCKS", ["Upstream", "Bytes"]),
+        ("FuzzTrace", ["Bytes", "Telemetry"]),
         ("FuzzURL", ["Authentication", "Bytes", "Challenges", "Crypto", "FTP", "HTTP", "Model", "PAC"]),
     ].map { (name: String, dependencies: [String]) in
         .executableTarget(

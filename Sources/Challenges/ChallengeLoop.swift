@@ -51,7 +51,10 @@ public final class ChallengeLoop {
     /// Does what is waited for.
     public func performWork() async {
         guard let work else { return }
-        outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
+        let (trace, start) = (context.request.record.trace, context.loop.nanoseconds)
+        let outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
+        trace?.note(work.span, from: start, error: outcome.failure)
+        self.outcome = outcome
         self.work = nil
     }
 

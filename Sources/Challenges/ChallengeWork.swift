@@ -51,6 +51,33 @@ enum ChallengeWork {
         case sessionVerdict(Waiter.Outcome)
         /// Nil: no rule has a form any more.
         case session(LoginOutcome?)
+
+        /// A sentence for the trace; nil: it went well, or others know better.
+        var failure: String? {
+            switch self {
+            case .exchange(.failure(let error), _): "\(error)"
+            case .question(.failure(let unanswered)): unanswered.reason
+            case .login(let error?): "\(error)"
+            case .session(.failed(let error)?): "\(error)"
+            case .session(.refused?): "the server refused the login"
+            default: nil
+            }
+        }
+    }
+
+    /// The name of its span in a trace.
+    var span: String {
+        switch self {
+        case .news, .verdict, .sessionVerdict: "wait"
+        case .token, .exchange: "token"
+        case .page: "page"
+        case .digest: "body-digest"
+        case .credentials: "credentials"
+        case .question: "question"
+        case .trial: "trial"
+        case .login: "ticket"
+        case .session: "session"
+        }
     }
 
     /// Does it.

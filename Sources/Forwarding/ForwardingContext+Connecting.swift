@@ -27,7 +27,7 @@ extension ForwardingContext {
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
                 requester: requester, policy: policy, client: requester.identity(in: exchange),
-                destination: destination, parent: exchange.way.parent
+                destination: destination, parent: exchange.way.parent, trace: exchange.record.trace
             ).connect()
             exchange.record.upstream = .opened
             return connection
@@ -61,15 +61,20 @@ extension ForwardingContext {
         guard let question = refusal.question, exchange.own == nil, !requester.presence.isOver else { throw refusal }
         let reason: String
         let delegate = requester.delegate(in: exchange)
+        let started = requester.loop.nanoseconds
         do throws(UnansweredQuestion) {
             let answer = try await delegate.ask(question, at: requester.loop.epochMilliseconds)
+            exchange.record.trace?.note("question", from: started)
             switch (answer.act, question.space.authenticationMethod) {
             case (.trust, .serverTrust): return
             case (.use, .clientCertificate), (.reject, .clientCertificate):
                 return exchange.beginIdentities().take(answer.act, on: question.space)
             default: reason = "the operator said \(answer.words)"
             }
-        } catch { reason = error.reason }
+        } catch {
+            reason = error.reason
+            exchange.record.trace?.note("question", from: started, error: reason)
+        }
         var refusal = refusal
         refusal.sentence += ": \(reason)"
         refusal.details += ": \(reason)"

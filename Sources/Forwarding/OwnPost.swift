@@ -18,10 +18,19 @@ struct OwnPost {
 
     struct Response {
         let status: Int
-        /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it, or a date is.
+        /// Seconds until the next try, by `Retry-After`; nil: nothing is said of it.
         let retryAfter: Int?
         /// Empty where it is not read.
         var content: [UInt8]
+    }
+
+    /// The part of a response that is wanted.
+    enum Wish {
+        /// One that breaks off is a failure.
+        case all
+        /// Of one that breaks off the status counts: nothing is sent again that was taken.
+        case contentIfWhole
+        case status
     }
 
     let upstreams: Upstreams
@@ -36,10 +45,8 @@ struct OwnPost {
     /// - Parameters:
     ///   - fields: appends field lines.
     ///   - content: lent once.
-    ///   - readsAnswer: false where the status says it all: an answer that breaks off behind it is none the less one, and
-    ///     nothing is sent again that was taken.
     func send(
-        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), readsAnswer: Bool = true
+        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
     ) async throws(Failure) -> Response {
         let requester: Requester
         do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
@@ -66,15 +73,24 @@ struct OwnPost {
         }
         let status = Int(exchange.upstream.head.status.rawValue)
         let retryAfter = retryAfter(exchange.upstream)
-        let content = readsAnswer ? try await read(exchange.upstream) : []
+        let content: [UInt8]
+        switch wish {
+        case .all: content = try await read(exchange.upstream)
+        case .contentIfWhole: content = (try? await read(exchange.upstream)) ?? []
+        case .status: content = []
+        }
         return Response(status: status, retryAfter: retryAfter, content: content)
     }
 
     /// RFC 9110 section 10.2.3.
     private func retryAfter(_ upstream: UpstreamConnection) -> Int? {
-        upstream.withHeadBytes { bytes in
-            upstream.head.fields.first(.retryAfter).flatMap { Int(bytes.extracting($0.value).text) }
-        }.map { max(0, $0) }
+        let seconds: Int? = upstream.withHeadBytes { bytes in
+            guard let field = upstream.head.fields.first(.retryAfter) else { return nil }
+            let value = bytes.extracting(field.value)
+            if let seconds = Int(value.text) { return seconds }
+            return HTTPDate.milliseconds(value).map { ($0 - upstreams.loop.epochMilliseconds + 999) / 1000 }
+        }
+        return seconds.map { max(0, $0) }
     }
 
     private func ask(_ exchange: Exchange, for requester: Requester) async throws(ExchangeFailure) {

@@ -63,7 +63,7 @@ public struct QuestionWebhook: Sendable {
                 fields: { head in
                     head.append("Content-Type: application/json\r\nwebhook-id: \(id)\r\n")
                     head.append("webhook-timestamp: \(time)\r\nwebhook-signature: v1,\(signature)\r\n")
-                }, content: (content.count, { $0.append(content.readable) }), readsAnswer: false)
+                }, content: (content.count, { $0.append(content.readable) }), reads: .status)
             return (200..<300).contains(response.status) ? nil : "it answers \(response.status)"
         } catch {
             switch error {

@@ -3,6 +3,7 @@ import Bytes
 import HTTP
 import IO
 import Rules
+import Telemetry
 import Transport
 import Upstream
 
@@ -28,27 +29,35 @@ struct SOCKSOpening {
         if parent.server.scheme == .socks5 { await login.prepare() }
         let connection = try await connector.connect(under: .plain, resuming: false)
         let inbound = ByteBuffer(capacity: 512)
+        let started = requester.loop.nanoseconds
         do throws(Failure) {
             try await negotiate(on: connection.stream, inbound, &login)
         } catch {
             connection.stream.close()
-            switch error {
-            case .protocolSays(.passwordRefused):
-                parent.refusedLogin()
-                throw login.refused()
-            case .protocolSays(.noAcceptableMethod):
-                parent.refusedLogin()
-                throw login.unanswered
-            case .protocolSays(let error): throw .refused(error, by: parent, to: origin)
-            case .connection(let error):
-                // As in `TunnelRequest`.
-                var refusal = Refusal(error == .timedOut ? .timedOut : .died, of: parent.origin.title)
-                refusal.mayGoAnotherWay = true
-                throw refusal
-            }
+            let refusal = refusal(for: error, of: &login)
+            exchange.record.trace?.note("socks", from: started, error: refusal.sentence)
+            throw refusal
         }
+        exchange.record.trace?.note("socks", from: started)
         login.accepted()
         return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
+    }
+
+    private func refusal(for failure: Failure, of login: inout SOCKSLogin) -> Refusal {
+        switch failure {
+        case .protocolSays(.passwordRefused):
+            parent.refusedLogin()
+            return login.refused()
+        case .protocolSays(.noAcceptableMethod):
+            parent.refusedLogin()
+            return login.unanswered
+        case .protocolSays(let error): return .refused(error, by: parent, to: origin)
+        case .connection(let error):
+            // As in `TunnelRequest`.
+            var refusal = Refusal(error == .timedOut ? .timedOut : .died, of: parent.origin.title)
+            refusal.mayGoAnotherWay = true
+            return refusal
+        }
     }
 
     private func negotiate(

@@ -1,3 +1,4 @@
+import Authentication
 import Bytes
 import Credentials
 import Crypto
@@ -11,7 +12,10 @@ import Upstream
 public final class SpanCollector: Sendable {
     /// What came of one try.
     enum Outcome {
-        case taken
+        /// - Parameters:
+        ///   - rejected: spans that the collector does not keep.
+        ///   - reason: its own words on that.
+        case taken(rejected: Int, reason: String?)
         /// - Parameter pause: milliseconds until the next one; nil: as long as the sender likes.
         case again(String, pause: Int?)
         case refused(String)
@@ -73,7 +77,7 @@ public final class SpanCollector: Sendable {
                     { content in
                         for part in [head, spans, tail] { content.append(part.readable) }
                     }
-                ), readsAnswer: false)
+                ), reads: .contentIfWhole)
             return Self.outcome(of: response)
         } catch {
             switch error {
@@ -86,9 +90,25 @@ public final class SpanCollector: Sendable {
     private static func outcome(of response: OwnPost.Response) -> Outcome {
         let reason = "it answers \(response.status)"
         return switch response.status {
-        case 200..<300: .taken
+        case 200..<300: partialSuccess(response.content)
         case 429, 502, 503, 504: .again(reason, pause: response.retryAfter.map { min($0, 3600) * 1000 })
         default: .refused(reason)
         }
     }
+
+    /// https://opentelemetry.io/docs/specs/otlp/#partial-success-1: the number is a text, as one of 64 bits is in JSON.
+    private static func partialSuccess(_ content: [UInt8]) -> Outcome {
+        guard let told = JSONMembers(content)?.object("partialSuccess") else { return .taken(rejected: 0, reason: nil) }
+        let rejected: Int? =
+            switch told["rejectedSpans"] {
+            case .text(let digits)?: Int(String(decoding: digits, as: UTF8.self))
+            case .number(let number)?: Int(exactly: number)
+            default: nil
+            }
+        let reason = told.text("errorMessage").map { String(decoding: $0.prefix(reasonLimit), as: UTF8.self) }
+        return .taken(rejected: max(0, rejected ?? 0), reason: reason.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    /// Bytes of a collector's sentence that are told on.
+    private static let reasonLimit = 256
 }

@@ -75,38 +75,45 @@ public final class SpanExporter {
         repeat {
             let (batch, number) = (queue, count)
             (queue, count) = (ByteBuffer(capacity: 0), 0)
-            let isTaken = await deliver(batch)
-            upstreams.metrics.add(number, to: isTaken ? .spansSent : .spansDropped)
+            let kept = max(0, number - (await deliver(batch) ?? number))
+            upstreams.metrics.add(kept, to: .spansSent)
+            upstreams.metrics.add(number - kept, to: .spansDropped)
         } while count >= Self.enough || isEnding && count > 0
         isSending = false
         if count > 0 { alarm?.set(after: Self.patience) }
     }
 
-    /// - Returns: whether they were taken.
-    private func deliver(_ batch: ByteBuffer) async -> Bool {
+    /// - Returns: spans that the collector has rejected of those that it took; nil: it took none.
+    private func deliver(_ batch: ByteBuffer) async -> Int? {
         for pause in Self.pauses + [nil] {
             switch await collector.send(batch, over: upstreams, by: upstreams.policy) {
-            case .taken:
-                isInTrouble = false
-                return true
+            case .taken(let rejected, let reason):
+                let words = reason.map { ", and says: \($0)" } ?? ""
+                if rejected > 0 {
+                    report("has not taken spans: it rejects \(rejected)\(words)")
+                } else if reason != nil {
+                    report("has taken spans\(words)")
+                } else {
+                    isInTrouble = false
+                }
+                return rejected
             case .refused(let reason):
-                report(reason)
-                return false
+                report("has not taken spans: \(reason)")
+                return nil
             case .again(let reason, let wanted):
-                report(reason)
-                guard let pause, !isEnding else { return false }
+                report("has not taken spans: \(reason)")
+                guard let pause, !isEnding else { return nil }
                 self.pause = Expectation()
                 _ = await self.pause.value(within: max(pause, wanted ?? 0))
             }
         }
-        return false
+        return nil
     }
 
     /// Once, until it works again.
-    private func report(_ reason: String) {
+    private func report(_ sentence: String) {
         if isInTrouble { return }
         isInTrouble = true
-        upstreams.shared.report(
-            "the collector \(collector.endpoint.authority) of 'traces' has not taken spans: \(reason)")
+        upstreams.shared.report("the collector \(collector.endpoint.authority) of 'traces' \(sentence)")
     }
 }

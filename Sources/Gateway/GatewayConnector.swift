@@ -18,15 +18,19 @@ public struct GatewayConnector {
     public let destination: Destination
     /// The parent on the way there; nil: directly.
     public let parent: Parent?
+    /// The trace of the request; nil: there is none.
+    private let trace: RequestTrace?
 
     public init(
-        requester: Requester, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?
+        requester: Requester, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?,
+        trace: RequestTrace?
     ) {
         self.requester = requester
         self.policy = policy
         self.client = client
         self.destination = destination
         self.parent = parent
+        self.trace = trace
     }
 
     /// FTP's transfers block, for as long as they take: threads of their own, which start when they are needed.
@@ -41,7 +45,8 @@ public struct GatewayConnector {
                 "ftp cannot be spoken through the parent \(parent.label)"
                     + (destination.route.upgrade == nil ? "" : " with TLS, as the route wants (upgrade)"))
         }
-        let addresses = try await requester.dialer(for: policy).permittedAddresses(of: origin.hostText, origin.port)
+        let addresses = try await requester.dialer(for: policy, in: trace)
+            .permittedAddresses(of: origin.hostText, origin.port)
         let delegate = RuleDelegate(
             policy: policy.challenges, state: requester.shared.challenges, client: client)
         let trust = try GatewayTrust(policy: policy, delegate: delegate, origin: origin, tls: destination.route.tls)

@@ -64,6 +64,16 @@ public final class RequestTrace {
         keep(span)
     }
 
+    /// Work that the request waited for is over, such as a fetched token or an operator's answer.
+    ///
+    /// - Parameters:
+    ///   - start: on the loop's clock, in nanoseconds.
+    ///   - error: why it failed: a sentence.
+    public func note(_ work: String, from start: UInt64, error: String? = nil) {
+        guard isRecorded else { return }
+        keep(TraceSpan(id: .random(), name: work, kind: .internal, start: start, end: loop.nanoseconds, error: error))
+    }
+
     /// The handshake that was noted last, by the record of its connection.
     public func note(_ security: SecurityRecord, isResumed: Bool) {
         guard isRecorded, let last = spans.indices.last else { return }

@@ -9,6 +9,8 @@ public protocol CredentialStorage: Sendable {
     func allCredentials() async throws(CredentialStorageError) -> [ProtectionSpace: [String: Credential]]
     /// All that is kept of these kinds, at this moment. Nothing of another kind is opened.
     func credentials(of kinds: Set<CredentialKind>) -> [ProtectionSpace: [String: Credential]]
+    /// Those of Kerberos principals that have a ticket, at this moment. Nothing is opened for it.
+    var ticketHolders: [ProtectionSpace: [String: Credential]] { get }
     func defaultCredential(for space: ProtectionSpace) -> Credential?
     /// Which value the user's credential has at this moment, or nil.
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion?

@@ -1,11 +1,13 @@
 import Bytes
 
-/// The members of a JSON object (RFC 8259) that are texts or numbers. Nested values are passed over, without recursion;
-/// of members with one name the first counts.
+/// The members of a JSON object (RFC 8259) that are texts, numbers or objects. Arrays and what is in an object are passed
+/// over, without recursion; of members with one name the first counts.
 public struct JSONMembers {
     public enum Value: Equatable {
         case text([UInt8])
         case number(Double)
+        /// As it is written.
+        case object([UInt8])
     }
 
     /// By name: an endpoint may send any number.
@@ -36,6 +38,10 @@ public struct JSONMembers {
         if case .text(let text)? = self[name] { text } else { nil }
     }
 
+    public func object(_ name: String) -> JSONMembers? {
+        if case .object(let object)? = self[name] { JSONMembers(object) } else { nil }
+    }
+
     private mutating func skipBlanks() {
         while offset < bytes.count, bytes[offset].isBlank || [.lineFeed, .carriageReturn].contains(bytes[offset]) {
             offset += 1
@@ -54,7 +60,10 @@ public struct JSONMembers {
         guard offset < bytes.count else { return nil }
         switch bytes[offset] {
         case .quote: return text().map { .some(.text($0)) }
-        case UInt8(ascii: "{"), UInt8(ascii: "["): return skipNested() ? .some(nil) : nil
+        case UInt8(ascii: "{"):
+            let start = offset
+            return skipNested() ? .some(.object(Array(bytes[start..<offset]))) : nil
+        case UInt8(ascii: "["): return skipNested() ? .some(nil) : nil
         default:
             let start = offset
             while offset < bytes.count, !", ]}\t\r\n".utf8.contains(bytes[offset]) { offset += 1 }

@@ -53,7 +53,7 @@ public struct TokenResponse: Sendable {
             case .number(let seconds): seconds
             // Some send it as text.
             case .text(let digits): Int(digits.span.text).map { Double($0) }
-            case nil: nil
+            case .object, nil: nil
             }
         lifetime = seconds.flatMap { $0 > 0 ? Int(min(max($0 * 1000, 1000), Self.lifetimeLimit)) : nil }
     }

@@ -12,16 +12,17 @@ extension ManualTopic {
             route * { trace continue }
 
         Where `traceparent` says that the request is recorded, the collector gets its spans: the request, each look-up of
-        a name, each connection and handshake, and each message to a server, with the challenge that it met (method,
-        realm, rule, disposition) and what became of its answer. They hold URLs without user information and without the
-        values of the query, addresses, and the names of rules; no credential, no body, no field. A tunnel that is not
-        looked into is one span.
+        a name, each connection and handshake, each message to a server, with the challenge that it met (method, realm,
+        rule, disposition) and what became of its answer, and each thing that an answer waited for: another request's
+        verdict (`wait`), a Kerberos ticket, a token, a login (`session`), an operator (`question`). They hold URLs
+        without user information and without the values of the query, addresses, and the names of rules; no credential, no
+        body, no field. A tunnel that is not looked into is one span.
 
         The spans are sent together, every two seconds or as soon as 512 are there, by OTLP over HTTP, in JSON. No request
         waits for that. A collector that cannot be reached, or answers 429, 502, 503 or 504, is called again up to four
-        times, after a second and more, or when its Retry-After says; of the spans that wait meanwhile the
-        2048 oldest of each thread are kept. attache_spans_sent_total and attache_spans_dropped_total count them. At a stop
-        the collector has two seconds to take what is left.
+        times, after a second and more, or when its Retry-After says; of the spans that wait meanwhile the 2048 oldest of
+        each thread are kept. attache_spans_sent_total and attache_spans_dropped_total count them; those that it takes and
+        rejects (`partialSuccess`) are dropped ones. At a stop the collector has two seconds to take what is left.
         """, ManualEntry.of(FileDirective.traces),
         ManualEntry.of(TracesDirective.collector, .serviceName, .sample, .header))
 }

@@ -38,6 +38,7 @@ private let endpoint = HTTPEndpoint("https://id.example.com/token")
 
 private func object(_ name: String, _ value: JSONMembers.Value) -> [UInt8] {
     switch value {
+    case .object(let object): return Array("{\"\(name)\":".utf8) + object + Array("}".utf8)
     case .number(let number): return Array("{\"\(name)\":\(number)}".utf8)
     case .text(let text):
         var written = Array("{\"\(name)\":\"".utf8)

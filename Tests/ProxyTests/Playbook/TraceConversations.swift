@@ -194,6 +194,80 @@ struct TraceConversations {
             """)
     }
 
+    @Test func `a collector may name a date for the next call`() async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.request)
+            << connect c:4318
+            server 2 << POST /v1/traces HTTP/1.1
+
+               *
+            server 2 >> HTTP/1.1 429 Too Many Requests
+                        Retry-After: Thu, 01 Jan 2026 00:00:09 GMT
+            server 2 << close
+            report the collector c:4318 of 'traces' has not taken spans: it answers 429
+            after 6s
+            after 1s
+            << connect c:4318
+            server 3 << POST /v1/traces HTTP/1.1
+
+               *
+            server 3 >> HTTP/1.1 200 OK
+            server 3 << close
+            metric attache_spans_sent_total 4
+            """)
+    }
+
+    @Test(arguments: [
+        (
+            #"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}"#,
+            "has not taken spans: it rejects 3, and says: too old", 1
+        ),
+        (#"{"partialSuccess":{"rejectedSpans":99,"errorMessage":""}}"#, "has not taken spans: it rejects 99", 0),
+        (
+            #"{"partialSuccess":{"errorMessage":"an old \"version\""}}"#,
+            #"has taken spans, and says: an old "version""#, 4
+        ),
+    ])
+    func `a collector may reject some, and say why`(answer: String, report: String, kept: Int) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.request)
+            << connect c:4318
+            server 2 << POST /v1/traces HTTP/1.1
+
+               *
+            server 2 >> HTTP/1.1 200 OK
+
+                        \(answer)
+            server 2 << close
+            report the collector c:4318 of 'traces' \(report)
+            metric attache_spans_sent_total \(kept)
+            metric attache_spans_dropped_total \(4 - kept)
+            """)
+    }
+
+    @Test(arguments: ["{}", #"{"partialSuccess":{}}"#, #"{"partialSuccess":{"rejectedSpans":"-1"}}"#, "<html>", "{\"a"])
+    func `an answer that rejects nothing is taken for that`(answer: String) async {
+        await play(
+            rules: Self.rules,
+            """
+            \(Self.request)
+            << connect c:4318
+            server 2 << POST /v1/traces HTTP/1.1
+
+               *
+            server 2 >> HTTP/1.1 200 OK
+
+                        \(answer)
+            server 2 << close
+            metric attache_spans_sent_total 4
+            metric attache_spans_dropped_total 0
+            """)
+    }
+
     @Test func `a collector that cannot be reached is called five times, and the spans are dropped`() async {
         await play(
             rules: Self.rules,

@@ -206,6 +206,10 @@ struct KerberosFaultTests {
             try keep("localhost", bob, try #require(Account.principals["bob"]), "negotiate")
             let isUsed = try Wait.until { try proxy.get(server.url("/bob/")).status == 200 }
             #expect(isUsed, "\(proxy.errorOutput)")
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            let held = "Z Kerberos ticket \(bob) of http://localhost:\(server.port)\n"
+            #expect(status.output.contains(held), "\(status)")
             // Where no rule says so the password answers what stands beside it.
             try keep("127.0.0.1", Account.user, Account.password, "any")
             let either = "http://127.0.0.1:\(server.port)/either/"

@@ -58,6 +58,8 @@ private final class LateCredentialStorage: CredentialStorage {
         present.credentials(of: kinds)
     }
 
+    var ticketHolders: [ProtectionSpace: [String: Credential]] { present.ticketHolders }
+
     func defaultCredential(for space: ProtectionSpace) -> Credential? { present.defaultCredential(for: space) }
 
     func version(of user: String, for space: ProtectionSpace) -> CredentialVersion? {

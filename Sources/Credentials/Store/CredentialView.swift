@@ -119,6 +119,18 @@ struct CredentialView: Sendable {
         }
     }
 
+    /// The opened ones of Kerberos principals that have a ticket.
+    var ticketHolders: [ProtectionSpace: [String: Credential]] {
+        var holders: [ProtectionSpace: [String: Credential]] = [:]
+        for (slot, credential) in opened.all where credential.principal?.ticketEnd != nil {
+            guard let row = rows[slot], let stored = spaces[Int(row.spaceSlot)], let space = space(of: stored) else {
+                continue
+            }
+            holders[space, default: [:]][row.user] = credential
+        }
+        return holders
+    }
+
     /// The changes that lead from `old` to this, in no particular order.
     func changes(since old: borrowing CredentialView) -> [CredentialChange] {
         var changes: [CredentialChange] = []
@@ -329,6 +341,9 @@ private struct OpenedCredentials {
             return entry.credential
         }
     }
+
+    /// By row.
+    var all: [(row: Int, credential: Credential)] { entries.compactMap { $0.map { ($0.row, $0.credential) } } }
 
     /// - Returns: where it is, and the row that had to go for it.
     mutating func add(_ credential: Credential, of row: Int) -> (place: Int, evicted: Int?) {

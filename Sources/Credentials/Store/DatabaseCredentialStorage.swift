@@ -62,6 +62,8 @@ final class DatabaseCredentialStorage: CredentialStorage {
         return credentials
     }
 
+    var ticketHolders: [ProtectionSpace: [String: Credential]] { state.withLock { $0.view.ticketHolders } }
+
     func defaultCredential(for space: ProtectionSpace) -> Credential? {
         opened(state.withLock { $0.view.defaultCredential(for: space) })
     }

@@ -22,6 +22,13 @@ public final class MemoryCredentialStorage: CredentialStorage {
         spaces.withLock { $0.all }.filter { kinds.contains($0.key.authenticationMethod.storedKind) }
     }
 
+    public var ticketHolders: [ProtectionSpace: [String: Credential]] {
+        spaces.withLock { $0.all }.compactMapValues { credentials in
+            let holders = credentials.filter { $0.value.principal?.ticketEnd != nil }
+            return holders.isEmpty ? nil : holders
+        }
+    }
+
     public func defaultCredential(for space: ProtectionSpace) -> Credential? {
         spaces.withLock { $0.defaultCredential(for: space) }
     }

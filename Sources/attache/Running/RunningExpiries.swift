@@ -25,12 +25,22 @@ final class RunningExpiries: Sendable {
     private static let limit = 200
 
     /// The first to end comes first. Tickets and fetched tokens, which live for hours, are those of this moment.
-    func list(with setup: Setup, _ tokens: TokenStore) -> [Expiry] {
+    func list(with setup: Setup, _ storage: any CredentialStorage, _ tokens: TokenStore) -> [Expiry] {
         var expiries = state.withLock { $0.list }
         for configured in setup.rules.configuration.credentials {
             let credential = try? setup.credentials.credential(named: configured.name)
             guard let end = credential?.principal?.ticketEnd else { continue }
             expiries.append(Expiry(kind: "Kerberos ticket", name: configured.name, end: end))
+        }
+        for (space, credentials) in storage.ticketHolders {
+            for credential in credentials.values {
+                // Nobody renews one before it is used again.
+                guard let end = credential.principal?.ticketEnd, end > SystemClock.epochMilliseconds / 1000 else {
+                    continue
+                }
+                let name = credential.storedName(for: space) ?? credential.version.name
+                expiries.append(Expiry(kind: "Kerberos ticket", name: name, place: space.origin.words, end: end))
+            }
         }
         for (name, end) in tokens.ends(after: SystemClock.epochMilliseconds) {
             expiries.append(Expiry(kind: "fetched token", name: name, end: end / 1000))

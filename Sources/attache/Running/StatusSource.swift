@@ -73,7 +73,7 @@ final class StatusSource: Sendable {
     }
 
     /// What ends at a time that is known, the first first.
-    var ends: [Expiry] { setup.withLock { expiries.list(with: $0, shared.challenges.tokens) } }
+    var ends: [Expiry] { setup.withLock { expiries.list(with: $0, shared.storage, shared.challenges.tokens) } }
 
     /// Those of the rules at work, and those that their PAC files have named.
     private var parents: [ParentState] {

@@ -6,7 +6,7 @@ extension DatedUse {
         let place =
             "\(server.protocol)://\(server.host.contains(":") ? "[\(server.host)]" : server.host):\(server.port)"
         let parties = [client, application, credential.map { "credential \($0)" }].compactMap(\.self)
-        return "\(finding) to \(server.isProxy ? "the parent " : "")\(place), "
+        return "\(finding) to \(server.role.words)\(place), "
             + "last \(AdminTime.text(last)) by \(parties.joined(separator: ", "))"
     }
 
@@ -16,12 +16,24 @@ extension DatedUse {
             json.member("host", server.host)
             json.member("port", Int(server.port))
             json.member("protocol", server.protocol)
-            json.member("proxy", server.isProxy)
+            json.member("proxy", server.role == .parent)
+            json.member("listener", server.role == .listener)
             json.member("client", client)
             json.member("application", application)
             json.member("credential", credential)
             json.member("first", AdminTime.text(first))
             json.member("last", AdminTime.text(last))
+        }
+    }
+}
+
+extension DatedUse.Server.Role {
+    /// For people: the words before its address.
+    fileprivate var words: String {
+        switch self {
+        case .origin: ""
+        case .parent: "the parent "
+        case .listener: "this proxy's listener "
         }
     }
 }

@@ -14,12 +14,15 @@ public struct DatedWays: OptionSet, Sendable, Hashable {
     public static let tokenInClear = DatedWays(rawValue: 8)
     public static let tls10 = DatedWays(rawValue: 16)
     public static let tls11 = DatedWays(rawValue: 32)
+    /// A client that speaks only those, and was refused.
+    public static let refusedTLS = DatedWays(rawValue: 64)
 
     /// For people, one for each.
     public var words: [String] {
         [
             (DatedWays.ntlm, "NTLM"), (.md5, "Digest with MD5"), (.passwordInClear, "password in clear"),
             (.tokenInClear, "token in clear"), (.tls10, "TLS 1.0"), (.tls11, "TLS 1.1"),
+            (.refusedTLS, "TLS below 1.2 (refused)"),
         ].filter { contains($0.0) }.map(\.1)
     }
 }
@@ -27,17 +30,23 @@ public struct DatedWays: OptionSet, Sendable, Hashable {
 /// A way that should be given up, and who goes it. Every text is printable, and cut.
 public struct DatedUse: Sendable, Equatable {
     public struct Server: Sendable, Hashable {
+        public enum Role: Sendable {
+            case origin
+            case parent
+            /// The proxy itself.
+            case listener
+        }
+
         public let `protocol`: String
         public let host: String
         public let port: UInt16
-        /// Whether it is a parent.
-        public let isProxy: Bool
+        public let role: Role
 
-        public init(_ protocol: String, host: String, port: UInt16, isProxy: Bool) {
+        public init(_ protocol: String, host: String, port: UInt16, as role: Role) {
             self.protocol = `protocol`
             self.host = host
             self.port = port
-            self.isProxy = isProxy
+            self.role = role
         }
     }
 

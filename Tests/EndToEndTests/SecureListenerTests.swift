@@ -47,6 +47,25 @@ struct SecureListenerTests {
         }
     }
 
+    @Test func `a client whose TLS is too old is refused, and the operator sees whose`() throws {
+        try listening { proxy, port throws in
+            let old = ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]
+            let listener = try Finished.run("openssl", ["s_client", "-connect", "127.0.0.1:\(port)"] + old)
+            #expect(!listener.succeeded && listener.errorOutput.contains("alert protocol version"), "\(listener)")
+            let good = try Zoo.shared().authority(of: Specimen["good"])
+            let inside = try Finished.run(
+                "openssl", ["s_client", "-proxy", "127.0.0.1:\(proxy.port)", "-connect", good] + old)
+            #expect(!inside.succeeded && inside.errorOutput.contains("alert protocol version"), "\(inside)")
+            let status = try Finished.run(
+                AttacheBinary.path, ["status", "--config", "proxy.conf"], directory: proxy.folder, seconds: 20)
+            for place in ["this proxy's listener https://127.0.0.1:\(port)", "https://\(good)"] {
+                #expect(status.output.contains("TLS below 1.2 (refused) to \(place), last "), "\(status)")
+            }
+            let sentence = "the client speaks TLS 1.1 or older"
+            #expect(Wait.until { proxy.accessLog.contains(sentence) }, "\(proxy.accessLog)")
+        }
+    }
+
     @Test func `large content goes both ways`() throws {
         let apache = try ApacheServer.shared()
         try listening { _, port throws in

@@ -9,7 +9,7 @@ struct DatedUsesTests {
         at now: Int
     ) -> DatedUse {
         DatedUse(
-            finding, of: .init("http", host: host, port: 80, isProxy: false), by: client, application, with: "a",
+            finding, of: .init("http", host: host, port: 80, as: .origin), by: client, application, with: "a",
             at: now)
     }
 

@@ -16,6 +16,7 @@ export function place(space) {
     "div",
     { class: "place" },
     space.proxy ? element("span", { class: "tag" }, "parent") : null,
+    space.listener ? element("span", { class: "tag" }, "listener") : null,
     foreign(address(space), "address"),
     space.realm === undefined ? null : foreign(`“${space.realm}”`, "realm"),
   );

@@ -5,7 +5,9 @@ import Forwarding
 import HTTP
 import IO
 import Model
+import TLS
 import Telemetry
+import Transport
 import Upstream
 
 /// The ways to servers that others on the network can read or break, and who goes them.
@@ -24,13 +26,13 @@ extension Requester {
             time: loop.now)
         guard !latest.covers(note) else { return }
         latest = note
-        let client = record.user.map { "\(JournalText.printable($0, longest: 64)) at \(address.unmapped)" }
-        let parties = (client: client ?? "\(address.unmapped)", application: exchange.application)
+        let parties = (client: words(for: record.user), application: exchange.application)
         func put(_ ways: DatedWays, _ server: UpstreamServer?, _ credential: String?) {
             guard let authority = server?.authority else { return }
             for finding in ways.words {
                 let place = DatedUse.Server(
-                    authority.protocol.rawValue, host: authority.host, port: authority.port, isProxy: authority.isProxy)
+                    authority.protocol.rawValue, host: authority.host, port: authority.port,
+                    as: authority.isProxy ? .parent : .origin)
                 shared.datedUses.note(
                     DatedUse(
                         finding, of: place, by: parties.client, parties.application,
@@ -41,6 +43,19 @@ extension Requester {
         put(record.dated, destination.origin, record.credential)
         let parent = destination.hops.compactMap(\.parent).first { $0.figures === record.parent }
         put(record.parentDated, parent?.origin, record.parentCredential)
+    }
+
+    /// Takes note of a client that was refused since it speaks no TLS above 1.1, if that is the error.
+    func noteDatedClient(_ error: HandshakeError, of user: String?, calling server: DatedUse.Server) {
+        guard case .tls(.peer(reason: TLSError.tooOldVersion)) = error else { return }
+        for finding in DatedWays.refusedTLS.words {
+            shared.datedUses.note(
+                DatedUse(finding, of: server, by: words(for: user), nil, with: nil, at: loop.epochMilliseconds))
+        }
+    }
+
+    private func words(for user: String?) -> String {
+        user.map { "\(JournalText.printable($0, longest: 64)) at \(address.unmapped)" } ?? "\(address.unmapped)"
     }
 }
 

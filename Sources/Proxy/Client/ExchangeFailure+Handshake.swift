@@ -27,6 +27,9 @@ extension ExchangeFailure {
             self = .handshakeFailed(
                 .tlsProtocolError,
                 "the client speaks only protocols that are not spoken here, such as h2: it must offer http/1.1 by ALPN")
+        case .tls(.peer(reason: TLSError.tooOldVersion)):
+            self = .handshakeFailed(
+                .tlsProtocolError, "the client speaks TLS 1.1 or older, and nothing below 1.2 is spoken here")
         case .tls(.peer(let reason)):
             self = .handshakeFailed(.tlsProtocolError, "TLS with the client failed: \(reason)")
         case .tls(let other): self = .handshakeFailed(.tlsProtocolError, "\(other)")

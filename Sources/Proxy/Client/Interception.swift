@@ -80,6 +80,8 @@ struct Interception {
                 }
             }
         } catch {
+            let server = DatedUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
+            session.requester.noteDatedClient(error, of: exchange.record.user, calling: server)
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
             throw ExchangeFailure(error, advice: "it needs the authority that `attache authority export` prints")
         }

@@ -23,7 +23,13 @@ struct SecureArrival {
             try await session.accept(as: listener.context, after: exchange.inbound, within: limit) { _ in
                 listener.identity
             }
-        } catch { throw ExchangeFailure(error, advice: "it needs the listener's certificate or its issuer's") }
+        } catch {
+            if let own = session.stream.localAddress {
+                let server = DatedUse.Server("https", host: "\(own.address.unmapped)", port: own.port, as: .listener)
+                session.requester.noteDatedClient(error, of: nil, calling: server)
+            }
+            throw ExchangeFailure(error, advice: "it needs the listener's certificate or its issuer's")
+        }
         if let certificate = session.stream.tls?.clientChain?.leaf {
             if let name = certificate.userName { session.recognise(name) }
         } else if listener.requiresCertificate {

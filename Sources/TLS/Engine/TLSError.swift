@@ -33,6 +33,9 @@ extension TLSError {
         case us
     }
 
+    /// The reason of a `peer` that speaks no version as high as the lowest that is spoken here, as the library words it.
+    public static let tooOldVersion = "unsupported protocol"
+
     public var fault: Fault {
         switch self {
         case .alert, .peer, .truncated, .serverChanged, .transport: .peer

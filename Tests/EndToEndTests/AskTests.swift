@@ -52,6 +52,35 @@ struct AskTests {
         }
     }
 
+    @Test func `of a thousand questions the last hundred wait, and others are answered meanwhile`() throws {
+        let origin = try RecordingOrigin { connection in
+            guard let request = try connection.request() else { return }
+            let challenge = "WWW-Authenticate: Basic realm=\"\(request.target)\""
+            try connection.reply("401 Unauthorized", [challenge, "Connection: close"])
+        }
+        let plain = try RecordingOrigin.answering()
+        let rules = "challenge \"people\" { host 127.0.0.1; port \(origin.port); ask }\ntimeouts { ask 10m }"
+        try AttacheProcess.running(rules) { proxy throws in
+            var wires: [Wire] = []
+            defer { for wire in wires { wire.close() } }
+            for number in 1...1000 {
+                let wire = try Wire(to: proxy.port)
+                wires.append(wire)
+                try wire.send("GET \(origin.url("/\(number)")) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+                if number.isMultiple(of: 100) { #expect(try proxy.get(plain.url()).status == 200) }
+            }
+            let isSettled = try Wait.until {
+                try proxy.metric("attache_questions_unanswered_total{reason=\"displaced\"}") == 900
+            }
+            let list = try attache(["ask"], of: proxy)
+            #expect(isSettled, "\(list)")
+            #expect(try proxy.metric("attache_questions_open") == 100)
+            #expect(try Wait.until { try proxy.metric("attache_requests_total{code=\"5xx\"}") == 900 })
+            #expect(list.output.components(separatedBy: "wants a login").count == 101, "\(list)")
+            #expect(try proxy.get(plain.url()).status == 200)
+        }
+    }
+
     @Test func `an answer that holds is listed, and taken back alone`() throws {
         let origin = try guardedOrigin()
         let rules = """

@@ -121,7 +121,7 @@ struct ApacheConfiguration {
             \(load.joined(separator: "\n"))
             ErrorLog error.log
             LogLevel warn
-            LogFormat "%{c}L\\t%m\\t%U%q\\t%>s\\t%u\\t%I\\t%{Authorization}i\\t%{Via}i\\t%{User-Agent}i" attache
+            LogFormat "\(ApacheLog.began)%{c}L\\t%m\\t%U%q\\t%>s\\t%u\\t%I\\t%{Authorization}i\\t%{Via}i\\t%{User-Agent}i" attache
             CustomLog access.log attache
             LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"%{Referer}i\\" \\"%{User-Agent}i\\"" combined
             CustomLog combined.log combined

@@ -54,7 +54,7 @@ struct ApacheServer: Sendable {
     func entries(marked mark: String, atLeast count: Int = 1) -> [Entry] {
         var found: [Entry] = []
         _ = Wait.until {
-            found = Scratch.read(folder + "/access.log").split(separator: "\n").compactMap(Self.entry)
+            found = ApacheLog.lines(in: folder).compactMap(Self.entry)
                 .filter { $0.target.contains(mark) }
             return found.count >= count
         }

@@ -51,7 +51,7 @@ struct FormServer: Sendable {
 
     /// `method target status` of each request to a target, oldest first.
     func entries(_ target: String, from user: String) -> [String] {
-        Scratch.read(folder + "/access.log").split(separator: "\n").map(String.init)
+        ApacheLog.lines(in: folder).map(String.init)
             .filter { $0.contains(target) && $0.hasSuffix("\t" + user) }
     }
 
@@ -82,7 +82,7 @@ struct FormServer: Sendable {
             \(modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n"))
             ErrorLog error.log
             LogLevel warn
-            LogFormat "%m\\t%U\\t%>s\\t%{User-Agent}i" attache
+            LogFormat "\(ApacheLog.began)%m\\t%U\\t%>s\\t%{User-Agent}i" attache
             CustomLog access.log attache
             Mutex file:\(folder)/run
             ScriptSock \(folder)/run/cgid.sock

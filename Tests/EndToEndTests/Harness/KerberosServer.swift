@@ -62,7 +62,7 @@ final class KerberosServer: Sendable {
     func entries(marked mark: String, atLeast count: Int = 1) -> [Entry] {
         var found: [Entry] = []
         _ = Wait.until {
-            found = Scratch.read(folder + "/access.log").split(separator: "\n").filter { $0.contains(mark) }
+            found = ApacheLog.lines(in: folder).filter { $0.contains(mark) }
                 .map { line in
                     let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
                     return Entry(
@@ -100,7 +100,7 @@ final class KerberosServer: Sendable {
             \(load.joined(separator: "\n"))
             ErrorLog error.log
             LogLevel warn auth_gssapi:info
-            LogFormat "%{c}L\\t%>s\\t%m\\t%u\\t%{Authorization}i\\t%U%q" attache
+            LogFormat "\(ApacheLog.began)%{c}L\\t%>s\\t%m\\t%u\\t%{Authorization}i\\t%U%q" attache
             CustomLog access.log attache
             Mutex file:\(folder)/run
             ScriptSock \(folder)/run/cgid.sock

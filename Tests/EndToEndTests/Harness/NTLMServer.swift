@@ -46,7 +46,7 @@ struct NTLMServer: Sendable {
     func entries(marked mark: String, atLeast count: Int = 1) -> [String] {
         var found: [String] = []
         _ = Wait.until {
-            found = Scratch.read(folder + "/access.log").split(separator: "\n").filter { $0.contains(mark) }
+            found = ApacheLog.lines(in: folder).filter { $0.contains(mark) }
                 .map { $0.split(separator: "\t").prefix(3).joined(separator: " ") }
             return found.count >= count
         }
@@ -69,7 +69,7 @@ struct NTLMServer: Sendable {
             \(load.joined(separator: "\n"))
             ErrorLog error.log
             LogLevel warn
-            LogFormat "%{c}L\\t%>s\\t%m\\t%U%q\\t%u" attache
+            LogFormat "\(ApacheLog.began)%{c}L\\t%>s\\t%m\\t%U%q\\t%u" attache
             CustomLog access.log attache
             Mutex file:\(folder)/run
             ScriptSock \(folder)/run/cgid.sock

@@ -61,7 +61,7 @@ struct TrustTests {
         let result = try run("attache trust $server", rules: rules)
         #expect(
             result.output.contains(
-                "What is found by the anchors and the name of rule \"lab\" (./proxy.conf:1):\n\n  wrong-name: "))
+                "Findings by the anchors and the name of rule \"lab\" (./proxy.conf:1):\n\n  wrong-name: "))
         #expect(
             result.output.contains("\nnot trusted: wrong-name, which rule \"lab\" (./proxy.conf:1) does not forgive\n"))
     }

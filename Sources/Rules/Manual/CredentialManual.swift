@@ -61,11 +61,11 @@ extension CredentialDirective {
             "A token of another issuer, in exchange for one (RFC 7523)."),
         .scope: DirectiveManual(
             "SCOPE …", example: "credential crm { \(endpoint); client-secret file secret; scope read write }",
-            "What the token is to be good for."),
+            "The rights that the token is asked for."),
         .audience: DirectiveManual(
             "TEXT",
             example: "credential crm { \(endpoint); client-secret file secret; audience https://api.example.com }",
-            "Whom the token is for."),
+            "The service that the token is for."),
         .aws: DirectiveManual(
             "REGION SERVICE",
             example: "credential brief { aws eu-central-1 execute-api; access-key file id; secret-key file key }",

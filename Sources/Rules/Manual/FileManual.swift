@@ -46,12 +46,12 @@ extension FileDirective {
             as on a full disk, is reported once, and once more when it works again.
             """),
         .limits: DirectiveManual(
-            "{ … }", example: "limits { head 32k; clients 500 }", "What peers may take, in sizes and numbers."),
+            "{ … }", example: "limits { head 32k; clients 500 }", "The most that peers may take, in sizes and numbers."),
         .timeouts: DirectiveManual(
-            "{ … }", example: "timeouts { connect 5s; response 60s }", "What peers may take, in time."),
+            "{ … }", example: "timeouts { connect 5s; response 60s }", "The longest that peers may take."),
         .clients: DirectiveManual(
             "{ … }", example: "clients { allow 10.0.0.0/8; authenticate basic; users file /etc/attache/users }",
-            "Who may use the proxy."),
+            "The clients that may use the proxy."),
         .egress: DirectiveManual(
             "{ … }", example: "egress { allow 10.20.0.0/16; deny private }", "Where the proxy may connect."),
         .route: DirectiveManual(
@@ -101,10 +101,10 @@ extension FileDirective {
         .ask: DirectiveManual(
             "webhook URL { key … }",
             example: "ask webhook https://chat.example.com/hook { key env HOOK_KEY }",
-            "Who is told of challenges that wait for an operator: a POST for each, by https or to this machine."),
+            "The program that is told of challenges that wait: a POST for each, by https or to this machine."),
         .traces: DirectiveManual(
             "{ … }", example: "traces { collector http://127.0.0.1:4318 }",
-            "Who collects the spans of requests whose `route` says `trace`. Without it none are made."),
+            "The collector of the spans of requests whose `route` says `trace`. Without it none are made."),
         .store: DirectiveManual(
             "sqlite PATH|postgresql TEXT [{ key … }]",
             example: """

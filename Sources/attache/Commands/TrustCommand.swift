@@ -138,12 +138,12 @@ private struct TrustReport {
             lines += Self.lines(on: certificate, number: index + 1, isLeaf: index == 0)
         }
         if !opinion.evaluation.findings.isEmpty {
-            lines += ["", "What is found against them:", ""]
+            lines += ["", "Findings against them:", ""]
             lines += opinion.evaluation.findings.map { "  \($0)" }
         }
         if let onTerms = opinion.evaluationOnTerms, !onTerms.findings.isEmpty {
             let rule = opinion.rule.map { "rule \($0)" } ?? "the rule"
-            lines += ["", "What is found by the anchors and the name of \(rule):", ""]
+            lines += ["", "Findings by the anchors and the name of \(rule):", ""]
             lines += onTerms.findings.map { "  \($0)" }
         }
         lines += ["", opinion.sentence]

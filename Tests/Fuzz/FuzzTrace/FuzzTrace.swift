@@ -14,7 +14,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let (known, told) = (input.prefix(52).dropFirst(2), written.readable.array.prefix(52).dropFirst(2))
     precondition(known.elementsEqual(told), "other ids than the client's")
     // Of a higher version more may follow, behind a hyphen.
-    precondition(input.count == 55 || input[55] == .hyphen && !input.starts(with: Array("00".utf8)))
+    precondition(input.count == 55 || input[55] == UInt8(ascii: "-") && !input.starts(with: Array("00".utf8)))
     for offset in 0..<55 {
         var other = input
         other[offset] = .space

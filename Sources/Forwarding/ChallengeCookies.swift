@@ -63,19 +63,6 @@ struct ChallengeCookies {
     }
 }
 
-extension Exchange {
-    /// Writes the cookies of the challenges that were met into the response's head.
-    ///
-    /// - Parameter head: as it came.
-    func writeCookiesOfChallenge(
-        besidesThoseIn head: Span<UInt8>, through upgrade: UpgradedOrigin?, to writer: borrowing HeadWriter
-    ) {
-        guard let cookies = challenges?.cookies else { return }
-        let target = target
-        cookies.write(besidesThoseOf: upstream.head, head, at: target.readable, through: upgrade, to: writer)
-    }
-}
-
 extension ForwardingContext {
     /// Takes the cookies of a response of the origin that the client does not get. Those of a session that answers are none
     /// of the client's, and a parent's `407` has none: it is about the connection (RFC 9110 section 11.7).

@@ -3,11 +3,12 @@ import Bytes
 import Challenges
 import HTTP
 import IO
+import Rules
 import Telemetry
 import Transport
 import Upstream
 
-/// The working set of one request and its response: buffers, heads and the record. It decides nothing.
+/// One request and its response: buffers, heads, the record, and the machine that takes them there and back.
 ///
 /// A loop keeps a few and lends them out for as long as a client has something to say, so that an idle connection
 /// holds none and a busy one allocates nothing.
@@ -156,14 +157,185 @@ public final class Exchange {
         body.reset()
         upstream.reset()
     }
-}
 
-extension Exchange {
+    // MARK: - On the way
+
+    /// From now on the client's request is taken there, and the response back.
+    public func forward(to destination: Destination) {
+        self.destination = destination
+        forwarding.begin(upgrade: destination.upgrade, for: .client)
+    }
+
+    /// Goes on as far as that is possible without waiting.
+    public func advance(for requester: Requester) throws(ExchangeFailure) -> Forwarding.Progress {
+        guard let destination else { throw .clientLost }
+        return try forwarding.advance(self, for: requester, to: destination)
+    }
+
+    /// Does what the forwarding waits for.
+    public func performWork(for requester: Requester) async throws(ExchangeFailure) {
+        guard let destination else { throw .clientLost }
+        try await forwarding.performWork(
+            ForwardingContext(requester: requester, exchange: self, destination: destination))
+    }
+
+    /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
+    /// - Parameters:
+    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    ///   - purpose: not a client's.
+    public func ask(
+        _ destination: Destination, upgrade: UpgradedOrigin?, for requester: Requester,
+        purpose: Forwarding.Purpose = .own
+    ) async throws(ExchangeFailure) {
+        self.destination = destination
+        forwarding.begin(upgrade: upgrade, for: purpose)
+        while true {
+            switch try advance(for: requester) {
+            case .awaitsEvent: await requester.wakeup.wait()
+            case .awaitsWork: try await performWork(for: requester)
+            case .upgraded, .ended: return
+            }
+        }
+    }
+
+    // MARK: - Heads
+
+    /// Reads what has come of the next response head.
+    /// - Returns: whether one is there.
+    public func receiveHead() throws(ExchangeFailure) -> Bool {
+        do throws(UpstreamConnection.Failure) { return try upstream.advanceHead(answering: request.method) } catch {
+            throw .upstreamFailed(error)
+        }
+    }
+
+    /// Writes the `1xx` head that has come to `outbound`, as the client gets it.
+    func writeInterimHead(upgrade: UpgradedOrigin?) {
+        let (upstream, out) = (upstream, outbound)
+        out.clear()
+        var interim = ResponseRewrite()
+        interim.upgrade = upgrade
+        // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
+        if challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
+        upstream.withHeadBytes { bytes in
+            upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
+        }
+        if policy.rules.speaksOfPlaces { hidePlacedCredential() }
+    }
+
     /// Whether a practice page of the admin listener is asked for. That listener decodes nothing, so that no other page of
     /// it has a path like this.
     public var asksForPractice: Bool {
         let head = headBytes
         let path = head.readable.extracting(request.target.path)
         return path.count >= 10 && path.extracting(first: 10).equals("/practice/")
+    }
+
+    // MARK: - Judging
+
+    // A response on its way back meets the servers that were asked on the way there: the parent first, whose refusal of the
+    // request says nothing of the origin's.
+
+    /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
+    /// challenge is not read.
+    var mayReadAhead: Bool {
+        upstream.head.status != .unauthorized && upstream.head.status != .proxyAuthenticationRequired
+    }
+
+    /// Whether the request goes out without its body, since it can only bring the next challenge.
+    public var omitsBody: Bool {
+        challenges?.origin.loop?.omitsBody == true || challenges?.parent.loop?.omitsBody == true
+    }
+
+    /// Whether the next request can only bring the parent's next challenge.
+    var isLoggingInAtParent: Bool { upstream.parentLogin?.context?.isOpening ?? false }
+
+    /// Whether the client gets the response without more: nobody's challenges are met, or nothing came back that the answers
+    /// which were known had not led to expect.
+    var passesAsKnown: Bool {
+        if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
+        guard let challenges else { return true }
+        return (way.relay == nil || passesAsKnown(by: challenges.parent, .proxy, at: parentTarget))
+            && passesAsKnown(by: challenges.origin, .origin, at: target)
+    }
+
+    private func passesAsKnown(
+        by server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer
+    ) -> Bool {
+        switch server {
+        case .ignored: true
+        case .known(let known):
+            upstream.withValue(of: fields.information) {
+                known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
+            }
+        case .met: false
+        }
+    }
+
+    /// The decision about a response of the parent that makes the request.
+    /// - Returns: nil where work is to be done first.
+    func judgeByParent() -> ResponseVerdict? {
+        guard let parent = way.relay else { return .pass(note: nil) }
+        let isChallenged = upstream.head.status == .proxyAuthenticationRequired
+        guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
+        guard isChallenged, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
+        // The parent itself wants something of us, and not of the client.
+        return .cancel(.unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note))
+    }
+
+    /// The decision about a response of the origin.
+    /// - Returns: as above.
+    func judgeByOrigin() -> ResponseVerdict? {
+        guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
+        if case .again = verdict { challenges?.parent.loop?.renew() }
+        return ResponseVerdict(verdict)
+    }
+
+    // MARK: - A login of the client's own
+
+    // It is relayed, on a connection that is the client's alone (RFC 4559 section 6).
+
+    /// Whether the request goes out with a token of the client's own for the connection that it is sent on.
+    var bringsOwnLogin: Bool {
+        guard challenges?.origin.isOurs != true, signing == nil, let field = request.fields.first(.authorization) else {
+            return false
+        }
+        let head = headBytes
+        return Self.isOfConnection(head.readable.extracting(field.value))
+    }
+
+    /// Whether the response asks the client for one. It must not answer through a proxy that does not say that it keeps
+    /// their connections together.
+    var asksForOwnLogin: Bool {
+        guard upstream.head.status == .unauthorized else { return false }
+        return upstream.withHeadBytes { bytes in
+            upstream.head.fields.contains { field in
+                field.known == .wwwAuthenticate && Self.isOfConnection(bytes.extracting(field.value))
+            }
+        }
+    }
+
+    private static func isOfConnection(_ value: Span<UInt8>) -> Bool {
+        begins(value, with: "ntlm") || begins(value, with: "negotiate")
+    }
+
+    private static func begins(_ value: Span<UInt8>, with scheme: StaticString) -> Bool {
+        let length = scheme.utf8CodeUnitCount
+        guard value.count >= length, value.extracting(first: length).equalsIgnoringCase(scheme) else { return false }
+        return value.count == length || value[length].isBlank || value[length] == .comma
+    }
+}
+
+/// The decision about a response, by all who may have asked for a credential.
+enum ResponseVerdict {
+    case pass(note: String?)
+    case again
+    indirect case cancel(Refusal)
+
+    public init(_ verdict: ChallengeVerdict) {
+        switch verdict {
+        case .pass(let note): self = .pass(note: note)
+        case .again: self = .again
+        case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
+        }
     }
 }

@@ -2,7 +2,6 @@ import Authentication
 import Bytes
 import Crypto
 import HTTP
-import Rules
 import Upstream
 
 /// A credential in the places of one request that its rule file names. What the client says there itself goes.
@@ -11,9 +10,9 @@ struct PlacedCredential {
     /// The request target with the credential in its query; nil where it is not there.
     let target: ByteBuffer?
 
-    /// Nil where none goes with the request.
+    /// Nil where none goes with the request. Only where the rules speak of places one can.
     init?(of exchange: Exchange) {
-        guard let challenges = exchange.challenges, exchange.policy.rules.speaksOfPlaces, exchange.way.relay == nil,
+        guard let challenges = exchange.challenges, exchange.way.relay == nil,
             let placement = challenges.origin.placement
         else { return nil }
         self.placement = placement
@@ -45,7 +44,7 @@ struct PlacedCredential {
 extension Exchange {
     /// Takes a credential out of a response's head in `outbound` that went in the request's query.
     func hidePlacedCredential() {
-        guard let challenges, policy.rules.speaksOfPlaces, let placement = challenges.origin.placement,
+        guard let challenges, let placement = challenges.origin.placement,
             !placement.parameters.isEmpty
         else { return }
         let (out, kept) = (outbound, ByteBuffer(capacity: outbound.count))

@@ -239,14 +239,16 @@ public struct ResponseRelay: ~Copyable {
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
-            context.exchange.writeCookiesOfChallenge(besidesThoseIn: bytes, through: rewrite.upgrade, to: writer)
+            context.exchange.challenges?.cookies?.write(
+                besidesThoseOf: upstream.head, bytes, at: context.exchange.target.readable, through: rewrite.upgrade,
+                to: writer)
             if let answer = context.exchange.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }
             writer.end()
         }
-        context.exchange.hidePlacedCredential()
+        if context.policy.rules.speaksOfPlaces { context.exchange.hidePlacedCredential() }
         context.exchange.recordResponse()
         upstream.consumeHead()
     }

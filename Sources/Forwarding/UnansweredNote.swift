@@ -49,27 +49,8 @@ struct UnansweredNote {
 }
 
 extension ForwardingContext {
-    private var unanswered: UnansweredNote {
+    var unanswered: UnansweredNote {
         UnansweredNote(requester: requester, exchange: exchange, upstream: exchange.upstream)
-    }
-
-    /// Takes note of the origin's challenge that the client is about to get.
-    /// - Returns: the word on it in `Proxy-Status`.
-    func noted(_ note: String?) -> String? {
-        switch exchange.upstream.head.status {
-        case .unauthorized:
-            return unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .passed) ?? note
-        case .proxyAuthenticationRequired:
-            let note = note ?? Self.foreignChallenge
-            exchange.record.details = exchange.record.details ?? note
-            return note
-        default: return note
-        }
-    }
-
-    /// A parent's challenge never reaches the client (RFC 9110 section 11.7.1: it is the next proxy's affair).
-    private static var foreignChallenge: String {
-        "the origin answers 407 as if it were a proxy, which this proxy answers for parents only"
     }
 
     /// Takes note of a challenge that the client gets a refusal for.

@@ -4,6 +4,7 @@ import Challenges
 import HTTP
 import IO
 import Model
+import Rules
 import Telemetry
 import Upstream
 
@@ -25,7 +26,7 @@ struct UpstreamRequestHead {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
-        let places = PlacedCredential(of: exchange)
+        let places = exchange.policy.rules.speaksOfPlaces ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target)
         places?.write(to: writer)
         if exchange.challenges != nil {

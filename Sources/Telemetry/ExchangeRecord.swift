@@ -79,6 +79,8 @@ public final class ExchangeRecord {
     /// The ways of the answers to the origin and to the parent that should be given up.
     public var dated: DatedWays = []
     public var parentDated: DatedWays = []
+    /// Whether the exchange has gone one, by TLS or an answer.
+    public var hasDatedWays: Bool { !dated.isEmpty || !parentDated.isEmpty || security?.dated.isEmpty == false }
     /// The answer to a challenge of the parent's: the scheme, and the name of the credential.
     public var parentScheme: AnsweredScheme?
     public var parentCredential: String?

@@ -18,9 +18,7 @@ extension Requester {
     func noteDatedWays(of exchange: Exchange, after latest: inout DatedNote) {
         let record = exchange.record
         let tls = record.security?.dated ?? []
-        guard !(record.dated.isEmpty && record.parentDated.isEmpty && tls.isEmpty),
-            let destination = exchange.destination
-        else { return }
+        guard let destination = exchange.destination else { return }
         let note = DatedNote(
             origin: ObjectIdentifier(destination.origin), ways: record.dated.union(tls), parentWays: record.parentDated,
             time: loop.now)

@@ -227,7 +227,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         record.bytesIn = exchange.body.count
         // A client that left before its request was whole made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
-        requester.noteDatedWays(of: exchange, after: &datedNote)
+        if record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
         exchange.reset()
         let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }
@@ -334,7 +334,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// From now on the connection is a tunnel's, which needs of the exchange no more than its record.
     func relay(_ tunnel: BlindTunnel, openedBy exchange: Exchange) {
-        requester.noteDatedWays(of: exchange, after: &datedNote)
+        if exchange.record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
         exchange.dissolve(into: requester.loop.buffers)
         phase = .tunnelling(tunnel)
         for stream in [stream, tunnel.upstream] {

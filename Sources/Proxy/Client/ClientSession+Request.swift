@@ -2,11 +2,13 @@ import Authentication
 import Bytes
 import Forwarding
 import HTTP
+import IO
 import Rules
 import Telemetry
+import Transport
 import Upstream
 
-/// Deciding what is done with a request, once its head is there: whether the client may ask at all, and which way it goes.
+/// The way of a request from its first byte, or that of a handshake, to the decision where it goes.
 extension ClientSession {
     enum Plan {
         case forward(Destination)
@@ -14,6 +16,98 @@ extension ClientSession {
         /// It is for the proxy itself.
         case answerOptions
     }
+
+    // MARK: - Reading
+
+    func takeRequest(_ exchange: Exchange) {
+        exchange.startedAt = requester.loop.nanoseconds
+        do throws(ExchangeFailure) {
+            switch try RequestReading(session: self, exchange: exchange).read() {
+            case .complete: try carryOut(exchange)
+            case .incomplete: awaitRest(of: exchange)
+            case .nothing:
+                host.give(exchange)
+                awaitRequest()
+            case .ended:
+                giveBack(exchange)
+                end()
+            }
+        } catch { fail(exchange, error) }
+    }
+
+    /// A part of a head may be there, and the next to borrow the exchange is another client.
+    func giveBack(_ exchange: Exchange) {
+        exchange.reset()
+        host.give(exchange)
+    }
+
+    /// Most handshakes begin with less.
+    private static let helloCapacity = 512
+
+    /// A client that sends its hello slowly has no more than the bytes that it has sent, as with a request's head.
+    func receive(_ earlier: ByteBuffer?, for identity: ListenerIdentity) {
+        let hello = earlier ?? ByteBuffer(capacity: Self.helloCapacity)
+        phase = .arriving(identity, hello: hello)
+        while !SpokenProtocol.hasFirstRecord(hello.readable) {
+            if hello.writableCount == 0 { hello.reserve(1) }
+            switch stream.tryRead(into: hello) {
+            case .moved: break
+            case .wouldBlock: return
+            case .endOfStream, .failed: return end()
+            }
+        }
+        let exchange = lend()
+        exchange.startedAt = requester.loop.nanoseconds
+        exchange.inbound.append(hello.readable)
+        serve(exchange, from: .arriving(identity))
+    }
+
+    private func awaitRest(of exchange: Exchange) {
+        let inbound = exchange.inbound
+        let head = PartialHead(
+            inbound.readable, startedAt: exchange.startedAt, limits: exchange.policy.limits.request)
+        giveBack(exchange)
+        phase = .receiving(head)
+        stream.socket.rest(telling: self)
+        stream.setDeadline(after: host.policy.exchanges.timeouts.head)
+        if stream.isReadable { receive(head) }
+    }
+
+    func receive(_ head: PartialHead) {
+        while true {
+            switch head.read(from: stream) {
+            case .moved: break
+            case .wouldBlock: return
+            case .endOfStream, .failed: return end()
+            }
+            guard head.isDue else { continue }
+            let exchange = exchange(for: head)
+            do throws(ExchangeFailure) {
+                if try RequestReading(session: self, exchange: exchange).parse() { return try carryOut(exchange) }
+            } catch { return fail(exchange, error) }
+            giveBack(exchange)
+            head.noteParsing()
+        }
+    }
+
+    /// The rest has not come in time.
+    func refuse(_ head: PartialHead) {
+        let exchange = exchange(for: head)
+        _ = OwnResponse(session: self, exchange: exchange).write(.lateHead)
+        guard stream.writeAtOnce(exchange.outbound) else {
+            return serve(exchange, from: .answered(keepsConnection: false))
+        }
+        finish(exchange, goesOn: false, lingers: true)
+    }
+
+    private func exchange(for head: PartialHead) -> Exchange {
+        let (exchange, bytes) = (lend(), head.bytes)
+        exchange.startedAt = head.startedAt
+        exchange.inbound.append(bytes.readable)
+        return exchange
+    }
+
+    // MARK: - Deciding
 
     /// Takes note of the request, and sends clients away that are not served.
     func admit(_ exchange: Exchange) throws(ExchangeFailure) {
@@ -25,7 +119,8 @@ extension ClientSession {
         }
         guard isStillAdmitted() else {
             var refusal = Refusal(
-                .forbidden, .httpRequestDenied, "who opened this tunnel may no longer use the proxy: open another")
+                .forbidden, .httpRequestDenied,
+                "the user who opened this tunnel may no longer use the proxy: open another")
             refusal.keepsConnection = false
             throw .refused(refusal)
         }
@@ -211,5 +306,46 @@ extension ClientSession {
             method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
         recordAgent(of: exchange)
+    }
+}
+
+/// Reads a request's head from the client, without waiting.
+private struct RequestReading {
+    enum Progress {
+        case complete
+        case incomplete
+        /// Not a byte of a request is there.
+        case nothing
+        /// The client has ended, with or without a part of a request.
+        case ended
+    }
+
+    let session: ClientSession
+    let exchange: Exchange
+
+    /// Most heads come whole, in one piece or behind the request before.
+    func read() throws(ExchangeFailure) -> Progress {
+        let inbound = exchange.inbound
+        if !inbound.isEmpty {
+            if try parse() { return .complete }
+            // Behind many requests the last one's beginning may fill the buffer to its end.
+            if inbound.writableCount == 0 { inbound.reserve(1) }
+        }
+        switch session.stream.tryRead(into: inbound) {
+        case .moved: return try parse() ? .complete : .incomplete
+        case .wouldBlock: return exchange.inbound.isEmpty ? .nothing : .incomplete
+        case .endOfStream, .failed: return .ended
+        }
+    }
+
+    /// Whether the head is whole; then it has moved to `headBytes`.
+    func parse() throws(ExchangeFailure) -> Bool {
+        let inbound = exchange.inbound
+        do throws(HTTPError) {
+            guard case .complete(let length) = try exchange.request.parse(inbound) else { return false }
+            exchange.headBytes.append(inbound.readable.extracting(first: length))
+            inbound.consume(length)
+            return true
+        } catch { throw .refused(Refusal(error)) }
     }
 }

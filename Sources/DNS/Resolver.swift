@@ -43,11 +43,7 @@ public final class Resolver {
     /// - Parameter name: lower case, without a trailing dot.
     public func resolve(_ name: String) async throws(ResolutionError) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
-        // RFC 6761 section 6.3: localhost is never asked of a name server.
-        if name == "localhost" || name.hasSuffix(".localhost") {
-            return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
-        }
-        if let known = cache.answer(for: name, now: loop.now) { return Resolution(try known.get()) }
+        if let known = try known(name) { return known }
         let lookup: Lookup
         if let known = lookups[name] {
             lookup = known
@@ -57,6 +53,19 @@ public final class Resolver {
             begin(lookup)
         }
         return try await lookup.outcome()
+    }
+
+    /// The addresses of a name that no name server has to be asked for; nil: one has.
+    ///
+    /// - Parameter name: lower case, without a trailing dot.
+    /// - Throws: the answer that a name server has given lately, if it was none.
+    public func known(_ name: String) throws(ResolutionError) -> Resolution? {
+        // RFC 6761 section 6.3: localhost is never asked of a name server.
+        if name == "localhost" || name.hasSuffix(".localhost") {
+            return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
+        }
+        guard let known = cache.answer(for: name, now: loop.now) else { return nil }
+        return Resolution(try known.get())
     }
 
     // MARK: - Queries

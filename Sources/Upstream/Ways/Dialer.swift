@@ -82,11 +82,12 @@ public struct Dialer {
 
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
         do throws(ResolutionError) {
-            if IPAddress(host) != nil { return try await network.addresses(of: host) }
+            if let address = IPAddress(host) { return Resolution([address]) }
             let started = loop.nanoseconds
             defer { metrics.note(.nameLookup, from: started, to: loop.nanoseconds) }
             do throws(ResolutionError) {
-                let resolution = try await lookUp(host)
+                let known = try network.knownAddresses(of: host)
+                let resolution = if let known { known } else { try await lookUp(host) }
                 trace?.note(.nameLookup, of: host, from: started)
                 return resolution
             } catch {

@@ -4,6 +4,9 @@ import Transport
 
 /// The way to other hosts: the addresses of their names, and connections to those addresses. Belongs to a loop.
 public protocol Network: AnyObject {
+    /// The addresses of a host name that are known without a query, as `Resolver`; nil: one is needed.
+    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution?
+
     /// The addresses of a host name, as `Resolver`.
     /// - Parameter name: lower case, without a trailing dot; or an address in text form.
     func addresses(of name: String) async throws(ResolutionError) -> Resolution
@@ -27,6 +30,8 @@ public final class SystemNetwork: Network {
         self.resolver = resolver
         self.loop = loop
     }
+
+    public func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? { try resolver.known(name) }
 
     public func addresses(of name: String) async throws(ResolutionError) -> Resolution {
         try await resolver.resolve(name)

@@ -48,6 +48,8 @@ final class PlayedNetwork: Network {
 
     init(on loop: EventLoop) { self.loop = loop }
 
+    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? { nil }
+
     func addresses(of name: String) async throws(ResolutionError) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
         if name.hasSuffix(".invalid") { throw .noSuchName(name) }

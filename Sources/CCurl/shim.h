@@ -11,6 +11,9 @@
 #define LIBCURL_FUNCTIONS(F) \
     F(global_init) F(version_info) F(easy_init) F(easy_perform) F(easy_cleanup) F(slist_append) F(slist_free_all)
 
+/* Enumerations up to version 8.15, numbers behind it: Swift sees two types. */
+static const long libcurl_ssl_all = CURLUSESSL_ALL, libcurl_ssl_try = CURLUSESSL_TRY, libcurl_netrc_ignored = CURL_NETRC_IGNORED;
+
 struct libcurl {
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
     LIBCURL_FUNCTIONS(LIBCURL_MEMBER)

@@ -59,15 +59,16 @@ public struct MessageDigest: Sendable {
         }
     }
 
-    /// The digest of everything so far. The value may be copied before and each copy finished on its own.
-    public consuming func finish() -> DigestValue {
+    /// The digest of everything so far. More may follow.
+    public func finish() -> DigestValue {
+        var digest = self
         var storage = InlineArray<32, UInt8>(repeating: 0)
         var bytes = storage.mutableSpan
         _ = bytes.withUnsafeMutableBufferPointer { out in
             switch algorithm {
-            case .md5: with(MD5_CTX.self) { MD5_Final(out.baseAddress, $0) }
-            case .sha256: with(SHA256_CTX.self) { SHA256_Final(out.baseAddress, $0) }
-            case .sha512t256: SHA512_Final(out.baseAddress, &state)
+            case .md5: digest.with(MD5_CTX.self) { MD5_Final(out.baseAddress, $0) }
+            case .sha256: digest.with(SHA256_CTX.self) { SHA256_Final(out.baseAddress, $0) }
+            case .sha512t256: SHA512_Final(out.baseAddress, &digest.state)
             }
         }
         return DigestValue(storage: storage, count: algorithm.length)

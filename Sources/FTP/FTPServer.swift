@@ -61,7 +61,7 @@ public struct FTPSecurity {
 
     func configure(_ handle: CurlHandle) {
         // Once TLS is offered, it has to come to a good end; and the certificate is judged by `govern` alone.
-        handle.set(CURLOPT_USE_SSL, Int((isRequired ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
+        handle.set(CURLOPT_USE_SSL, isRequired ? libcurl_ssl_all : libcurl_ssl_try)
         handle.set(CURLOPT_SSL_VERIFYPEER, true)
         handle.set(CURLOPT_SSL_VERIFYHOST, false)
         handle.set(CURLOPT_CAINFO, nil)

@@ -136,7 +136,7 @@ public final class FTPSession {
         handle.set(CURLOPT_REDIR_PROTOCOLS, 0)
         // The environment's settings for proxies are meant for others.
         handle.set(CURLOPT_PROXY, "")
-        handle.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        handle.set(CURLOPT_NETRC, libcurl_netrc_ignored)
         handle.set(CURLOPT_NOSIGNAL, true)
         handle.set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
         // Passive mode, and data from nowhere but where the server is, whatever address it names (CVE-2020-8284).

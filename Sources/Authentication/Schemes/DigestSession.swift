@@ -47,10 +47,11 @@ final class DigestSession: Sendable {
             + (challenge.protection == .none ? [] : Array(", nc=".utf8))
         beforeResponse =
             (challenge.protection == .none ? [] : Array(", qop=\(name)".utf8)) + Array(", response=\"".utf8)
-        tail =
-            [.quote] + (challenge.opaque.map { Self.quoted(", opaque=", $0) } ?? [])
-            + (challenge.algorithmName.map { Array(", algorithm=".utf8) + $0 } ?? [])
-            + (challenge.hashesUser ? Array(", userhash=true".utf8) : [])
+        var tail: [UInt8] = [.quote]
+        if let opaque = challenge.opaque { tail += Self.quoted(", opaque=", opaque) }
+        if let algorithm = challenge.algorithmName { tail += Array(", algorithm=".utf8) + algorithm }
+        if challenge.hashesUser { tail += Array(", userhash=true".utf8) }
+        self.tail = tail
         middle = [.colon] + clientNonce + Array(":\(name):".utf8)
     }
 

@@ -59,8 +59,8 @@ struct NTLMResponse {
         sendsLM: Bool
     ) {
         let code = MessageAuthenticationCode(.md5, key: key)
-        let blob =
-            [1, 1, 0, 0, 0, 0, 0, 0] + time + clientChallenge + [0, 0, 0, 0] + targetInformation + [0, 0, 0, 0]
+        let (versions, reserved): ([UInt8], [UInt8]) = ([1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0])
+        let blob = versions + time + clientChallenge + reserved + targetInformation + reserved
         let proof = code.code(of: (serverChallenge + blob).span)
         nt = proof.array + blob
         lm =

@@ -93,6 +93,19 @@ struct MonitoringTests {
         }
     }
 
+    /// Grafana shows the values of labels as text in a time series. In a text panel they would be HTML or Markdown, and
+    /// in a link an address.
+    @Test func `no panel makes markup or a link of a label`() throws {
+        let board = try Self.board()
+        #expect(Set(try Self.panels().compactMap { $0["type"] as? String }) == ["row", "timeseries"])
+        #expect(board["links"] == nil && board["annotations"] == nil)
+        for panel in try Self.panels() {
+            #expect(panel["links"] == nil && panel["transformations"] == nil, "\(panel)")
+            let defaults = (panel["fieldConfig"] as? [String: Any])?["defaults"] as? [String: Any]
+            #expect(defaults?["links"] == nil && defaults?["mappings"] == nil, "\(panel)")
+        }
+    }
+
     @Test func `panels have numbers of their own and cover none of the others`() throws {
         var (numbers, taken) = (Set<Int>(), Set<[Int]>())
         for panel in try Self.panels() {

@@ -149,4 +149,49 @@ struct TraceTests {
         }
         #expect(collector.messages.count == 1)
     }
+
+    /// The names of all spans that the collector got, in the order of their starts.
+    private func names(in collector: RecordingOrigin) throws -> [String] {
+        let script = """
+            import json, sys
+            posts = [json.loads(text) for text in sys.argv[1:]]
+            spans = [s for p in posts for r in p["resourceSpans"] for c in r["scopeSpans"] for s in c["spans"]]
+            print(" ".join(s["name"] for s in sorted(spans, key=lambda s: int(s["startTimeUnixNano"]))))
+            """
+        let run = try Finished.run("python3", ["-c", script] + collector.messages.map(\.text))
+        #expect(run.succeeded, "\(run)")
+        return run.output.split(whereSeparator: \.isWhitespace).map(String.init)
+    }
+
+    @Test func `a ticket that is fetched for an answer is a span`() throws {
+        let (server, collector) = (try KerberosServer.shared(), try collector())
+        let realm = server.realm
+        let rules = """
+            traces { collector http://127.0.0.1:\(collector.port) }
+            route * { trace start }
+            credential svc { kerberos \(realm.principal("alice")); keytab \(realm.keytab("alice")) }
+            challenge { host localhost; method negotiate; use svc }
+            """
+        try AttacheProcess.running(rules, setting: .init(environment: realm.environment)) { proxy throws in
+            #expect(try proxy.get(server.url("/request/")).status == 200)
+            #expect(Wait.until { !collector.messages.isEmpty })
+        }
+        let names = try names(in: collector)
+        #expect(names.filter { $0 != "dns" && $0 != "connect" } == ["GET", "GET", "ticket", "GET"], "\(names)")
+    }
+
+    @Test func `the look-up of an FTP server is a span, and so is the transfer`() throws {
+        let (server, collector) = (try VsftpdServer.shared(), try collector())
+        let rules = """
+            traces { collector http://127.0.0.1:\(collector.port) }
+            route * { trace start }
+            \(server.rule())
+            """
+        try AttacheProcess.running(rules) { proxy throws in
+            let url = server.url("/pub/hello.txt").replacing("127.0.0.1", with: "localhost")
+            _ = try proxy.get(url)
+            #expect(Wait.until { !collector.messages.isEmpty })
+        }
+        #expect(try names(in: collector) == ["GET", "dns", "GET"])
+    }
 }

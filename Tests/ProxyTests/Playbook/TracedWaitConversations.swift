@@ -72,6 +72,38 @@ struct TracedWaitConversations {
             """)
     }
 
+    @Test func `a wait for another request's verdict is a span`() async {
+        await play(
+            rules: Self.collector + "credential a { user u; password p }\nchallenge { host h; use a }",
+            """
+            client >> GET http://h/1 HTTP/1.1
+            << connect h:80
+            server << GET /1 HTTP/1.1
+                      traceparent: *
+            server >> HTTP/1.1 401 Unauthorized
+                      WWW-Authenticate: Basic realm="x"
+            server << GET /1 HTTP/1.1
+                      Authorization: Basic base64(u:p)
+                      traceparent: *
+            client 2 >> GET http://h/2 HTTP/1.1
+            after 1s
+            << connect h:80
+            server 2 << GET /2 HTTP/1.1
+                        traceparent: *
+            server 2 >> HTTP/1.1 401 Unauthorized
+                        WWW-Authenticate: Basic realm="x"
+            server >> HTTP/1.1 200 OK
+            client << HTTP/1.1 200 OK
+            server 2 << GET /2 HTTP/1.1
+                        Authorization: Basic base64(u:p)
+                        traceparent: *
+            server 2 >> HTTP/1.1 200 OK
+            client 2 << HTTP/1.1 200 OK
+            after 2s
+            \(Self.posted(by: 3, #""name":"wait"*"spanId"*"name":"wait"*"#))
+            """)
+    }
+
     @Test func `the way that a SOCKS server opens is a span`() async {
         await play(
             rules: "parent corp { socks5 proxy:1080 }\nroute h { trace start; via corp }\n" + Self.collector,

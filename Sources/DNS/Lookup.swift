@@ -13,6 +13,7 @@ final class Lookup {
     }
 
     let name: String
+    let system: SystemSettings
     /// Forms of the name that are still to be asked for.
     var candidates: ArraySlice<String>
     private var waiting: [UnsafeContinuation<Void, Never>] = []
@@ -27,9 +28,10 @@ final class Lookup {
     /// Milliseconds that one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
     private static let resolutionDelay = 50
 
-    init(_ name: String, candidates: [String], on loop: EventLoop) {
+    init(_ name: String, by system: SystemSettings, on loop: EventLoop) {
         self.name = name
-        self.candidates = candidates[...]
+        self.system = system
+        candidates = system.candidates(for: name)[...]
         self.loop = loop
     }
 

@@ -12,10 +12,11 @@ import IO
 /// Belongs to its loop. Requests for one name at one time share one query.
 public final class Resolver {
     let loop: EventLoop
-    private let system: SystemSettings
-    /// Asks name servers for a name as it is.
+    /// As they were when a name was first looked up: a proxy that has addresses alone, or a parent, reads no file.
+    private var system: SystemSettings?
+    /// Asks name servers for a name as it is; made for the first name.
     private var servers: Channel?
-    /// Reads the hosts file.
+    /// Reads the hosts file; made for the first name.
     private var hosts: Channel?
     /// Asks once more why a name server gave no answer; made when that is wanted.
     private var reasons: Channel?
@@ -24,17 +25,32 @@ public final class Resolver {
     private var lookups: [String: Lookup] = [:]
 
     /// - Parameter servers: `address:port` pairs instead of the system's; for tests.
-    public convenience init(on loop: EventLoop, servers: String? = nil) throws(ResolutionError) {
-        try self.init(on: loop, servers: servers, settings: nil)
+    public convenience init(on loop: EventLoop, servers: String? = nil) {
+        self.init(on: loop, servers: servers, settings: nil)
     }
 
-    init(on loop: EventLoop, servers: String?, settings: SystemSettings?) throws(ResolutionError) {
+    init(on loop: EventLoop, servers: String?, settings: SystemSettings?) {
         self.loop = loop
         serverList = servers
+        system = settings
         ares_library_init(ARES_LIB_INIT_ALL)
-        if let settings { system = settings } else { system = try SystemSettings() }
-        self.servers = try Channel(.nameServers, on: loop, servers: servers)
-        hosts = try Channel(.hostsFile, on: loop)
+    }
+
+    /// - Throws: the reason why c-ares cannot look up the name; the next one tries again.
+    private func prepare(for name: String) throws(ResolutionError) -> SystemSettings {
+        do throws(ResolutionError) { return try prepare() } catch {
+            guard case .failed(_, let reason) = error else { throw error }
+            throw .failed(name, reason: reason)
+        }
+    }
+
+    private func prepare() throws(ResolutionError) -> SystemSettings {
+        if servers == nil { servers = try Channel(.nameServers, on: loop, servers: serverList) }
+        if hosts == nil { hosts = try Channel(.hostsFile, on: loop) }
+        if let system { return system }
+        let read = try SystemSettings()
+        system = read
+        return read
     }
 
     /// The addresses of a host name, or of an address in text form. Others may follow: after one family's addresses the
@@ -48,7 +64,7 @@ public final class Resolver {
         if let known = lookups[name] {
             lookup = known
         } else {
-            lookup = Lookup(name, candidates: system.candidates(for: name), on: loop)
+            lookup = Lookup(name, by: try prepare(for: name), on: loop)
             lookups[name] = lookup
             begin(lookup)
         }
@@ -102,14 +118,14 @@ public final class Resolver {
 
     /// A name of the hosts file is asked of no name server, though only one family stands there.
     private func begin(_ lookup: Lookup) {
-        guard system.readsHostsFirst else { return askServers(lookup) }
+        guard lookup.system.readsHostsFirst else { return askServers(lookup) }
         ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
             if answer.addresses.isEmpty { askServers(lookup) } else { finish(lookup, .success(answer)) }
         }
     }
 
     private func askServers(_ lookup: Lookup) {
-        guard system.asksServers, let name = lookup.candidates.popFirst() else { return conclude(lookup) }
+        guard lookup.system.asksServers, let name = lookup.candidates.popFirst() else { return conclude(lookup) }
         lookup.begin()
         for family in Family.allCases {
             let round = lookup.round
@@ -139,7 +155,7 @@ public final class Resolver {
 
     /// No name server knows the name, or none is to be asked.
     private func conclude(_ lookup: Lookup) {
-        guard system.readsHostsLast else { return finish(lookup, .failure(.noSuchName(lookup.name))) }
+        guard lookup.system.readsHostsLast else { return finish(lookup, .failure(.noSuchName(lookup.name))) }
         ask(hosts, lookup.name, family: AF_UNSPEC) { [self] answer in
             finish(lookup, answer.addresses.isEmpty ? .failure(.noSuchName(lookup.name)) : .success(answer))
         }

@@ -77,7 +77,7 @@ public struct ChallengeProbe: Sendable {
     }
 
     private func response(to request: Request, on loop: EventLoop) async throws(Failure) -> Response {
-        let upstreams = try upstreams(on: loop)
+        let upstreams = upstreams(on: loop)
         let requester: Requester
         do throws(IOError) { requester = try Requester(ofOwn: upstreams) } catch { throw Failure(sentence: "\(error)") }
         let exchange = Exchange(policy: policy, on: loop)
@@ -121,11 +121,8 @@ public struct ChallengeProbe: Sendable {
             attempts: exchange.record.attempts)
     }
 
-    private func upstreams(on loop: EventLoop) throws(Failure) -> Upstreams {
-        let network: SystemNetwork
-        do throws(ResolutionError) { network = SystemNetwork(try Resolver(on: loop), on: loop) } catch {
-            throw Failure(sentence: "the name resolver cannot start: \(error)")
-        }
+    private func upstreams(on loop: EventLoop) -> Upstreams {
+        let network = SystemNetwork(Resolver(on: loop), on: loop)
         // Nothing is stored there.
         let shared = SharedState(storage: MemoryCredentialStorage()) { _ in }
         return Upstreams(policy: policy, shared: shared, on: loop, in: network, idleLimit: 1)

@@ -17,7 +17,7 @@ import Testing
         _ names: [String], from server: NameServer, settings: SystemSettings? = nil
     ) async throws -> [Result<[String], ResolutionError>] {
         try await onLoop { loop in
-            let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)", settings: settings)
+            let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)", settings: settings)
             var outcomes: [Result<[String], ResolutionError>] = []
             for name in names {
                 do throws(ResolutionError) {
@@ -48,7 +48,7 @@ import Testing
             let server = NameServer { _, _ in .code(3) }
             var errors: [ResolutionError] = []
             for port in [server.port, 1] {
-                let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(port)")
+                let resolver = Resolver(on: loop, servers: "127.0.0.1:\(port)")
                 do throws(ResolutionError) { _ = try await resolver.resolve("gone.test") } catch {
                     errors.append(error)
                 }
@@ -81,7 +81,7 @@ import Testing
             type == silent ? .silence : .addresses([type == .a ? Self.four : Self.six])
         }
         let (addresses, isComplete, again) = try await onLoop { loop in
-            let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             let early = try await resolver.resolve("origin.test")
             // Another request meanwhile does not even wait for the resolution delay.
             let again = try await resolver.resolve("origin.test")
@@ -99,7 +99,7 @@ import Testing
             return type == late ? .held(reply) : reply
         }
         let (early, whole, cached) = try await onLoop { loop in
-            let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             let resolution = try await resolver.resolve("origin.test")
             let early = resolution.addresses.map(\.description)
             server.release()
@@ -119,7 +119,7 @@ import Testing
         let server = NameServer { _, type in type == .a ? .held(.addresses([Self.four])) : .code(3) }
         // All on the loop: the threads of the tests may be busy for longer than the resolver waits.
         let outcome = try await onLoop { loop -> Result<[String], ResolutionError>? in
-            nonisolated(unsafe) let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            nonisolated(unsafe) let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             let answer = Expectation<Result<[String], ResolutionError>>()
             loop.spawn {
                 do throws(ResolutionError) {
@@ -137,7 +137,7 @@ import Testing
         let server = NameServer { name, type in type == .a && name == "gone.test" ? .code(3) : .silence }
         let (error, isSilentToldFirst) = try await onLoop { loop in
             // Both tasks run on the loop.
-            nonisolated(unsafe) let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            nonisolated(unsafe) let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             nonisolated(unsafe) let silent = Silent()
             loop.spawn {
                 _ = try? await resolver.resolve("silent.test")
@@ -180,6 +180,20 @@ import Testing
     func `domains are searched in the order of resolv conf`(_ name: String, _ dots: Int, _ expected: [String]) {
         let settings = SystemSettings(domains: ["a.test", "b.test"], dots: dots, sources: "fb")
         #expect(settings.candidates(for: name) == expected)
+    }
+
+    @Test func `name servers that c-ares does not take fail the names, and no address`() async throws {
+        try await onLoop { loop in
+            let resolver = Resolver(on: loop, servers: "no server")
+            let known = try await resolver.resolve("127.0.0.1")
+            #expect(known.addresses == [IPAddress(v4: 0x7F00_0001)])
+            for _ in 1...2 {
+                let error = await #expect(throws: ResolutionError.self) {
+                    _ = try await resolver.resolve("h.example.com")
+                }
+                #expect("\(error, default: "")".hasPrefix("the host name h.example.com could not be resolved: "))
+            }
+        }
     }
 
     /// A name of the system's hosts file that has one address there.

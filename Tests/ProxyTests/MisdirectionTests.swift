@@ -115,7 +115,7 @@ struct MisdirectionTests {
             }
             let clients = ClientCount(ClientCount.Limits(clients: 8, perAddress: 8), loops: 1) { _ in }
             let worker = Worker(
-                policy: service, shared: shared, on: loop, in: SystemNetwork(try Resolver(on: loop), on: loop),
+                policy: service, shared: shared, on: loop, in: SystemNetwork(Resolver(on: loop), on: loop),
                 room: Worker.Room(clients: clients, arrivals: 1, idle: 8))
             let session = ClientSession(
                 try BlockingSocket.pair(on: loop).loop, at: IPAddress(v4: 0x7F00_0001), number: 0, of: worker)

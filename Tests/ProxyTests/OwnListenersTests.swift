@@ -72,7 +72,7 @@ struct OwnListenersTests {
                 let own = OwnListeners()
                 own.add(addresses, as: kind)
                 let dialer = Dialer(
-                    network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: own, loop: loop,
+                    network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: own, loop: loop,
                     wakeup: Wakeup())
                 do throws(Refusal) {
                     try await dialer.connect(

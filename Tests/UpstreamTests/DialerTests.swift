@@ -14,7 +14,7 @@ struct DialerTests {
     private static func refusal(host: String, port: UInt16, _ policy: Policy) async throws -> (Status, ProxyError)? {
         try await onLoop { loop in
             let dialer = Dialer(
-                network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
                 loop: loop, wakeup: Wakeup())
             do throws(Refusal) {
                 try await dialer.connect(host: host, port: port).close()
@@ -36,7 +36,7 @@ struct DialerTests {
         let isRefused = try await onLoop { loop in
             let dialer = LoopBound(
                 Dialer(
-                    network: SystemNetwork(try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
+                    network: SystemNetwork(Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
                     policy: policy,
                     own: OwnListeners(), loop: loop, wakeup: Wakeup()),
                 to: loop)
@@ -67,7 +67,7 @@ struct DialerTests {
         let policy = try policy()
         let refusal = try await onLoop { loop -> (Status, ProxyError, String)? in
             let dialer = Dialer(
-                network: SystemNetwork(try Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
+                network: SystemNetwork(Resolver(on: loop, servers: "127.0.0.1:\(server.port)"), on: loop),
                 policy: policy,
                 own: OwnListeners(), loop: loop,
                 wakeup: Wakeup())
@@ -91,7 +91,7 @@ struct DialerTests {
         let policy = try policy(egress: "allow 127.0.0.1 fe80::/16; connect-ports any")
         let peer = try await onLoop { loop in
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
-            let resolver = try Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
+            let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
             let early = try await resolver.resolve("origin.test")
             #expect(early.addresses.map(\.description) == ["fe80::1"])
             let dialer = Dialer(
@@ -110,7 +110,7 @@ struct DialerTests {
         let isReached = try await onLoop { loop in
             let listener = try Listener(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 0), on: loop) { _ in }
             let dialer = Dialer(
-                network: SystemNetwork(try Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
+                network: SystemNetwork(Resolver(on: loop), on: loop), policy: policy, own: OwnListeners(),
                 loop: loop, wakeup: Wakeup())
             let stream = try await dialer.connect(host: "127.0.0.1", port: listener.address.port)
             defer { listener.close() }

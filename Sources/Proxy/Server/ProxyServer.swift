@@ -81,11 +81,8 @@ public final class ProxyServer: Sendable {
     ) throws(StartError) -> Worker {
         let loop: EventLoop
         do throws(IOError) { loop = try EventLoop(index: index) } catch { throw StartError("\(error)") }
-        let network: SystemNetwork
-        do throws(ResolutionError) { network = SystemNetwork(try Resolver(on: loop), on: loop) } catch {
-            throw StartError("the name resolver cannot start: \(error)")
-        }
-        return Worker(policy: policy, shared: shared, on: loop, in: network, room: room)
+        return Worker(
+            policy: policy, shared: shared, on: loop, in: SystemNetwork(Resolver(on: loop), on: loop), room: room)
     }
 
     public func start() {

@@ -16,10 +16,10 @@ enum Environment {
         var place = unsafe environ
         while let entry = unsafe place.pointee {
             let text = unsafe String(cString: entry)
-            if let equals = text.firstIndex(of: "=") {
+            if let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
                 // Of two with one name the first counts, as for getenv.
                 let name = String(text[..<equals])
-                all[name] = all[name] ?? String(text[text.index(after: equals)...])
+                all[name] = all[name] ?? String(text[text.utf8.index(after: equals)...])
             }
             unsafe place += 1
         }

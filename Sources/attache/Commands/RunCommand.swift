@@ -24,7 +24,7 @@ struct RunCommand {
     func run() -> Int32 {
         Signals.block()
         PassedSockets.take()
-        let watch = RuleFileWatch(configuration)
+        let watch = watches ? RuleFileWatch(configuration) : nil
         guard let loaded = Setup.load(configuration) else { return ExitStatus.usage }
         ProcessMemory.hideVariables(loaded.rules.configuration.secretVariables)
         do throws(StartError) {
@@ -35,7 +35,7 @@ struct RunCommand {
         }
     }
 
-    private func serve(_ first: Setup, _ made: RuleFileWatch) throws(StartError) -> Int32 {
+    private func serve(_ first: Setup, _ made: RuleFileWatch?) throws(StartError) -> Int32 {
         var setup = first
         var watch = made
         let store = RunningStore()
@@ -72,7 +72,7 @@ struct RunCommand {
         let reload = Reload(
             configuration: configuration, server: server, shared: shared, store: store, requests: status.reloads)
         let read = { (cause: AuditEvent.Actor) in
-            watch = RuleFileWatch(configuration)
+            watch = watches ? RuleFileWatch(configuration) : nil
             setup = reload.run(since: setup, identities, for: cause)
             status.take(setup)
         }
@@ -82,7 +82,7 @@ struct RunCommand {
             case .quiet:
                 setup.refresh(into: shared, identities)
                 admin.refresh()
-                if watches, watch.hasChanged() { read(.file) }
+                if watch?.hasChanged() == true { read(.file) }
             case .reload(let user): read(.signal(user: user))
             case .reopen: reopenLog(of: setup)
             case .terminate:

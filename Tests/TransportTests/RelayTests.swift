@@ -36,7 +36,7 @@ import Testing
                 shared.value.1.signal()
             }
             let relay = BodyRelay(count, from: b, to: c, on: loop)
-            try await relay.run(idle: 5000)
+            try await relay.run(idle: 60_000)
             let moved = count - relay.unwritten
             c.close()
             let rest = ByteBuffer(capacity: 64)
@@ -58,7 +58,7 @@ import Testing
             c.wakeup = wakeup
             send(100, through: a, on: loop, thenClose: true)
             do {
-                try await BodyRelay(200, from: b, to: c, on: loop).run(idle: 5000)
+                try await BodyRelay(200, from: b, to: c, on: loop).run(idle: 60_000)
                 return nil
             } catch { return error as? RelayError }
         }
@@ -99,7 +99,7 @@ import Testing
                 client.close()
                 shared.value.1.signal()
             }
-            let totals = await Tunnel(client: clientSide, upstream: upstreamSide, idle: 5000, on: loop).run()
+            let totals = await Tunnel(client: clientSide, upstream: upstreamSide, idle: 60_000, on: loop).run()
             clientSide.close()
             upstreamSide.close()
             if !client.isClosed { await answered.wait() }

@@ -21,10 +21,11 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Bytes that one socket brings in one turn before the others have theirs: a peer that is faster than we are would
     /// keep the loop to itself.
     let share: Int
+    private var time: LoopTime
     /// Milliseconds on the monotonic clock, read once per batch of events.
-    public private(set) var now: UInt64
+    public var now: UInt64 { time.milliseconds }
     /// The same moment in nanoseconds, for all that is measured.
-    public private(set) var nanoseconds: UInt64
+    public var nanoseconds: UInt64 { time.nanoseconds }
     public let buffers = BufferPool()
     public let pipes = PipePool()
     /// Called when a new socket leaves few descriptors: whoever keeps some for later closes them.
@@ -36,22 +37,12 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private(set) var hasStarted = false
     /// Pieces of work on other threads that tasks of this loop wait for.
     var workElsewhere = 0
-    /// Nil where the system's clocks hold.
-    private let clock: ManualClock?
-
-    private let epoll: Int32
-    private let wakeDescriptor: Int32
+    private let poll: EventPoll
     private let remote = Mutex(Remote())
     private var jobs = Ring<UnownedJob>()
-    private var closedInBatch: [Channel] = []
-    /// Channels that have had their share of this turn.
-    private var postponed: [Channel] = []
-    /// When the events were there that are being served.
-    private var turnBegan: UInt64
+    private var served: Turn
     /// Counts how often the loop has asked for events.
-    private(set) var turn: UInt64 = 1
-    private let events: UnsafeMutablePointer<epoll_event>
-    private static let batch: Int32 = 256
+    var turn: UInt64 { served.number }
     public static let usualShare = 1 << 20
 
     /// - Parameter clock: the time that the loop goes by, instead of the system's; then the loop is driven by hand.
@@ -61,28 +52,10 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     ) throws(IOError) {
         self.index = index
         self.share = share
-        self.clock = clock
-        nanoseconds = clock?.nanoseconds ?? Self.systemTime()
-        now = nanoseconds / Self.nanosecondsPerMillisecond
-        turnBegan = nanoseconds
-        wheel = TimerWheel(now: now)
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
-        events = .allocate(capacity: Int(Self.batch))
-        guard epoll >= 0, wakeDescriptor >= 0 else {
-            throw .system(errno: errno, operation: "cannot make an event loop")
-        }
-        var event = epoll_event()
-        event.events = EPOLLIN.rawValue | EPOLLET.rawValue
-        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeDescriptor, &event) == 0 else {
-            throw .system(errno: errno, operation: "cannot make an event loop")
-        }
-    }
-
-    deinit {
-        Glibc.close(epoll)
-        Glibc.close(wakeDescriptor)
-        events.deallocate()
+        time = LoopTime(clock)
+        served = Turn(began: time.nanoseconds)
+        wheel = TimerWheel(now: time.milliseconds)
+        poll = try EventPoll()
     }
 
     /// The loop whose thread this is, if any.
@@ -95,12 +68,13 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z.
-    public var epochMilliseconds: Int { clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
+    public var epochMilliseconds: Int { time.clock?.epochMilliseconds ?? SystemClock.epochMilliseconds }
 
     /// The zero of `nanoseconds` on the clock of the day, in nanoseconds since 1970-01-01T00:00:00Z.
     public var epoch: Int {
-        if let clock {
-            return clock.epochMilliseconds &* Int(Self.nanosecondsPerMillisecond) &- Int(clamping: clock.nanoseconds)
+        if let clock = time.clock {
+            return clock.epochMilliseconds &* Int(LoopTime.nanosecondsPerMillisecond)
+                &- Int(clamping: clock.nanoseconds)
         }
         return SystemClock.epochNanoseconds &- Int(clamping: Self.systemTime())
     }
@@ -133,9 +107,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             add(&queue)
             return wasEmpty
         }
-        guard wasEmpty else { return }
-        var one: UInt64 = 1
-        _ = Glibc.write(wakeDescriptor, &one, 8)
+        if wasEmpty { poll.wake() }
     }
 
     // MARK: - The loop
@@ -149,27 +121,21 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     private func run() {
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
-        turnBegan = Self.systemTime()
+        served.began = Self.systemTime()
         while true {
             runDue()
-            let mayWait = jobs.isEmpty && postponed.isEmpty
-            lag.add(Self.systemTime() &- turnBegan)
+            let mayWait = jobs.isEmpty && served.postponed.isEmpty
+            lag.add(Self.systemTime() &- served.began)
             serveEvents(within: mayWait ? wheel.timeToNextSlot(now: now).map(Int32.init(clamping:)) ?? -1 : 0)
         }
-    }
-
-    @inline(__always)
-    private func readClock() {
-        nanoseconds = clock?.nanoseconds ?? Self.systemTime()
-        now = nanoseconds / Self.nanosecondsPerMillisecond
     }
 
     /// Runs the jobs that are there, and then what has its time.
     @inline(__always)
     private func runDue() {
-        if clock != nil || !jobs.isEmpty {
+        if time.clock != nil || !jobs.isEmpty {
             while let job = jobs.popFirst() { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            readClock()
+            time.read()
         }
         while let entry = wheel.nextExpired(now: now) { entry.expire() }
     }
@@ -178,14 +144,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// - Returns: how many events there were.
     @inline(__always) @discardableResult
     private func serveEvents(within limit: Int32) -> Int {
-        let ready = Int(linux_wait(epoll, events, Self.batch, limit))
-        readClock()
-        turnBegan = nanoseconds
-        turn &+= 1
-        for place in 0..<max(0, ready) { dispatch(events[place]) }
-        if !postponed.isEmpty { resumePostponed() }
+        let ready = poll.wait(within: limit)
+        time.read()
+        served.began = time.nanoseconds
+        served.number &+= 1
+        for place in 0..<ready { dispatch(poll[place]) }
+        if !served.postponed.isEmpty { resumePostponed() }
         // An event may name a channel that an earlier event of the same batch closed.
-        if !closedInBatch.isEmpty { releaseClosed() }
+        if !served.closed.isEmpty { releaseClosed() }
         return ready
     }
 
@@ -194,7 +160,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Makes the calling thread the loop's while `body` runs, instead of `start`. Nothing happens on the loop but in
     /// `runUntilIdle`. The calling thread must not be one that runs tasks.
     public func occupyThread<Value>(_ body: () throws -> Value) rethrows -> Value {
-        precondition(!hasStarted && clock != nil, "a loop with a thread of its own cannot be driven by hand")
+        precondition(!hasStarted && time.clock != nil, "a loop with a thread of its own cannot be driven by hand")
         linux_set_current_loop(Unmanaged.passUnretained(self).toOpaque())
         defer { linux_set_current_loop(nil) }
         return try body()
@@ -209,9 +175,9 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         precondition(isCurrent, "a loop is driven by the thread that it occupies")
         while true {
             runDue()
-            let isBusy = !jobs.isEmpty || !postponed.isEmpty
+            let isBusy = !jobs.isEmpty || !served.postponed.isEmpty
             let mayWait = !isBusy && workElsewhere > 0
-            if serveEvents(within: mayWait ? limit : 0) > 0 || isBusy || !jobs.isEmpty || !postponed.isEmpty {
+            if serveEvents(within: mayWait ? limit : 0) > 0 || isBusy || !jobs.isEmpty || !served.postponed.isEmpty {
                 continue
             }
             return workElsewhere == 0
@@ -227,19 +193,18 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func resumePostponed() {
-        let channels = postponed
-        postponed.removeAll(keepingCapacity: true)
+        let channels = served.postponed
+        served.postponed.removeAll(keepingCapacity: true)
         for channel in channels { channel.resume() }
     }
 
     /// Wakes the channel's task, or its observer, in the next turn.
     func postpone(_ channel: Channel) {
-        if postponed.last !== channel { postponed.append(channel) }
+        if served.postponed.last !== channel { served.postponed.append(channel) }
     }
 
     private func drainRemote() {
-        var count: UInt64 = 0
-        _ = Glibc.read(wakeDescriptor, &count, 8)
+        poll.settle()
         let taken = remote.withLock { queue in
             defer { queue = Remote() }
             return queue
@@ -254,20 +219,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let socketEvents = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
 
     func register(_ channel: Channel, events: UInt32 = socketEvents) throws(IOError) {
-        var event = epoll_event()
-        event.events = events
-        event.data.ptr = Unmanaged.passRetained(channel).toOpaque()
-        if epoll_ctl(epoll, EPOLL_CTL_ADD, channel.descriptor, &event) != 0 {
+        if !poll.add(channel.descriptor, events: events, as: Unmanaged.passRetained(channel).toOpaque()) {
             Unmanaged.passUnretained(channel).release()
             throw .system(errno: errno, operation: "cannot watch a descriptor")
         }
     }
 
     func modify(_ channel: Channel, events: UInt32) {
-        var event = epoll_event()
-        event.events = events
-        event.data.ptr = Unmanaged.passUnretained(channel).toOpaque()
-        epoll_ctl(epoll, EPOLL_CTL_MOD, channel.descriptor, &event)
+        poll.modify(channel.descriptor, events: events, as: Unmanaged.passUnretained(channel).toOpaque())
     }
 
     /// Forgets a registered channel whose descriptor stays open.
@@ -278,21 +237,21 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// For a descriptor that is about to be closed while the system has others for the same thing.
     func endWatch(of channel: Channel) {
-        epoll_ctl(epoll, EPOLL_CTL_DEL, channel.descriptor, nil)
+        poll.remove(channel.descriptor)
     }
 
     /// Forgets a channel whose descriptor was closed, which has ended its watch; its memory stays until the current batch of
     /// events is done, and while a copy of the descriptor may keep the watch alive.
     func forget(_ channel: Channel) {
         wheel.remove(channel)
-        closedInBatch.append(channel)
+        served.closed.append(channel)
         Unmanaged.passUnretained(channel).release()
     }
 
     /// Lets go of closed channels, unless a copy of a descriptor may have its events reported still.
     private func releaseClosed() {
-        if Descriptors.copies.mayExist(at: clock == nil ? now : Self.uptimeMilliseconds) { return }
-        closedInBatch.removeAll(keepingCapacity: true)
+        if Descriptors.copies.mayExist(at: time.clock == nil ? now : Self.uptimeMilliseconds) { return }
+        served.closed.removeAll(keepingCapacity: true)
     }
 
     /// Nanoseconds on the monotonic clock.
@@ -303,7 +262,40 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     /// The same in milliseconds.
-    static var uptimeMilliseconds: UInt64 { systemTime() / nanosecondsPerMillisecond }
+    static var uptimeMilliseconds: UInt64 { systemTime() / LoopTime.nanosecondsPerMillisecond }
+}
 
-    private static let nanosecondsPerMillisecond: UInt64 = 1_000_000
+/// The time that a loop goes by, as it was read last.
+private struct LoopTime {
+    /// Nil where the system's clocks hold.
+    let clock: ManualClock?
+    private(set) var nanoseconds: UInt64 = 0
+    private(set) var milliseconds: UInt64 = 0
+
+    static let nanosecondsPerMillisecond: UInt64 = 1_000_000
+
+    init(_ clock: ManualClock?) {
+        self.clock = clock
+        read()
+    }
+
+    @inline(__always)
+    mutating func read() {
+        nanoseconds = clock?.nanoseconds ?? EventLoop.systemTime()
+        milliseconds = nanoseconds / Self.nanosecondsPerMillisecond
+    }
+}
+
+/// The batch of events that a loop serves.
+private struct Turn {
+    /// Counts them.
+    var number: UInt64 = 1
+    /// When the events were there.
+    var began: UInt64
+    /// Channels that were closed meanwhile.
+    var closed: [Channel] = []
+    /// Channels that have had their share.
+    var postponed: [Channel] = []
+
+    init(began: UInt64) { self.began = began }
 }

@@ -38,18 +38,18 @@ extension AnswerSource {
 
     /// The answer that a rule gives in a place of its own.
     func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
-        policy.rules.speaksOfPlaces ? unasked([.default], at: target, with: token) : nil
+        policy.rules.speaks(of: .places) ? unasked([.default], at: target, with: token) : nil
     }
 
     /// The answer that a rule gives in the field of answers.
     func preempted(at target: ByteBuffer, with token: Credential?) -> Finding? {
-        policy.rules.speaksOfPreemption ? unasked([.bearer, .basic], at: target, with: token) : nil
+        policy.rules.speaks(of: .preemption) ? unasked([.bearer, .basic], at: target, with: token) : nil
     }
 
     /// The challenge that a server need not make: what it says no to is judged as an answer to this.
     func unaskedOffer() -> Offer? {
         let rules = policy.rules
-        guard rules.speaksOfPlaces || rules.speaksOfPreemption else { return nil }
+        guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
         let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
         guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.answer, let name = names.first,
             let named = try? policy.credentials.credential(named: name), !isKept(named)

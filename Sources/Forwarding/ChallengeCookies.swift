@@ -68,7 +68,7 @@ extension ForwardingContext {
     /// of the client's, and a parent's `407` has none: it is about the connection (RFC 9110 section 11.7).
     func takeCookiesOfChallenge() {
         let (upstream, target) = (exchange.upstream, exchange.target)
-        guard let challenges = exchange.challenges, challenges.origin.isOurs else { return }
+        guard let challenges = exchange.credentials.challenges, challenges.origin.isOurs else { return }
         if challenges.origin.loop?.answersByCookies == true {
             challenges.cookies = nil
             return

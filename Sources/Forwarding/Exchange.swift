@@ -26,30 +26,16 @@ public final class Exchange {
     public let upstream: UpstreamConnection
     /// The request target as the origin sees it. Written when somebody first asks for it: nothing of a plain request does.
     public var target: ByteBuffer {
-        if writtenTarget.isEmpty {
+        if texts.target.isEmpty {
             let head = headBytes
-            request.target.appendOriginForm(head.readable, to: writtenTarget)
+            request.target.appendOriginForm(head.readable, to: texts.target)
         }
-        return writtenTarget
+        return texts.target
     }
-    private let writtenTarget = ByteBuffer(capacity: 512)
-    /// The value of a field that is being made.
-    public let fieldValue = ByteBuffer(capacity: 512)
+    public let texts = Texts()
     /// Which way the request goes.
     public var way = Way.direct
-    /// Nil while nobody's challenges could be answered.
-    private(set) var challenges: ExchangeChallenges?
-    private lazy var ownChallenges = ExchangeChallenges()
-    /// The request target as that parent sees it.
-    let parentTarget = ByteBuffer(capacity: 16)
-    /// The client's own answer, where a rule wants to learn from it.
-    var learnableAnswer: LearnableAnswer?
-    /// The signing of the request; nil where there is none.
-    var signing: RequestSigning?
-    /// The answer to the client's own login, when it has come to its end; goes with the response.
-    public var loginAnswer: LoginAnswer?
-    /// The requests for certificates that the servers on its way have made; nil: no connection was made for it.
-    private(set) var identities: IdentityChallenges?
+    public var credentials = ExchangeCredentials()
     /// Nil for a client's.
     public var own: OwnRequest?
     /// Where the request goes; nil until that is known.
@@ -57,12 +43,38 @@ public final class Exchange {
     /// The machine that takes it there, and the response back.
     var forwarding = Forwarding()
     public let record: ExchangeRecord
-    /// When the first byte of the request was seen, on the loop's clock in nanoseconds.
-    public var startedAt: UInt64 = 0
-    /// When the first challenge was there that is answered, likewise; nil: there was none.
-    var challengedAt: UInt64?
-    /// Until when it may wait for other requests before anything is at stake.
-    public let waiting = WaitingTime()
+    public var times = Times()
+
+    /// Texts that are made on the way.
+    public struct Texts {
+        /// As `Exchange.target`, where that was asked for.
+        fileprivate let target = ByteBuffer(capacity: 512)
+        /// The request target as the parent sees it that makes the request.
+        let parentTarget = ByteBuffer(capacity: 16)
+        /// The value of a field that is being made.
+        public let fieldValue = ByteBuffer(capacity: 512)
+
+        fileprivate func clear() {
+            target.clear()
+            parentTarget.clear()
+            fieldValue.clear()
+        }
+    }
+
+    /// Moments on the loop's clock, in nanoseconds.
+    public struct Times {
+        /// When the first byte of the request was seen.
+        public var start: UInt64 = 0
+        /// When the first challenge was there that is answered; nil: there was none.
+        var challenge: UInt64?
+        /// Until when it may wait for other requests before anything is at stake.
+        public let waiting = WaitingTime()
+
+        fileprivate mutating func forget() {
+            challenge = nil
+            waiting.reset()
+        }
+    }
 
     public init(policy: Policy, on loop: EventLoop) {
         self.policy = policy
@@ -103,33 +115,6 @@ public final class Exchange {
         for buffer in [inbound, outbound, upstream.inbound] { pool.give(buffer) }
     }
 
-    /// From now on the origin's challenges are answered.
-    func begin(_ server: ExchangeChallenges.Server) {
-        challenges = ownChallenges
-        ownChallenges.origin = server
-    }
-
-    /// From now on those of the parent are that makes the request.
-    func beginAtParent(_ server: ExchangeChallenges.Server) {
-        challenges = ownChallenges
-        ownChallenges.parent = server
-    }
-
-    func endChallenges() {
-        guard let challenges else { return }
-        challenges.origin = .ignored
-        challenges.parent = .ignored
-        challenges.cookies.forget()
-        self.challenges = nil
-    }
-
-    /// What servers say to certificates counts for the next connections, from now on.
-    func beginIdentities() -> IdentityChallenges {
-        let begun = identities ?? IdentityChallenges()
-        identities = begun
-        return begun
-    }
-
     /// Forgets the request; bytes of the client's next one stay.
     public func reset() {
         forget()
@@ -140,18 +125,11 @@ public final class Exchange {
         destination.forget()
         forwarding.reset()
         way = .direct
-        challengedAt = nil
-        waiting.reset()
-        endChallenges()
-        learnableAnswer.forget()
-        signing.forget()
-        loginAnswer.forget()
+        times.forget()
+        credentials.forget()
         own.forget()
-        identities.forget()
         headBytes.clear()
-        writtenTarget.clear()
-        parentTarget.clear()
-        fieldValue.clear()
+        texts.clear()
         outbound.clear()
         request.reset()
         body.reset()
@@ -215,11 +193,11 @@ public final class Exchange {
         var interim = ResponseRewrite()
         interim.upgrade = upgrade
         // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
-        if challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
+        if credentials.challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
         }
-        if policy.rules.speaksOfPlaces { hidePlacedCredential() }
+        if policy.rules.speaks(of: .places) { hidePlacedCredential() }
     }
 
     /// Whether a practice page of the admin listener is asked for. That listener decodes nothing, so that no other page of
@@ -243,7 +221,7 @@ public final class Exchange {
 
     /// Whether the request goes out without its body, since it can only bring the next challenge.
     public var omitsBody: Bool {
-        challenges?.origin.loop?.omitsBody == true || challenges?.parent.loop?.omitsBody == true
+        credentials.challenges?.origin.loop?.omitsBody == true || credentials.challenges?.parent.loop?.omitsBody == true
     }
 
     /// Whether the next request can only bring the parent's next challenge.
@@ -253,8 +231,8 @@ public final class Exchange {
     /// which were known had not led to expect.
     var passesAsKnown: Bool {
         if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
-        guard let challenges else { return true }
-        return (way.relay == nil || passesAsKnown(by: challenges.parent, .proxy, at: parentTarget))
+        guard let challenges = credentials.challenges else { return true }
+        return (way.relay == nil || passesAsKnown(by: challenges.parent, .proxy, at: texts.parentTarget))
             && passesAsKnown(by: challenges.origin, .origin, at: target)
     }
 
@@ -276,7 +254,7 @@ public final class Exchange {
     func judgeByParent() -> ResponseVerdict? {
         guard let parent = way.relay else { return .pass(note: nil) }
         let isChallenged = upstream.head.status == .proxyAuthenticationRequired
-        guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
+        guard let verdict = (credentials.challenges?.parent ?? .ignored).judge() else { return nil }
         guard isChallenged, case .pass(let note) = verdict else { return ResponseVerdict(verdict) }
         // The parent itself wants something of us, and not of the client.
         return .cancel(.unanswered(by: parent, challenges: upstream.challenges(in: .proxyAuthenticate), note: note))
@@ -285,8 +263,8 @@ public final class Exchange {
     /// The decision about a response of the origin.
     /// - Returns: as above.
     func judgeByOrigin() -> ResponseVerdict? {
-        guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
-        if case .again = verdict { challenges?.parent.loop?.renew() }
+        guard let verdict = (credentials.challenges?.origin ?? .ignored).judge() else { return nil }
+        if case .again = verdict { credentials.challenges?.parent.loop?.renew() }
         return ResponseVerdict(verdict)
     }
 
@@ -296,7 +274,9 @@ public final class Exchange {
 
     /// Whether the request goes out with a token of the client's own for the connection that it is sent on.
     var bringsOwnLogin: Bool {
-        guard challenges?.origin.isOurs != true, signing == nil, let field = request.fields.first(.authorization) else {
+        guard credentials.challenges?.origin.isOurs != true, credentials.signing == nil,
+            let field = request.fields.first(.authorization)
+        else {
             return false
         }
         let head = headBytes

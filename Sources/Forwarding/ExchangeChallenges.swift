@@ -119,7 +119,7 @@ extension ChallengeContext {
             source: source,
             request: ChallengedRequest(
                 target: target, hasBody: hasBody, isOwn: exchange.own != nil, record: exchange.record,
-                presence: requester.presence, waiting: exchange.waiting),
+                presence: requester.presence, waiting: exchange.times.waiting),
             connection: connection, pages: pages,
             fetcher: TokenClient(upstreams: requester.upstreams, policy: exchange.policy),
             metrics: requester.metrics)

@@ -178,8 +178,8 @@ public struct Forwarding: ~Copyable {
         case .preparation(let origin, let parent):
             // The token or login that the origin's answer waits for may itself go through the parent, and nobody waits
             // for another request while one of his is the first there.
-            if origin { await context.exchange.challenges?.origin.loop?.prepared() }
-            if parent { await context.exchange.challenges?.parent.loop?.prepared() }
+            if origin { await context.exchange.credentials.challenges?.origin.loop?.prepared() }
+            if parent { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
         case .connection: try await connect(context)
         case .identity:
             try await context.followIdentity()
@@ -190,7 +190,7 @@ public struct Forwarding: ~Copyable {
             stage = .sending
         case .copy: try await context.workOnCopy()
         case .verdict:
-            await context.exchange.challenges?.performWork()
+            await context.exchange.credentials.challenges?.performWork()
         case .uploadEnd(let failure):
             await upload?.end()
             if let failure { throw failure }
@@ -210,7 +210,7 @@ public struct Forwarding: ~Copyable {
         if purpose != .own {
             do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
-                context.exchange.learnableAnswer = answer
+                context.exchange.credentials.learnableAnswer = answer
             }
         }
         if context.exchange.way.relay != nil, let parent = context.answerableParent {
@@ -225,8 +225,8 @@ public struct Forwarding: ~Copyable {
     /// - Returns: whether it is known what answers the origin.
     private mutating func prepareForOrigin(_ context: ForwardingContext) throws(Refusal) -> Bool {
         if context.mayAnswer {
-            if context.policy.rules.speaksOfSignatures { context.exchange.signing = try context.signing() }
-            if context.exchange.signing != nil {
+            if context.policy.rules.speaks(of: .signatures), let signing = try context.signing() {
+                context.exchange.credentials.signing = signing
                 sending.prepareForSignature()
                 return true
             }
@@ -278,7 +278,7 @@ public struct Forwarding: ~Copyable {
     }
 
     private mutating func judge(_ context: ForwardingContext) -> Progress? {
-        context.exchange.learnableAnswer?.judge(context.exchange.upstream)
+        context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, context.exchange.mayReadAhead { upload = beginUpload(context) }
         if context.exchange.passesAsKnown { return pass(context, note: nil) }
         context.meetChallenges()
@@ -346,7 +346,7 @@ public struct Forwarding: ~Copyable {
                 let parent = context.answerableParent
             {
                 let isReady = context.beginAnswering(at: parent, behindOrigin: false)
-                if !isReady { await context.exchange.challenges?.parent.loop?.prepared() }
+                if !isReady { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
                 sending.prepareForParent(context)
             }
             do throws(Refusal) { return try await context.connect() } catch {

@@ -40,7 +40,7 @@ extension ForwardingContext {
 
     /// Connects, as often as an operator answers a challenge of TLS that came up.
     private func openAsked() async throws(Refusal) -> OriginConnection {
-        let identities = exchange.beginIdentities()
+        let identities = exchange.credentials.beginIdentities()
         while true {
             do throws(Refusal) {
                 return try await identities.connect(for: requester) { () async throws(Refusal) in
@@ -68,7 +68,7 @@ extension ForwardingContext {
             switch (answer.act, question.space.authenticationMethod) {
             case (.trust, .serverTrust): return
             case (.use, .clientCertificate), (.reject, .clientCertificate):
-                return exchange.beginIdentities().take(answer.act, on: question.space)
+                return exchange.credentials.beginIdentities().take(answer.act, on: question.space)
             default: reason = "the operator said \(answer.words)"
             }
         } catch {
@@ -124,11 +124,11 @@ extension ForwardingContext {
         var handshake = OriginHandshake(
             requester: requester, policy: policy, client: requester.identity(in: exchange), own: exchange.own,
             origin: origin, terms: terms)
-        handshake.identities = exchange.identities
+        handshake.identities = exchange.credentials.identities
         handshake.trace = exchange.record.trace
         let security = try await handshake.secure(stream, resuming: resuming)
         let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
-        let isApart = servers.contains { exchange.identities?.isApart($0) ?? false }
+        let isApart = servers.contains { exchange.credentials.identities?.isApart($0) ?? false }
         return OriginConnection(
             stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity,
             kind: isApart ? .forOneRequest : .ordinary)

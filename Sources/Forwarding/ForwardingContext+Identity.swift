@@ -19,7 +19,7 @@ extension ForwardingContext {
         guard case .upstreamFailed(let failure) = failure else { return false }
         if let refusal = exchange.upstream.gatewayRefusal { throw .refused(refusal) }
         if exchange.own != nil { return false }
-        let (upstream, identities) = (exchange.upstream, exchange.beginIdentities())
+        let (upstream, identities) = (exchange.upstream, exchange.credentials.beginIdentities())
         guard let refusal = upstream.identityRefusal(after: failure, in: identities, at: exchange.target) else {
             return false
         }
@@ -33,7 +33,7 @@ extension ForwardingContext {
         let security = exchange.upstream.peerSecurity
         exchange.upstream.reset()
         do throws(Refusal) {
-            do throws(Refusal) { _ = try await exchange.beginIdentities().follow(for: requester) } catch {
+            do throws(Refusal) { _ = try await exchange.credentials.beginIdentities().follow(for: requester) } catch {
                 try await follow(error)
             }
         } catch {

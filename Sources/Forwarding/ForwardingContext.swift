@@ -64,7 +64,7 @@ public struct ForwardingContext {
     public func take(_ way: Way) -> Bool {
         if let parent = way.parent, exchange.way.parent === parent { return false }
         if way.parent == nil, exchange.way.parent == nil { return false }
-        exchange.challenges?.parent = .ignored
+        exchange.credentials.challenges?.parent = .ignored
         exchange.way = way
         exchange.record.parent = way.parent?.figures
         return true
@@ -73,8 +73,8 @@ public struct ForwardingContext {
     /// Whether a connection is there: from the leg before, or one that was kept.
     func takeKept(_ mayReuse: Bool) -> Bool {
         let upstream = exchange.upstream
-        let version = exchange.challenges?.origin.loginVersion
-        let parentVersion = exchange.challenges?.parent.loginVersion
+        let version = exchange.credentials.challenges?.origin.loginVersion
+        let parentVersion = exchange.credentials.challenges?.parent.loginVersion
         if upstream.stream != nil {
             // A login of the client's own is good for all that goes out without one of ours.
             if upstream.serves(version, atParent: parentVersion) { return true }
@@ -173,7 +173,7 @@ public struct ForwardingContext {
 
     /// Whether a credential may go in a place of its own beside a client's `Authorization` that is kept. Not beside a login
     /// of the client's own, whose connection is nobody else's.
-    var mayPlace: Bool { rules.speaksOfPlaces && isConcerned && !exchange.bringsOwnLogin }
+    var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
 
     /// The signing of the request; nil where no rule has it signed.
     func signing() throws(Refusal) -> RequestSigning? {
@@ -183,7 +183,7 @@ public struct ForwardingContext {
 
     /// The client's own answer that goes to the origin in `Authorization`, where a rule wants to learn from it.
     var learnableAnswer: LearnableAnswer? {
-        guard exchange.challenges?.origin.isOurs != true, exchange.signing == nil,
+        guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.signing == nil,
             destination.challenger.mayLearn(by: rules)
         else { return nil }
         return LearnableAnswer(in: exchange, of: requester, to: destination.challenger)
@@ -196,10 +196,10 @@ public struct ForwardingContext {
     /// - Parameter keepsAuthorization: whether the client's own goes on, and nothing is answered beside it.
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
-        if !rules.speaksOfForms, !rules.speaksOfPlaces,
+        if !rules.speaks(of: .forms), !rules.speaks(of: .places),
             let known = latestAnswer(of: destination.challenger, to: exchange.target)
         {
-            exchange.begin(.known(known))
+            exchange.credentials.begin(.known(known))
             return true
         }
         let source = originSource(keepsAuthorization: keepsAuthorization)
@@ -207,14 +207,14 @@ public struct ForwardingContext {
         if case .unusable(let reason, let credential) = finding { throw unusable(credential, reason) }
         if case .open = finding, keepsAuthorization { return true }
         // A page has to be looked at that may ask for a login.
-        if !rules.speaksOfForms || keepsAuthorization,
+        if !rules.speaks(of: .forms) || keepsAuthorization,
             let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record)
         {
-            exchange.begin(.known(known))
+            exchange.credentials.begin(.known(known))
             return true
         }
         let loop = ChallengeLoop(challengeContext(by: source))
-        exchange.begin(.met(loop))
+        exchange.credentials.begin(.met(loop))
         return loop.prepare(with: finding)
     }
 
@@ -222,7 +222,7 @@ public struct ForwardingContext {
         let source = AnswerSource(of: destination.challenger, for: exchange, of: requester)
         source.terms.keepsAuthorization = keepsAuthorization
         source.terms.isReadOnTheWay = !origin.isSecure && !destination.hops.isEmpty
-        if rules.speaksOfPlaces { source.terms.keeps = { self.keeps($0) } }
+        if rules.speaks(of: .places) { source.terms.keeps = { self.keeps($0) } }
         return source
     }
 
@@ -267,8 +267,8 @@ public struct ForwardingContext {
         guard let parent = exchange.way.relay, parent.mayBeAnswered(by: policy, in: requester.shared)
         else { return nil }
         let head = exchange.headBytes
-        exchange.parentTarget.clear()
-        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.parentTarget)
+        exchange.texts.parentTarget.clear()
+        exchange.request.appendTarget(head.readable, form: .absolute(.http), to: exchange.texts.parentTarget)
         return parent
     }
 
@@ -277,24 +277,24 @@ public struct ForwardingContext {
     /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
     ///   his is the first at the parent.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
-        if let known = latestAnswer(of: parent.challenger, to: exchange.parentTarget) {
-            exchange.beginAtParent(.known(known))
+        if let known = latestAnswer(of: parent.challenger, to: exchange.texts.parentTarget) {
+            exchange.credentials.beginAtParent(.known(known))
             return true
         }
         let source = AnswerSource(of: parent.challenger, for: exchange, of: requester)
-        let finding = find(by: source, at: parent.origin, exchange.parentTarget)
+        let finding = find(by: source, at: parent.origin, exchange.texts.parentTarget)
         if let known = KnownAnswer(finding, to: source.challenger, noting: exchange.record) {
-            exchange.beginAtParent(.known(known))
+            exchange.credentials.beginAtParent(.known(known))
             return true
         }
         let loop = ChallengeLoop(challengeContext(by: source, at: parent))
-        exchange.beginAtParent(.met(loop))
+        exchange.credentials.beginAtParent(.met(loop))
         return !waits && loop.prepare(with: finding)
     }
 
     private func challengeContext(by source: AnswerSource, at parent: Parent) -> ChallengeContext {
         ChallengeContext(
-            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.parentTarget,
+            by: source, on: connection(at: parent.origin), for: exchange, target: exchange.texts.parentTarget,
             hasBody: !exchange.body.isEmpty)
     }
 
@@ -320,7 +320,7 @@ public struct ForwardingContext {
 
     /// Has loops go on where the answers were known: a login is due, or a response is to be looked at.
     public func meetChallenges() {
-        guard let challenges = exchange.challenges else { return }
+        guard let challenges = exchange.credentials.challenges else { return }
         if let known = challenges.origin.known {
             let source = originSource(keepsAuthorization: !mayAnswer)
             challenges.origin = .met(ChallengeLoop(challengeContext(by: source), after: known))
@@ -336,13 +336,13 @@ public struct ForwardingContext {
     /// A challenge has come that is answered.
     func noteChallenge() {
         exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
-        if exchange.challengedAt == nil { exchange.challengedAt = requester.loop.nanoseconds }
+        if exchange.times.challenge == nil { exchange.times.challenge = requester.loop.nanoseconds }
     }
 
     /// The response goes to the client.
     func notePassage() {
-        guard let start = exchange.challengedAt else { return }
-        exchange.challengedAt = nil
+        guard let start = exchange.times.challenge else { return }
+        exchange.times.challenge = nil
         requester.metrics.note(.challenge, from: start, to: requester.loop.nanoseconds)
     }
 
@@ -351,7 +351,8 @@ public struct ForwardingContext {
     func noted(_ note: String?) -> String? {
         switch exchange.upstream.head.status {
         case .unauthorized:
-            return unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .passed) ?? note
+            return unanswered.take(
+                of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed) ?? note
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note

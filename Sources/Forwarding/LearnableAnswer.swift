@@ -20,7 +20,7 @@ final class LearnableAnswer {
         guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic " as StaticString) else {
             return nil
         }
-        let pair = exchange.fieldValue
+        let pair = exchange.texts.fieldValue
         pair.clear()
         defer { pair.clear() }
         guard Base64.decode(value.extracting(value.trimmingBlanks(6..<value.count)), into: pair),

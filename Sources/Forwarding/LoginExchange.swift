@@ -81,7 +81,7 @@ struct LoginExchange {
         let (fields, client) = (exchange.request.fields, exchange.headBytes)
         // Some servers hold a session to the program that began it.
         if let field = fields.first(.userAgent) { head.append(client.readable.extracting(field.line)) }
-        let cookies = own.fieldValue
+        let cookies = own.texts.fieldValue
         if jar.append(for: target.span, at: requester.loop.epochMilliseconds, to: cookies) {
             head.append("Cookie: " as StaticString)
             head.append(cookies.readable)

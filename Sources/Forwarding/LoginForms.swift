@@ -34,7 +34,7 @@ final class LoginForms: LoginPages {
     /// Nil where no rule has a form for this client at this origin. Not an initialiser, which would allocate all the same.
     public static func of(requester: Requester, exchange: Exchange, destination: Destination) -> LoginForms? {
         let rules = exchange.policy.rules
-        guard rules.speaksOfForms else { return nil }
+        guard rules.speaks(of: .forms) else { return nil }
         let space = ProtectionSpace(
             origin: destination.origin.authority, realm: nil, authenticationMethod: .htmlForm)
         let client = requester.identity(in: exchange)
@@ -153,7 +153,7 @@ final class LoginForms: LoginPages {
         let (request, pageHead) = (exchange.request, pageHead ?? currentHead)
         let isRead = request.method == .get || request.method == .head
         let hadCookies =
-            hasSession || request.fields.present.contains(.cookie) || exchange.challenges?.cookies != nil
+            hasSession || request.fields.present.contains(.cookie) || exchange.credentials.challenges?.cookies != nil
         if hadCookies || request.method == .head {
             if isRead { return login.begin(at: target.readable.array) }
             if let location = pageHead.location,

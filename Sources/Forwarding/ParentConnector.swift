@@ -40,7 +40,7 @@ public struct ParentConnector {
             var handshake = OriginHandshake(
                 requester: requester, policy: exchange.policy, client: requester.identity(in: exchange),
                 origin: parent.origin, terms: terms)
-            let identities = exchange.beginIdentities()
+            let identities = exchange.credentials.beginIdentities()
             handshake.identities = identities
             handshake.trace = exchange.record.trace
             let security = try await handshake.secure(stream, resuming: resuming)
@@ -50,7 +50,7 @@ public struct ParentConnector {
                 kind: identities.isApart(parent.origin) ? .forOneRequest : .ordinary)
         } catch {
             // It is there: another certificate may be shown to it, or none.
-            if exchange.identities?.isToBeFollowed == true { throw error }
+            if exchange.credentials.identities?.isToBeFollowed == true { throw error }
             var refusal = error.of(parent)
             // It had no time to fail.
             if requester.presence.isOver { throw refusal }

@@ -12,7 +12,7 @@ struct PlacedCredential {
 
     /// Nil where none goes with the request. Only where the rules speak of places one can.
     init?(of exchange: Exchange) {
-        guard let challenges = exchange.challenges, exchange.way.relay == nil,
+        guard let challenges = exchange.credentials.challenges, exchange.way.relay == nil,
             let placement = challenges.origin.placement
         else { return nil }
         self.placement = placement
@@ -44,7 +44,7 @@ struct PlacedCredential {
 extension Exchange {
     /// Takes a credential out of a response's head in `outbound` that went in the request's query.
     func hidePlacedCredential() {
-        guard let challenges, let placement = challenges.origin.placement,
+        guard let placement = credentials.challenges?.origin.placement,
             !placement.parameters.isEmpty
         else { return }
         let (out, kept) = (outbound, ByteBuffer(capacity: outbound.count))

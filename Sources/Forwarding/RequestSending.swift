@@ -107,8 +107,8 @@ struct RequestSending: ~Copyable {
 
     /// Whether the answers need something first that takes its time: a login's next token, or the digest of the body.
     func wantsPreparation(_ context: ForwardingContext) -> Bool {
-        if context.exchange.signing?.needsDigest == true { return !context.exchange.body.isEmpty }
-        return context.exchange.challenges?.wantsPreparation(over: context.exchange.upstream) ?? false
+        if context.exchange.credentials.signing?.needsDigest == true { return !context.exchange.body.isEmpty }
+        return context.exchange.credentials.challenges?.wantsPreparation(over: context.exchange.upstream) ?? false
     }
 
     /// Prepares the answers, and begins.
@@ -116,24 +116,25 @@ struct RequestSending: ~Copyable {
         context.exchange.body.rewind(context.exchange.inbound)
         var digest: [UInt8]?
         var parentDigest: [UInt8]?
-        if let algorithm = context.exchange.challenges?.parent.loop?.bodyDigest {
+        if let algorithm = context.exchange.credentials.challenges?.parent.loop?.bodyDigest {
             parentDigest = try await bodyDigest(context, algorithm, mayLeaveOut: false)
         }
-        if let algorithm = context.exchange.challenges?.origin.loop?.bodyDigest {
+        if let algorithm = context.exchange.credentials.challenges?.origin.loop?.bodyDigest {
             digest = try await bodyDigest(context, algorithm, mayLeaveOut: false)
-        } else if let signing = context.exchange.signing, signing.needsDigest {
+        } else if let signing = context.exchange.credentials.signing, signing.needsDigest {
             digest = try await bodyDigest(context, .sha256, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
         }
-        await context.exchange.challenges?.parent.loop?.prepareLogin()
-        if !context.exchange.isLoggingInAtParent { await context.exchange.challenges?.origin.loop?.prepareLogin() }
+        let challenges = context.exchange.credentials.challenges
+        await challenges?.parent.loop?.prepareLogin()
+        if !context.exchange.isLoggingInAtParent { await challenges?.origin.loop?.prepareLogin() }
         begin(context, bodyDigest: digest, parentDigest: parentDigest)
     }
 
     /// Begins: `advance` sends.
     public mutating func begin(_ context: ForwardingContext) {
         context.exchange.body.rewind(context.exchange.inbound)
-        let isSigned = context.exchange.signing?.needsDigest == true
+        let isSigned = context.exchange.credentials.signing?.needsDigest == true
         begin(context, bodyDigest: isSigned ? MessageDigest(.sha256).finish().array : nil, parentDigest: nil)
     }
 

@@ -239,16 +239,16 @@ public struct ResponseRelay: ~Copyable {
         upstream.withHeadBytes { bytes in
             let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
-            context.exchange.challenges?.cookies?.write(
+            context.exchange.credentials.challenges?.cookies?.write(
                 besidesThoseOf: upstream.head, bytes, at: context.exchange.target.readable, through: rewrite.upgrade,
                 to: writer)
-            if let answer = context.exchange.loginAnswer { writer.field(answer.name, answer.value) }
+            if let answer = context.exchange.credentials.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 writer.field("Proxy-Status", ProxyStatus(proxy: Via.name, details: note).value)
             }
             writer.end()
         }
-        if context.policy.rules.speaksOfPlaces { context.exchange.hidePlacedCredential() }
+        if context.policy.rules.speaks(of: .places) { context.exchange.hidePlacedCredential() }
         context.exchange.recordResponse()
         upstream.consumeHead()
     }

@@ -46,7 +46,7 @@ struct TunnelRequest {
         var redials = Self.redials
         while true {
             if upstream.stream == nil {
-                let connection = try await exchange.beginIdentities().connect(for: requester) {
+                let connection = try await exchange.credentials.beginIdentities().connect(for: requester) {
                     () async throws(Refusal) in
                     try await connector.connect(under: connector.tunnelTerms, resuming: resuming)
                 }
@@ -56,7 +56,7 @@ struct TunnelRequest {
             do throws(UpstreamConnection.Failure) {
                 try await ask(upstream, for: target, challenges)
             } catch {
-                let identities = exchange.beginIdentities()
+                let identities = exchange.credentials.beginIdentities()
                 let refusedIdentity = upstream.identityRefusal(after: error, in: identities, at: target)
                 if try await identities.follow(for: requester) {
                     upstream.reset()
@@ -87,7 +87,7 @@ struct TunnelRequest {
         _ upstream: UpstreamConnection, for target: ByteBuffer, _ challenges: ChallengeLoop?
     ) async throws(UpstreamConnection.Failure) {
         guard let stream = upstream.stream else { throw .died }
-        let (out, value) = (exchange.outbound, exchange.fieldValue)
+        let (out, value) = (exchange.outbound, exchange.texts.fieldValue)
         out.clear()
         value.clear()
         let method = Array("CONNECT".utf8)

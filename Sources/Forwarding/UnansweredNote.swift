@@ -60,11 +60,11 @@ extension ForwardingContext {
         let note = refusal.explanation == nil ? refusal.sentence : nil
         switch exchange.upstream.head.status {
         case .unauthorized:
-            unanswered.take(of: destination.challenger, exchange.challenges?.origin.loop, note, .cancelled)
+            unanswered.take(of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .cancelled)
         case .proxyAuthenticationRequired:
             guard let parent = exchange.way.relay else { break }
             parent.refusedLogin()
-            unanswered.take(of: parent.challenger, exchange.challenges?.parent.loop, note, .cancelled)
+            unanswered.take(of: parent.challenger, exchange.credentials.challenges?.parent.loop, note, .cancelled)
         default: break
         }
         return refusal

@@ -26,16 +26,16 @@ struct UpstreamRequestHead {
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
-        let places = exchange.policy.rules.speaksOfPlaces ? PlacedCredential(of: exchange) : nil
+        let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target)
         places?.write(to: writer)
-        if exchange.challenges != nil {
+        if exchange.credentials.challenges != nil {
             Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
         if rewrite.dropping.contains(.acceptEncoding) {
             writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
         }
-        if let signing = exchange.signing {
+        if let signing = exchange.credentials.signing {
             let out = exchange.outbound
             signing.append(out.readable, digest: bodyDigest, at: SystemClock.epochMilliseconds, to: writer)
             exchange.record.attempts += 1
@@ -46,7 +46,7 @@ struct UpstreamRequestHead {
 
     /// The message is a leg of the request's trace, and says so.
     private static func begin(_ trace: RequestTrace, of exchange: Exchange, with writer: borrowing HeadWriter) {
-        let (head, value) = (exchange.headBytes, exchange.fieldValue)
+        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
         value.clear()
         trace.beginLeg(head.readable.extracting(exchange.request.methodName).text, for: exchange.record)
             .append(to: value)
@@ -60,20 +60,22 @@ struct UpstreamRequestHead {
         _ exchange: Exchange, _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
         with writer: borrowing HeadWriter
     ) {
-        let (head, value) = (exchange.headBytes, exchange.fieldValue)
+        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
         value.clear()
-        if exchange.challenges?.parent.isOurs == true, authorizeAtParent(exchange, parentDigest, with: writer) {
+        if exchange.credentials.challenges?.parent.isOurs == true,
+            authorizeAtParent(exchange, parentDigest, with: writer)
+        {
             return
         }
-        guard exchange.challenges?.origin.isOurs == true else { return }
-        if let cookies = exchange.challenges?.cookies {
+        guard exchange.credentials.challenges?.origin.isOurs == true else { return }
+        if let cookies = exchange.credentials.challenges?.cookies {
             let target = exchange.target
             cookies.append(for: exchange.request, head.readable, at: target.readable, to: value)
             if !value.isEmpty { writer.field("Cookie", value.readable) }
             value.clear()
         }
         let (method, target) = (exchange.request.methodName, exchange.target)
-        if exchange.challenges?.origin.authorize(
+        if exchange.credentials.challenges?.origin.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
             countedBy: exchange.record) == true, !value.isEmpty
         {
@@ -85,8 +87,8 @@ struct UpstreamRequestHead {
     /// - Returns: the field that the answer stands in.
     private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard let loop = exchange.challenges?.origin.loop else { return "Authorization" }
-        if loop.answersByCookies || exchange.challenges?.cookies != nil { rewrite.dropping.insert(.cookie) }
+        guard let loop = exchange.credentials.challenges?.origin.loop else { return "Authorization" }
+        if loop.answersByCookies || exchange.credentials.challenges?.cookies != nil { rewrite.dropping.insert(.cookie) }
         if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)
         }
@@ -114,10 +116,10 @@ struct UpstreamRequestHead {
     private static func authorizeAtParent(
         _ exchange: Exchange, _ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter
     ) -> Bool {
-        let (head, value, target) = (exchange.headBytes, exchange.fieldValue, exchange.parentTarget)
+        let (head, value, target) = (exchange.headBytes, exchange.texts.fieldValue, exchange.texts.parentTarget)
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)
-        if exchange.challenges?.parent.authorize(
+        if exchange.credentials.challenges?.parent.authorize(
             method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil) == true
         {
             writer.field("Proxy-Authorization", value.readable)

@@ -13,14 +13,9 @@ public final class RequestHead {
     public private(set) var target = RequestTarget()
     public private(set) var version = Version.http11
     public let fields: FieldTable
-    /// The Host line says what the target says, byte for byte.
-    private(set) var keepsHostLine = false
-    /// The authority of the Host field, where the target names none.
-    private var host: Authority?
+    private(set) var host = HostLine()
     /// Outlives `reset`.
     private var recent = RecentAuthority()
-    /// The port of an authority that names none, where it is not the scheme's.
-    private(set) var assumedPort: UInt16?
     public private(set) var framing = BodyFraming.none
     public private(set) var options: ConnectionOptions = []
     /// Whether the client can send another request on this connection (RFC 9112 section 9.3).
@@ -34,7 +29,7 @@ public final class RequestHead {
 
     /// From the target, else from the Host field: whom the request is for. Nil only for HTTP/1.0 in origin-form or
     /// asterisk-form without Host.
-    public var authority: Authority? { target.authority ?? host }
+    public var authority: Authority? { target.authority ?? host.authority }
 
     public init(limits: Limits = .request) {
         self.limits = limits
@@ -49,9 +44,7 @@ public final class RequestHead {
         methodName = 0..<0
         version = .http11
         target = RequestTarget()
-        host = nil
-        assumedPort = nil
-        keepsHostLine = false
+        host = HostLine()
         framing = .none
         options = []
         keepAlive = false
@@ -62,8 +55,8 @@ public final class RequestHead {
 
     /// From now on the authority has this port, which it does not name.
     public func assume(port: UInt16) {
-        assumedPort = port
-        keepsHostLine = false
+        host.assumedPort = port
+        host.isKept = false
     }
 
     /// Reads on, from a buffer that begins where the head begins. Bytes above 0x7F in the target, which some tools send as
@@ -225,13 +218,13 @@ public final class RequestHead {
             return
         }
         guard let named = target.authority else {
-            let host = try Authority(bytes, in: field.value)
-            keepsHostLine = host.text == field.value
-            self.host = host
+            let authority = try Authority(bytes, in: field.value)
+            host.isKept = authority.text == field.value
+            host.authority = authority
             return
         }
         if bytes.extracting(named.text).equals(bytes.extracting(field.value)) {
-            keepsHostLine = true
+            host.isKept = true
             return
         }
         _ = try Authority(bytes, in: field.value)
@@ -302,4 +295,14 @@ extension Version {
         guard bytes[start + 5] == UInt8(ascii: "1") else { throw .unsupportedVersion }
         self = bytes[start + 7] == UInt8(ascii: "0") ? .http10 : .http11
     }
+}
+
+/// What the Host field of a request says, and what is assumed in its place.
+struct HostLine {
+    /// The field says what the target says, byte for byte.
+    var isKept = false
+    /// The authority of the field, where the target names none.
+    var authority: Authority?
+    /// The port of an authority that names none, where it is not the scheme's.
+    var assumedPort: UInt16?
 }

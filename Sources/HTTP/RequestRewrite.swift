@@ -131,7 +131,7 @@ extension RequestHead {
 
     private func append(_ authority: Authority, of bytes: Span<UInt8>, to buffer: ByteBuffer) {
         buffer.append(bytes.extracting(authority.text))
-        guard let assumedPort else { return }
+        guard let assumedPort = host.assumedPort else { return }
         buffer.append(.colon)
         buffer.append(decimal: Int(assumedPort))
     }
@@ -153,7 +153,7 @@ extension RequestHead {
 
     /// Whether the Host line also says what the origin is to read.
     private func keepsHostLine(_ upgrade: UpgradedOrigin?) -> Bool {
-        guard keepsHostLine, let upgrade else { return keepsHostLine }
+        guard host.isKept, let upgrade else { return host.isKept }
         return (authority?.explicitPort ?? UpgradedOrigin.usualOriginPort) == upgrade.originPort
     }
 

@@ -122,7 +122,7 @@ import Testing
                 rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy),
             ]
         }
-        #expect(rules.speaksOfTrust && rules.speaksOfClientCertificates)
+        #expect(rules.speaks(of: .trust) && rules.speaks(of: .clientCertificates))
         #expect(answers("A.example", 443, false) == [true, false, false])
         #expect(answers("b.example", 443, false) == [false, true, true])
         #expect(answers("x.c.example", 443, false) == [false, false, false])
@@ -131,7 +131,7 @@ import Testing
         #expect(answers("d.example", 443, true) == [true, false, false])
         #expect(answers("e.example", 443, false) == [false, false, false])
         let other = try Self.quiet()
-        #expect(!other.speaksOfTrust && !other.speaksOfClientCertificates)
+        #expect(!other.speaks(of: .trust) && !other.speaks(of: .clientCertificates))
     }
 
     private static func quiet() throws -> RuleSet {

@@ -45,13 +45,14 @@ extension ClientAuthentication {
             return .refused(challenge("the nonce of the Digest credentials is used up: take another", isStale: true))
         }
         note(account.name, exchange, of: session)
-        let information = exchange.fieldValue
+        let information = exchange.texts.fieldValue
         information.clear()
         digest.appendProof(account.key, value: value, target: target, to: information)
         if nonces.isLate(value.extracting(digest.nonce), at: now), let next = try? nonces.make(at: now) {
             information.append(", nextnonce=\"\(next)\"")
         }
-        exchange.loginAnswer = LoginAnswer(name: "Proxy-Authentication-Info", value: information.readable.text)
+        exchange.credentials.loginAnswer = LoginAnswer(
+            name: "Proxy-Authentication-Info", value: information.readable.text)
         information.clear()
         return .proved
     }

@@ -34,7 +34,9 @@ extension ClientAuthentication {
             session.negotiation = .established(
                 user: principal, for: lifetime, at: session.requester.loop.now, admittedBy: self)
             note(principal, exchange, of: session)
-            exchange.loginAnswer = answer.map { LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0)) }
+            exchange.credentials.loginAnswer = answer.map {
+                LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
+            }
         case .done(.success(.goesOn(let answer))):
             session.negotiation = .awaitingToken(login)
             var refusal = Refusal(

@@ -20,7 +20,7 @@ extension ClientSession {
     // MARK: - Reading
 
     func takeRequest(_ exchange: Exchange) {
-        exchange.startedAt = requester.loop.nanoseconds
+        exchange.times.start = requester.loop.nanoseconds
         do throws(ExchangeFailure) {
             switch try RequestReading(session: self, exchange: exchange).read() {
             case .complete: try carryOut(exchange)
@@ -57,7 +57,7 @@ extension ClientSession {
             }
         }
         let exchange = lend()
-        exchange.startedAt = requester.loop.nanoseconds
+        exchange.times.start = requester.loop.nanoseconds
         exchange.inbound.append(hello.readable)
         serve(exchange, from: .arriving(identity))
     }
@@ -65,7 +65,7 @@ extension ClientSession {
     private func awaitRest(of exchange: Exchange) {
         let inbound = exchange.inbound
         let head = PartialHead(
-            inbound.readable, startedAt: exchange.startedAt, limits: exchange.policy.limits.request)
+            inbound.readable, startedAt: exchange.times.start, limits: exchange.policy.limits.request)
         giveBack(exchange)
         phase = .receiving(head)
         stream.socket.rest(telling: self)
@@ -102,7 +102,7 @@ extension ClientSession {
 
     private func exchange(for head: PartialHead) -> Exchange {
         let (exchange, bytes) = (lend(), head.bytes)
-        exchange.startedAt = head.startedAt
+        exchange.times.start = head.startedAt
         exchange.inbound.append(bytes.readable)
         return exchange
     }

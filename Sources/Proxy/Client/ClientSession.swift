@@ -222,7 +222,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     /// An exchange is over. What the client has sent behind it is taken at once.
     /// - Parameter lingers: whether the client may still be sending when the connection does not go on.
     func finish(_ exchange: Exchange, goesOn: Bool, lingers: Bool = false) {
-        exchange.record.duration = requester.loop.nanoseconds &- exchange.startedAt
+        exchange.record.duration = requester.loop.nanoseconds &- exchange.times.start
         let record = exchange.record
         record.bytesIn = exchange.body.count
         // A client that left before its request was whole made none.

@@ -17,10 +17,17 @@ struct RestingOrder {
     /// The next to go stands last.
     private var candidates: [Candidate] = []
     private var lookedAt: UInt64 = 0
+    private var lastNumber: UInt64 = 0
 
     /// Milliseconds between two looks at very many sessions.
     private static let interval: UInt64 = 50
     private static let few = 256
+
+    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
+    mutating func takeNumber() -> UInt64 {
+        lastNumber &+= 1
+        return lastNumber
+    }
 
     /// The session that has to go next.
     /// - Parameters:

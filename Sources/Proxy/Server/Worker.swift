@@ -15,11 +15,10 @@ final class Worker: SessionHost {
     let upstreams: Upstreams
     let loop: EventLoop
     let shared: SharedState
-    let metrics: Metrics
+    var metrics: Metrics { upstreams.metrics }
     private var listeners: [Listener] = []
     private var sessions: [Int: ClientSession] = [:]
     private var lastNumber = 0
-    private var lastRestNumber: UInt64 = 0
     private var arrivals: Arrivals?
     private var resting = RestingOrder()
     private var freeExchanges: [Exchange] = []
@@ -58,8 +57,7 @@ final class Worker: SessionHost {
         self.loop = loop
         self.shared = shared
         clients = room.clients
-        metrics = upstreams.metrics
-        lines = LineBuffer(on: loop, metrics: metrics)
+        lines = LineBuffer(on: loop, metrics: upstreams.metrics)
         lines.log = policy.log.exchanges
         encoder = AccessLogEncoder(format: policy.log.format)
         spans = policy.collector.map { SpanExporter(to: $0, over: upstreams) }
@@ -88,11 +86,7 @@ final class Worker: SessionHost {
         session.begin(as: identity)
     }
 
-    /// A number that is higher each time: of sessions that wait for their clients, the lowest has waited longest.
-    func takeRestNumber() -> UInt64 {
-        lastRestNumber &+= 1
-        return lastRestNumber
-    }
+    func takeRestNumber() -> UInt64 { resting.takeNumber() }
 
     /// A client has made its first request.
     func noteFirstRequest() { tally.add(-1) }

@@ -21,7 +21,7 @@ final class BlindTunnel {
     init(_ opened: OpenedTunnel, of exchange: Exchange, for requester: Requester) {
         self.requester = requester
         upstream = opened.stream
-        startedAt = exchange.startedAt
+        startedAt = exchange.times.start
         tunnel = Tunnel(
             client: requester.stream, upstream: opened.stream, idle: exchange.policy.timeouts.idle,
             on: requester.loop, sent: exchange.inbound, early: opened.early)

@@ -88,7 +88,7 @@ struct TunnelOpening {
         let buffer = exchange.outbound
         buffer.clear()
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)
-        if let answer = exchange.loginAnswer {
+        if let answer = exchange.credentials.loginAnswer {
             buffer.append(answer.name)
             buffer.append(": " as StaticString)
             buffer.append(answer.value)

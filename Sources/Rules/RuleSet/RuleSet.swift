@@ -17,23 +17,32 @@ public final class RuleSet: Sendable {
     let matchers: [ChallengeMatcher]
     private let gates: [Gate]
     private let ports: [ClosedRange<UInt16>]
-    /// Whether any rule acts on a challenge, or replaces a client's own `Authorization`: most requests need no more than
-    /// this.
-    private let canAnswer: Bool
-    private let canReplace: Bool
-    /// Whether any rule keeps what clients' own answers teach.
-    private let canLearn: Bool
-    /// Whether any rule speaks of a server's trust; of a certificate to show to a server. Where none does, there is
-    /// nothing to ask.
-    public let speaksOfTrust: Bool
-    public let speaksOfClientCertificates: Bool
-    /// Whether any rule has requests signed, for which nobody asks.
-    public let speaksOfSignatures: Bool
-    /// Whether any rule sends a credential before it is asked for: in a place of its own, or in `Authorization`.
-    public let speaksOfPlaces: Bool
-    public let speaksOfPreemption: Bool
-    /// Whether any rule fills in forms.
-    public let speaksOfForms: Bool
+    private let subjects: Subjects
+
+    /// The things that some rule speaks of. What none speaks of is not looked for: most requests need no more than this.
+    public struct Subjects: OptionSet, Sendable {
+        public let rawValue: UInt16
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// A challenge is answered, rejected or cancelled.
+        static let challenges = Self(rawValue: 1 << 0)
+        /// A client's own `Authorization` gives way.
+        static let replacement = Self(rawValue: 1 << 1)
+        /// Clients' own answers teach a credential.
+        static let learning = Self(rawValue: 1 << 2)
+        /// A server's trust.
+        public static let trust = Self(rawValue: 1 << 3)
+        /// A certificate to show to a server.
+        public static let clientCertificates = Self(rawValue: 1 << 4)
+        /// Signatures of requests, for which nobody asks.
+        public static let signatures = Self(rawValue: 1 << 5)
+        /// Places of their own for credentials that go out before they are asked for.
+        public static let places = Self(rawValue: 1 << 6)
+        /// Credentials in `Authorization` that go out before they are asked for.
+        public static let preemption = Self(rawValue: 1 << 7)
+        /// Forms to be filled in.
+        public static let forms = Self(rawValue: 1 << 8)
+    }
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -51,24 +60,11 @@ public final class RuleSet: Sendable {
         var ports: [ClosedRange<UInt16>] = []
         gates = rules.map { Gate($0, ports: &ports) }
         self.ports = ports
-        canAnswer = rules.contains { $0.actsOnChallenge }
-        speaksOfTrust = rules.contains { $0.effectiveMethods.contains(.serverTrust) }
-        speaksOfClientCertificates = rules.contains {
-            $0.effectiveMethods.contains(.clientCertificate)
-        }
-        let signing = Set(
-            configuration.credentials.filter {
-                if case .signature = $0.content { true } else { false }
-            }.map(\.name))
-        speaksOfSignatures = rules.contains { challenge in
-            challenge.names.contains { signing.contains($0) }
-        }
-        speaksOfPlaces = rules.contains { !$0.placements.isEmpty }
-        speaksOfPreemption = rules.contains { $0.preemption == .always }
-        canLearn = rules.contains { $0.learns }
-        speaksOfForms = rules.contains { $0.answerTerms?.form != nil }
-        canReplace = rules.contains { $0.authorization == .replace }
+        subjects = Subjects(rules, of: configuration)
     }
+
+    /// Whether any rule does.
+    public func speaks(of subject: Subjects) -> Bool { subjects.contains(subject) }
 
     /// How a request for a host and port travels. The first `route` that fits decides.
     public func route(host: Span<UInt8>, port: UInt16) -> RouteDecision {
@@ -104,20 +100,20 @@ public final class RuleSet: Sendable {
     ///
     /// - Parameter isProxy: whether it is a parent proxy.
     public func mayAnswer(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
-        guard canAnswer else { return false }
+        guard speaks(of: .challenges) else { return false }
         return firstBeforeChallenge(host, port, isProxy: isProxy) { gates[$0].actsOnChallenge } != nil
     }
 
     /// Whether a rule about that server's challenges asks who the client is. If so, what was answered for one client
     /// says nothing for another.
     public func answerDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
-        guard canAnswer else { return false }
+        guard speaks(of: .challenges) else { return false }
         return firstBeforeChallenge(host, port, isProxy: isProxy) { !matchers[$0].rule.clients.isEmpty } != nil
     }
 
     /// Whether some rule keeps what a client's own answer to an origin at that host and port teaches.
     public func mayLearn(host: Span<UInt8>, port: UInt16) -> Bool {
-        guard canLearn else { return false }
+        guard speaks(of: .learning) else { return false }
         return firstBeforeChallenge(host, port) { gates[$0].learns } != nil
     }
 
@@ -127,7 +123,7 @@ public final class RuleSet: Sendable {
     public func authorization(
         host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
     ) -> Configuration.Challenge.Authorization {
-        guard canReplace else { return .keep }
+        guard speaks(of: .replacement) else { return .keep }
         let found = firstBeforeChallenge(host, port) { number in
             gates[number].authorization != nil
                 && matchers[number].matchesBeforeChallenge(`protocol`, isSecure: isSecure, client)
@@ -149,6 +145,28 @@ public final class RuleSet: Sendable {
     }
 }
 
+extension RuleSet.Subjects {
+    /// - Parameter rules: as they act in the mode that the rule file is in.
+    fileprivate init(_ rules: [Configuration.Challenge], of configuration: Configuration) {
+        let signing = Set(
+            configuration.credentials.filter {
+                if case .signature = $0.content { true } else { false }
+            }.map(\.name))
+        self = []
+        for rule in rules {
+            if rule.actsOnChallenge { insert(.challenges) }
+            if rule.authorization == .replace { insert(.replacement) }
+            if rule.learns { insert(.learning) }
+            if rule.effectiveMethods.contains(.serverTrust) { insert(.trust) }
+            if rule.effectiveMethods.contains(.clientCertificate) { insert(.clientCertificates) }
+            if rule.names.contains(where: signing.contains) { insert(.signatures) }
+            if !rule.placements.isEmpty { insert(.places) }
+            if rule.preemption == .always { insert(.preemption) }
+            if rule.answerTerms?.form != nil { insert(.forms) }
+        }
+    }
+}
+
 extension Configuration.Challenge {
     /// Whether it answers a challenge of a response, or makes an end of it.
     var actsOnChallenge: Bool {
@@ -166,18 +184,18 @@ extension RuleSet {
     ///
     /// - Parameter isProxy: whether it is a parent proxy.
     public func speaksOfTrust(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
-        speaksOfTrust && first(.serverTrust, host, port, isProxy) { _ in true } != nil
+        speaks(of: .trust) && first(.serverTrust, host, port, isProxy) { _ in true } != nil
     }
 
     /// Whether a rule may decide on a certificate to show to that server.
     public func speaksOfClientCertificates(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
-        speaksOfClientCertificates && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
+        speaks(of: .clientCertificates) && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
     }
 
     /// Whether a rule about that server's trust, or about a certificate to show to it, asks who the client is. If so,
     /// a connection made for one client says nothing for another.
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
-        guard speaksOfTrust || speaksOfClientCertificates else { return false }
+        guard speaks(of: .trust) || speaks(of: .clientCertificates) else { return false }
         for method in [AuthenticationMethod.serverTrust, .clientCertificate]
         where first(method, host, port, isProxy, where: { !matchers[$0].rule.clients.isEmpty }) != nil {
             return true

@@ -53,7 +53,7 @@ RUN install -d /out/var/lib/dpkg/status.d \
     && install -D -m 644 -t /out/etc /etc/os-release \
     && install -D -m 644 -t /out/etc/ssl/certs /etc/ssl/certs/ca-certificates.crt \
     && cp --parents -t /out /usr/share/doc/gcc-*-base/copyright \
-    && { echo ca-certificates; find /out -name '*.so*' -printf '*/%f\n' | xargs dpkg-query -S | cut -d : -f 1; } \
+    && { echo ca-certificates; find /out -name '*.so*' -printf '*/%f\n' | xargs dpkg-query -S | sed '/^diversion /d; s/:.*//'; } \
         | sort -u > /tmp/packages \
     && swift --version 2>&1 | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' > /swift-version \
     && xargs sh Sources/attache/Packaging/sbom /out/usr/local/bin/attache "$(cat /swift-version)" < /tmp/packages \

@@ -51,6 +51,32 @@ struct PackageTests {
         #expect(unit.contains("ExecStart=/usr/bin/attache run --config /etc/attache/proxy.conf\n"))
     }
 
+    /// As in Debian 13, where libc6 diverts the loader's path in the link to /usr.
+    @Test func `a diversion is taken for no package`() throws {
+        let folder = Scratch.folder("diverted")
+        try Scratch.write(
+            """
+            #!/bin/sh
+            case "$1 $2" in
+            "-S /lib64/"* | "-S /lib/ld-"*)
+                echo "diversion by libc6 from: $2"
+                echo "diversion by libc6 to: $2.usr-is-merged" ;;
+            *) exec /usr/bin/dpkg-query "$@" ;;
+            esac
+
+            """, to: "\(folder)/dpkg-query")
+        chmod("\(folder)/dpkg-query", 0o755)
+        let environment = ["PATH": "\(folder):/usr/sbin:/usr/bin:/sbin:/bin", "COMPRESSION": "none"]
+        let packaging = "\(Self.sources)/Sources/attache/Packaging"
+        let build = try Finished.run(
+            "sh", ["\(packaging)/Debian/build", AttacheBinary.path, folder], environment: environment, seconds: 300)
+        #expect(build.succeeded && !build.errorOutput.contains("dpkg-query"), "\(build)")
+        let bill = try Finished.run(
+            "sh", ["\(packaging)/sbom", AttacheBinary.path, "6.3.1", "libc6"], environment: environment)
+        #expect(bill.succeeded && bill.errorOutput.isEmpty, "\(bill)")
+        #expect(bill.output.contains(#""relationshipType": "DYNAMIC_LINK", "relatedSpdxElement": "SPDXRef-deb-libc6""#))
+    }
+
     @Test func `an installation keeps the rule file that is there`() throws {
         let folder = Scratch.folder("install")
         mkdir("\(folder)/etc", 0o755)

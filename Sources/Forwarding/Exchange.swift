@@ -65,6 +65,8 @@ public final class Exchange {
     public struct Times {
         /// When the first byte of the request was seen.
         public var start: UInt64 = 0
+        /// When the connection was begun that is on its way.
+        var connecting: UInt64 = 0
         /// When the first challenge was there that is answered; nil: there was none.
         var challenge: UInt64?
         /// Until when it may wait for other requests before anything is at stake.

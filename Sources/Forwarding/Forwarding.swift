@@ -32,8 +32,10 @@ public struct Forwarding: ~Copyable {
     private enum Stage {
         /// Becomes `.prepared`.
         case planned
-        /// It is known what answers. Becomes `.connected`.
+        /// It is known what answers. Becomes `.connected`, or `.connecting` where no task is needed for that.
         case prepared
+        /// A connection is on its way. Becomes `.connected`.
+        case connecting
         /// A connection is there. Becomes `.sending`.
         case connected
         /// Becomes `.arrived`, or `.prepared` where the connection turned out to be dead.
@@ -139,13 +141,19 @@ public struct Forwarding: ~Copyable {
             if let progress = try prepare(context) { return progress }
             fallthrough
         case .prepared:
-            guard context.takeKept(mayReuse) else { return wait(for: .connection) }
+            guard context.takeKept(mayReuse) else { return try beginConnection(context) }
             stage = .connected
             fallthrough
         case .connected:
             if let progress = try beginLeg(context) { return progress }
             fallthrough
         case .sending: return try send(context)
+        case .connecting:
+            do throws(Refusal) {
+                guard try context.hasConnected() else { return .awaitsEvent }
+            } catch { throw .refused(error) }
+            stage = .connected
+            return nil
         case .arrived: return judge(context)
         case .met: return judgeByParent(context)
         case .passed: return judgeByOrigin(context)
@@ -236,6 +244,14 @@ public struct Forwarding: ~Copyable {
         guard context.exchange.request.fields.present.contains(.authorization), context.mayPlace else { return true }
         defer { sending.prepareForParent(context) }
         return try context.beginAnswering(keepsAuthorization: true)
+    }
+
+    private mutating func beginConnection(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
+        do throws(Refusal) {
+            guard try context.beginConnection() else { return wait(for: .connection) }
+        } catch { throw .refused(error) }
+        stage = .connecting
+        return .awaitsEvent
     }
 
     private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {

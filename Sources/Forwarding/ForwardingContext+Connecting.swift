@@ -20,6 +20,41 @@ extension ForwardingContext {
             tlsAnswers: requester.shared.tlsAnswers.number)
     }
 
+    /// Begins a connection that needs no task: straight to an origin without TLS, as `Dialer.begin`.
+    ///
+    /// - Returns: whether it is on its way, as `hasConnected` tells; if not, `connect` makes one.
+    /// - Throws: the refusal that the client is to be told.
+    func beginConnection() throws(Refusal) -> Bool {
+        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice,
+            let stream = try dialer.begin(host: origin.hostText, port: origin.port, isJudged: exchange.own == nil)
+        else { return false }
+        attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
+        exchange.times.connecting = requester.loop.nanoseconds
+        return true
+    }
+
+    /// Whether the connection that `beginConnection` began is there. If not, an event of its stream tells more.
+    ///
+    /// - Throws: the refusal that the client is to be told.
+    func hasConnected() throws(Refusal) -> Bool {
+        guard let stream = exchange.upstream.stream else { return true }
+        let started = exchange.times.connecting
+        do throws(Refusal) {
+            guard try dialer.hasArrived(stream, at: origin.hostText, port: origin.port, since: started) else {
+                return false
+            }
+        } catch {
+            exchange.record.connecting = requester.loop.nanoseconds &- started
+            exchange.upstream.reset()
+            throw error
+        }
+        exchange.record.connecting = requester.loop.nanoseconds &- started
+        exchange.record.upstream = .opened
+        return true
+    }
+
+    private var dialer: Dialer { requester.dialer(for: policy, in: exchange.record.trace) }
+
     /// - Throws: the refusal that the client is to be told; the record says then what was found.
     public func openConnection() async throws(Refusal) -> OriginConnection {
         let started = requester.loop.nanoseconds
@@ -85,7 +120,7 @@ extension ForwardingContext {
         switch exchange.way {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
-            let stream = try await requester.dialer(for: policy, in: exchange.record.trace).connect(
+            let stream = try await dialer.connect(
                 host: origin.hostText, port: origin.port, isJudged: exchange.own == nil, isForPractice: isForPractice)
             stream.wakeup = requester.wakeup
             if isForPractice, let peer = stream.peerAddress,

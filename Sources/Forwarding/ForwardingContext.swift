@@ -120,7 +120,7 @@ public struct ForwardingContext {
         exchange.upstream.claim(for: ConnectionLogin(ofClientTo: origin))
     }
 
-    private func attach(_ connection: consuming OriginConnection, isReused: Bool) {
+    func attach(_ connection: consuming OriginConnection, isReused: Bool) {
         requester.hear(connection.stream)
         note(connection)
         exchange.upstream.attach(connection, isReused: isReused)

@@ -9,7 +9,8 @@ import Synchronization
 /// (sockets, buffers, pools) needs no lock. Unstructured tasks do *not* inherit the preference: `spawn` is the only
 /// way to start one.
 ///
-/// `@unchecked Sendable`: the fields are touched by the loop's own thread only, except `remote`, which its mutex guards.
+/// `@unchecked Sendable`: the fields are touched by the loop's own thread only, except `remote`, which its mutex guards, and
+/// `EventPoll.wake`, which reads a descriptor that never changes.
 public final class EventLoop: TaskExecutor, @unchecked Sendable {
     private struct Remote {
         var jobs: [UnownedJob] = []

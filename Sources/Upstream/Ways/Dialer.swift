@@ -48,6 +48,57 @@ public struct Dialer {
         }
     }
 
+    /// Begins a connection for which the events of one socket are enough: to the only address of the host, which is known
+    /// and may be dialled.
+    ///
+    /// - Parameters: as those of `connect`.
+    /// - Returns: a stream that is on its way, as `hasArrived` tells; nil where `connect` has to be waited for.
+    /// - Throws: the refusal that the client is to be told.
+    public func begin(host: String, port: UInt16, isJudged: Bool = true) throws(Refusal) -> ByteStream? {
+        guard let address = onlyAddress(of: host), permits(address, port, isJudged: isJudged) else { return nil }
+        do throws(IOError) {
+            let stream = ByteStream(try network.begin(to: SocketAddress(address, port: port)))
+            stream.setDeadline(after: policy.timeouts.connect)
+            return stream
+        } catch { throw Self.refusal(for: error, host: host, port: port) }
+    }
+
+    /// Whether the stream that `begin` gave has arrived at its host; if not, an event of its socket tells more, or the end of
+    /// its deadline.
+    ///
+    /// - Parameter started: when it was begun, in nanoseconds of the loop.
+    /// - Throws: the refusal that the client is to be told.
+    public func hasArrived(
+        _ stream: ByteStream, at host: String, port: UInt16, since started: UInt64
+    ) throws(Refusal) -> Bool {
+        do throws(IOError) {
+            guard let result = stream.socket.connectionResult() else {
+                try stream.check()
+                return false
+            }
+            try result.get()
+        } catch {
+            let refusal = Self.refusal(for: error, host: host, port: port)
+            trace?.note(.connect, of: host, from: started, error: refusal.sentence)
+            throw refusal
+        }
+        stream.setDeadline(after: nil)
+        metrics.note(.connect, from: started, to: loop.nanoseconds)
+        trace?.note(.connect, of: host, from: started)
+        return true
+    }
+
+    /// The address of a host that has one alone, if no name server has to be asked for it.
+    private func onlyAddress(of host: String) -> IPAddress? {
+        if let address = IPAddress(host) { return address }
+        guard let known = try? network.knownAddresses(of: host), known.isComplete, known.addresses.count == 1 else {
+            return nil
+        }
+        metrics.note(.nameLookup, from: loop.nanoseconds, to: loop.nanoseconds)
+        trace?.note(.nameLookup, of: host, from: loop.nanoseconds)
+        return known.addresses.first
+    }
+
     /// The addresses of a host that may be connected to at that port; not empty.
     public func permittedAddresses(of host: String, _ port: UInt16) async throws(Refusal) -> [IPAddress] {
         let isPermitted = { (address: IPAddress) in permits(address, port) }

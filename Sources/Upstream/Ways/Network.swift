@@ -19,6 +19,9 @@ public protocol Network: AnyObject {
         to resolution: Resolution, port: UInt16, within limit: Int, waking wakeup: Wakeup,
         where isPermitted: (SocketAddress) -> Bool
     ) async throws(IOError) -> ByteStream
+
+    /// A socket on its way to that address, as `Socket.connecting`.
+    func begin(to address: SocketAddress) throws(IOError) -> Socket
 }
 
 /// The network that this machine is on.
@@ -43,5 +46,9 @@ public final class SystemNetwork: Network {
     ) async throws(IOError) -> ByteStream {
         try await Connector.connect(
             to: resolution, port: port, within: limit, on: loop, wakeup: wakeup, where: isPermitted)
+    }
+
+    public func begin(to address: SocketAddress) throws(IOError) -> Socket {
+        try Socket.connecting(to: address, on: loop)
     }
 }

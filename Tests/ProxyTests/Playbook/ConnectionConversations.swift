@@ -40,6 +40,56 @@ struct ConnectionConversations {
             """)
     }
 
+    @Test func `a connection to a known address, on which the next request goes too`() async {
+        await play(
+            """
+            >> POST http://h.known/1 HTTP/1.1
+
+               x
+            << connect h.known:80
+            << POST /1 HTTP/1.1
+
+               x
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://h.known/2 HTTP/1.1
+            << GET /2 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a host at a known address that takes no connection is told of, and is tried again by the next request`()
+        async
+    {
+        await play(
+            """
+            >> GET http://h.known/1 HTTP/1.1
+            << connect h.known:80 refused
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *error=destination_unavailable*
+
+               *
+            >> GET http://h.known/2 HTTP/1.1
+            << connect h.known:80
+            server 2 << GET /2 HTTP/1.1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
+    @Test func `a known address that the rules forbid is not connected to`() async {
+        await play(
+            rules: "egress { deny 192.0.2.0/24 }",
+            """
+            >> GET http://h.known/ HTTP/1.1
+            << HTTP/1.1 403 Forbidden
+               Proxy-Status: *error=destination_ip_prohibited*
+
+               *
+            """)
+    }
+
     @Test func `a POST on a kept connection that closes under it does not go out again`() async {
         await play(
             """

@@ -15,6 +15,19 @@ struct DepartureConversations {
             """)
     }
 
+    @Test func `a client that leaves before its connection is made straight to a known address`() async {
+        await play(
+            """
+            >> GET http://h.known/ HTTP/1.1
+            << connect h.known:80 pending
+            client >> close
+            server << close
+            log GET http://h.known/ -
+                error: connection_terminated
+                details: the client left
+            """)
+    }
+
     @Test func `a client that leaves before the response has its request given up`() async {
         await play(
             """

@@ -48,6 +48,27 @@ struct MetricsConversations {
             """)
     }
 
+    @Test func `a connection to a known address is timed, and so is the look at the address`() async {
+        await play(
+            """
+            >> GET http://h.known/ HTTP/1.1
+            << connect h.known:80
+            << GET / HTTP/1.1
+            metric attache_phase_duration_seconds_count{phase="dns"} 1
+            metric attache_phase_duration_seconds_count{phase="connect"} 1
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            >> GET http://other.known/ HTTP/1.1
+            << connect other.known:80 refused
+            << HTTP/1.1 502 Bad Gateway
+               Proxy-Status: *
+
+               *
+            metric attache_phase_duration_seconds_count{phase="dns"} 2
+            metric attache_phase_duration_seconds_count{phase="connect"} 1
+            """)
+    }
+
     @Test func `a parent has its connections, its requests and its refusals`() async {
         await play(
             rules: """

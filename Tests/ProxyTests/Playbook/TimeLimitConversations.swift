@@ -35,6 +35,37 @@ struct TimeLimitConversations {
             """)
     }
 
+    @Test func `a host whose address is known, and that accepts no connection in time, is given up`() async {
+        await play(
+            rules: "timeouts { connect 5s }",
+            """
+            >> GET http://h.known/ HTTP/1.1
+            << connect h.known:80 pending
+            after 4s
+            after 1s
+            server << close
+            << HTTP/1.1 504 Gateway Timeout
+               Proxy-Status: *error=connection_timeout*
+
+               *
+            """)
+    }
+
+    @Test func `the time to connect is over once there is a connection`() async {
+        await play(
+            rules: "timeouts { connect 5s; response 30s }",
+            """
+            >> GET http://h.known/ HTTP/1.1
+            << connect h.known:80 pending
+            after 4s
+            server >> accept
+            << GET / HTTP/1.1
+            after 20s
+            >> HTTP/1.1 200 OK
+            << HTTP/1.1 200 OK
+            """)
+    }
+
     @Test func `a connection to an origin is kept for half a minute, the client's for the idle time`() async {
         await play(
             rules: "timeouts { idle 60s }",

@@ -49,13 +49,37 @@ final class PlayedEnd {
     deinit { close() }
 
     static func pair(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
+        try pair(on: loop) { _ in }
+    }
+
+    /// The proxy's end is not connected before `accept`: until then the system takes nothing from it.
+    static func connecting(on loop: EventLoop) throws(IOError) -> (Socket, PlayedEnd) {
+        try pair(on: loop) { descriptor in
+            let filling = [UInt8](repeating: 0, count: 1 << 16)
+            while Glibc.send(descriptor, filling, filling.count, 0) > 0 {}
+        }
+    }
+
+    private static func pair(
+        on loop: EventLoop, filledBy prepare: (Int32) -> Void
+    ) throws(IOError) -> (Socket, PlayedEnd) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             throw .system(errno: errno, operation: "cannot make a pair of sockets")
         }
+        prepare(ends[0])
         let socket = try Socket(takingOwnership: ends[0], on: loop)
         return (socket, PlayedEnd(ends[1], to: socket))
+    }
+
+    /// Whether the proxy has closed its end.
+    var isGivenUp: Bool { socket.isClosed }
+
+    /// From now on the proxy is connected.
+    func accept() {
+        var filling = [UInt8](repeating: 0, count: 1 << 16)
+        while recv(descriptor, &filling, filling.count, 0) > 0 {}
     }
 
     func send(_ bytes: [UInt8]) {

@@ -18,25 +18,50 @@ final class PlayedDial {
     }
 
     let place: String
-    private let wakeup: Wakeup
+    private let way: Way
     fileprivate var outcome: Outcome?
-    /// Whether the proxy waits for it no longer.
-    fileprivate(set) var isOver = false
+    fileprivate var hasEnded = false
     /// The server's end, once there is one.
     fileprivate(set) var end: PlayedEnd?
 
-    fileprivate init(to place: String, waking wakeup: Wakeup) {
+    /// The way that the proxy waits for it.
+    fileprivate enum Way {
+        /// A task does.
+        case task(Wakeup)
+        /// The events of its socket tell.
+        case socket(PlayedEnd)
+    }
+
+    fileprivate init(to place: String, by way: Way) {
         self.place = place
-        self.wakeup = wakeup
+        self.way = way
+    }
+
+    /// Whether the proxy waits for it no longer.
+    var isOver: Bool {
+        switch way {
+        case .task: hasEnded
+        case .socket(let end): end.isGivenUp
+        }
     }
 
     func settle(_ outcome: Outcome) {
         self.outcome = outcome
-        wakeup.signal()
+        switch way {
+        case .task(let wakeup): wakeup.signal()
+        case .socket(let end):
+            switch outcome {
+            case .refused, .unreachable: return end.reset()
+            case .accepted, .stalled: end.accept()
+            }
+            self.end = end
+            if outcome == .stalled { end.stall() }
+        }
     }
 }
 
-/// A network whose servers are played: each name has an address of its own, and those below `invalid` none.
+/// A network whose servers are played: each name has an address of its own, and those below `invalid` none. Those below `known`
+/// are known without a question.
 final class PlayedNetwork: Network {
     /// Those that nobody has taken note of.
     var dials: [PlayedDial] = []
@@ -48,9 +73,13 @@ final class PlayedNetwork: Network {
 
     init(on loop: EventLoop) { self.loop = loop }
 
-    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? { nil }
+    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? {
+        name.hasSuffix(".known") ? try resolution(of: name) : nil
+    }
 
-    func addresses(of name: String) async throws(ResolutionError) -> Resolution {
+    func addresses(of name: String) async throws(ResolutionError) -> Resolution { try resolution(of: name) }
+
+    private func resolution(of name: String) throws(ResolutionError) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
         if name.hasSuffix(".invalid") { throw .noSuchName(name) }
         if !names.contains(name) { names.append(name) }
@@ -64,8 +93,8 @@ final class PlayedNetwork: Network {
         guard let address = resolution.addresses.first(where: { isPermitted(SocketAddress($0, port: port)) }) else {
             throw .timedOut
         }
-        let dial = PlayedDial(to: "\(name(of: address)):\(port)", waking: wakeup)
-        defer { dial.isOver = true }
+        let dial = PlayedDial(to: "\(name(of: address)):\(port)", by: .task(wakeup))
+        defer { dial.hasEnded = true }
         dials.append(dial)
         let deadline = Alarm(on: loop) { wakeup.signal() }
         deadline.set(after: limit)
@@ -85,6 +114,12 @@ final class PlayedNetwork: Network {
         socket.wakeup = wakeup
         while socket.connectionResult() == nil { await wakeup.wait() }
         return ByteStream(socket)
+    }
+
+    func begin(to address: SocketAddress) throws(IOError) -> Socket {
+        let (socket, end) = try PlayedEnd.connecting(on: loop)
+        dials.append(PlayedDial(to: "\(name(of: address.address)):\(address.port)", by: .socket(end)))
+        return socket
     }
 
     private func name(of address: IPAddress) -> String {

@@ -13,6 +13,8 @@ final class Channel {
     }
 
     private(set) var pointer: ares_channel?
+    /// That have no answer yet.
+    var queries = 0
     private let loop: EventLoop
     private var watches: [ares_socket_t: DescriptorWatch] = [:]
     private var alarm: Alarm?
@@ -21,7 +23,12 @@ final class Channel {
     private static let timeout: Int32 = 2000
     private static let tries: Int32 = 2
 
-    init(_ purpose: Purpose, on loop: EventLoop, servers: String? = nil) throws(ResolutionError) {
+    /// - Parameters:
+    ///   - file: the path of resolv.conf(5).
+    ///   - servers: instead of those in the file.
+    init(
+        _ purpose: Purpose, on loop: EventLoop, by file: String, servers: String? = nil
+    ) throws(ResolutionError) {
         self.loop = loop
         var options = ares_options()
         options.timeout = Self.timeout
@@ -42,6 +49,10 @@ final class Channel {
         let lookups = strdup(purpose == .hostsFile ? "f" : "b")
         defer { free(lookups) }
         options.lookups = lookups
+        let path = strdup(file)
+        defer { free(path) }
+        options.resolvconf_path = path
+        mask |= ARES_OPT_RESOLVCONF
         try Self.check(ares_init_options(&pointer, &options, Int32(mask)))
         if let servers { try Self.check(ares_set_servers_ports_csv(pointer, servers)) }
         alarm = Alarm(on: loop) { [unowned self] in process(ARES_SOCKET_BAD, ARES_SOCKET_BAD) }
@@ -84,6 +95,41 @@ final class Channel {
     }
 }
 
+/// The file that names the name servers and the domains to search (resolv.conf(5)). A network that is joined or left changes
+/// it under a running program.
+struct SettingsFile {
+    static let ofSystem = "/etc/resolv.conf"
+
+    let path: String
+    private let isRead: Bool
+    private var stamp: FileStamp?
+    private var lookedAt: UInt64?
+
+    /// Milliseconds between two looks.
+    private static let pause: UInt64 = 1000
+
+    /// - Parameter isRead: false: it never changes.
+    init(_ path: String, isRead: Bool) {
+        self.path = path
+        self.isRead = isRead
+    }
+
+    /// Whether it is another than at the look before. One that is gone has not changed: it is being replaced.
+    /// - Parameter now: milliseconds on the loop's clock.
+    mutating func hasChanged(at now: UInt64) -> Bool {
+        guard isRead else { return false }
+        guard let lookedAt else {
+            (lookedAt, stamp) = (now, FileStamp(path: path))
+            return false
+        }
+        guard now >= lookedAt + Self.pause else { return false }
+        self.lookedAt = now
+        guard let found = FileStamp(path: path), found != stamp else { return false }
+        stamp = found
+        return true
+    }
+}
+
 /// The settings for names in `resolv.conf`, `nsswitch.conf` and the environment, as c-ares reads them.
 struct SystemSettings {
     private let domains: [String]
@@ -98,10 +144,14 @@ struct SystemSettings {
         self.sources = sources
     }
 
-    init() throws(ResolutionError) {
+    /// - Parameter file: the path of resolv.conf(5).
+    init(in file: String) throws(ResolutionError) {
         var channel: ares_channel?
-        // Without options, as by `ares_init`, which newer versions call deprecated.
-        try Channel.check(ares_init_options(&channel, nil, 0))
+        var wanted = ares_options()
+        let path = strdup(file)
+        defer { free(path) }
+        wanted.resolvconf_path = path
+        try Channel.check(ares_init_options(&channel, &wanted, Int32(ARES_OPT_RESOLVCONF)))
         defer { ares_destroy(channel) }
         var options = ares_options()
         var mask: Int32 = 0

@@ -12,14 +12,17 @@ import IO
 /// Belongs to its loop. Requests for one name at one time share one query.
 public final class Resolver {
     let loop: EventLoop
-    /// As they were when a name was first looked up: a proxy that has addresses alone, or a parent, reads no file.
+    /// As they were when a name was looked up: a proxy that has addresses alone, or a parent, reads no file.
     private var system: SystemSettings?
-    /// Asks name servers for a name as it is; made for the first name.
+    private var file: SettingsFile
+    /// Asks name servers for a name as it is; made for the first name, and anew where the file has changed.
     private var servers: Channel?
     /// Reads the hosts file; made for the first name.
     private var hosts: Channel?
     /// Asks once more why a name server gave no answer; made when that is wanted.
     private var reasons: Channel?
+    /// Those of earlier settings, whose queries still run.
+    private var retired: [Channel] = []
     private let serverList: String?
     private var cache = AddressCache()
     private var lookups: [String: Lookup] = [:]
@@ -29,10 +32,12 @@ public final class Resolver {
         self.init(on: loop, servers: servers, settings: nil)
     }
 
-    init(on loop: EventLoop, servers: String?, settings: SystemSettings?) {
+    /// - Parameter settings: instead of those in `file`, for good; for tests.
+    init(on loop: EventLoop, servers: String?, settings: SystemSettings?, file: String = SettingsFile.ofSystem) {
         self.loop = loop
         serverList = servers
         system = settings
+        self.file = SettingsFile(file, isRead: settings == nil)
         ares_library_init(ARES_LIB_INIT_ALL)
     }
 
@@ -45,12 +50,20 @@ public final class Resolver {
     }
 
     private func prepare() throws(ResolutionError) -> SystemSettings {
-        if servers == nil { servers = try Channel(.nameServers, on: loop, servers: serverList) }
-        if hosts == nil { hosts = try Channel(.hostsFile, on: loop) }
+        retired.removeAll { $0.queries == 0 }
+        if servers == nil { servers = try Channel(.nameServers, on: loop, by: file.path, servers: serverList) }
+        if hosts == nil { hosts = try Channel(.hostsFile, on: loop, by: file.path) }
         if let system { return system }
-        let read = try SystemSettings()
+        let read = try SystemSettings(in: file.path)
         system = read
         return read
+    }
+
+    /// Other name servers may know other names, or know them differently. Queries that run go on.
+    private func forgetSettings() {
+        for channel in [servers, reasons] { if let channel { retired.append(channel) } }
+        (servers, reasons, system) = (nil, nil, nil)
+        cache = AddressCache()
     }
 
     /// The addresses of a host name, or of an address in text form. Others may follow: after one family's addresses the
@@ -80,6 +93,7 @@ public final class Resolver {
         if name == "localhost" || name.hasSuffix(".localhost") {
             return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
         }
+        if file.hasChanged(at: loop.now) { forgetSettings() }
         guard let known = cache.answer(for: name, now: loop.now) else { return nil }
         return Resolution(try known.get())
     }
@@ -90,9 +104,11 @@ public final class Resolver {
     private final class Query {
         /// Kept until the answer is there.
         let resolver: Resolver
+        let channel: Channel?
         let body: (QueryAnswer) -> Void
-        init(resolver: Resolver, body: @escaping (QueryAnswer) -> Void) {
+        init(resolver: Resolver, channel: Channel?, body: @escaping (QueryAnswer) -> Void) {
             self.resolver = resolver
+            self.channel = channel
             self.body = body
         }
     }
@@ -103,7 +119,8 @@ public final class Resolver {
         hints.ai_family = family
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = Int32(ARES_AI_NOSORT | ARES_AI_ENVHOSTS)
-        let query = Unmanaged.passRetained(Query(resolver: self, body: body))
+        let query = Unmanaged.passRetained(Query(resolver: self, channel: channel, body: body))
+        channel?.queries += 1
         ares_getaddrinfo(
             channel?.pointer, name, nil, &hints,
             { context, status, _, list in
@@ -111,6 +128,7 @@ public final class Resolver {
                 let query = Unmanaged<Query>.fromOpaque(context).takeRetainedValue()
                 let answer = QueryAnswer(status: status, list: list)
                 if let list { ares_freeaddrinfo(list) }
+                query.channel?.queries -= 1
                 query.body(answer)
             }, query.toOpaque())
         channel?.rearm()
@@ -139,7 +157,7 @@ public final class Resolver {
     /// c-ares 1.18 says of every answer that a server refused or failed to give that no server was reached. Without that
     /// check it hands out the answer, but asks no other server: hence only now.
     private func reason(for name: String, _ family: Family, _ body: @escaping (QueryAnswer) -> Void) {
-        if reasons == nil { reasons = try? Channel(.reasons, on: loop, servers: serverList) }
+        if reasons == nil { reasons = try? Channel(.reasons, on: loop, by: file.path, servers: serverList) }
         guard reasons != nil else { return body(QueryAnswer(status: cares_connection_refused, list: nil)) }
         ask(reasons, name, family: family.number, body)
     }

@@ -182,6 +182,44 @@ import Testing
         #expect(settings.candidates(for: name) == expected)
     }
 
+    @Test func `a changed resolv conf counts for the next name, and for names that were known`() async throws {
+        let server = NameServer { name, type in
+            type == .a && ["app.one.test", "app.two.test"].contains(name) ? .addresses([Self.four]) : .code(3)
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("resolv-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Self.search("one.test", in: path)
+        let port = server.port
+        try await onLoop { loop in
+            let resolver = Resolver(on: loop, servers: "127.0.0.1:\(port)", settings: nil, file: path)
+            _ = try await resolver.resolve("app")
+            #expect(server.queries.contains("app.one.test/1"))
+            try Self.search("two.test", in: path)
+            for _ in 1...600 where !server.queries.contains("app.two.test/1") {
+                try await Task.sleep(for: .milliseconds(50))
+                _ = try? await resolver.resolve("app")
+            }
+        }
+        #expect(server.queries.contains("app.two.test/1"))
+    }
+
+    private static func search(_ domain: String, in path: String) throws {
+        try "search \(domain)\nnameserver 127.0.0.1\n".write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    @Test func `a resolv conf that is away for a moment has not changed`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("resolv-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try "nameserver 192.0.2.1\n".write(toFile: path, atomically: true, encoding: .utf8)
+        var file = SettingsFile(path, isRead: true)
+        var changes = [file.hasChanged(at: 5000)]
+        try FileManager.default.removeItem(atPath: path)
+        changes.append(file.hasChanged(at: 6000))
+        try "nameserver 192.0.2.2\n".write(toFile: path, atomically: true, encoding: .utf8)
+        for now in [6999, 7000, 8000] { changes.append(file.hasChanged(at: UInt64(now))) }
+        #expect(changes == [false, false, false, true, false])
+    }
+
     @Test func `name servers that c-ares does not take fail the names, and no address`() async throws {
         try await onLoop { loop in
             let resolver = Resolver(on: loop, servers: "no server")

@@ -12,6 +12,8 @@ final class ReadingContext {
     private(set) var secretVariables: Set<String> = []
     /// The values that are wanted only when they are used, with their directives.
     private(set) var valuesForUse: [(word: String, value: Value)] = []
+    /// The files with keys and tickets that the rule file names, with their places in it.
+    private(set) var keyFiles: [(path: String, range: SourceRange)] = []
 
     init(
         reader: any SourceReader, sources: SourceMap, log: DiagnosticLog, top: any DirectiveName.Type,
@@ -25,6 +27,15 @@ final class ReadingContext {
     }
 
     var parse: ValueParser { ValueParser(log: log, sources: sources, reader: reader) }
+
+    /// The path of a file that nobody else should be able to read: a private key, a keytab or a ticket cache.
+    func keyFile(_ value: Value) -> String {
+        let path = parse.path(value)
+        note(keyFile: path, at: value.range)
+        return path
+    }
+
+    func note(keyFile path: String, at range: SourceRange) { keyFiles.append((path, range)) }
 
     /// The strays found since the last call.
     func takeStrays() -> [SyntaxNode] {

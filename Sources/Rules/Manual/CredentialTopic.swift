@@ -10,9 +10,9 @@ extension ManualTopic {
             credential anonymous { user anonymous; password "guest@example.com" }
 
         Better than a password that stands in the rule file is one in a file that only the proxy can read, or in its
-        environment. A warning says so where every user of the machine can read the file, or the rule file with a secret
-        in it; that a group can is usual in a container's volume. A file is read again when it changes, so that a new
-        password needs no reload.
+        environment. A warning says so where every user of the machine can read the file, a key or a keytab, or the rule
+        file with a secret in it; that a group can is usual in a container's volume. A file is read again when it changes,
+        so that a new password needs no reload.
 
         A wrong password is sent once, and then parked: nobody sends it there again until its value changes, or, if it was
         accepted before, until the times of `retry`. `attache credential list` shows what is parked, and

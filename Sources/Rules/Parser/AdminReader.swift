@@ -37,7 +37,7 @@ struct AdminReader: BlockReader {
                     refuse(value, "users are read from a file: 'users file' and its path")
                 }
             case .certificate: certificate = parse.path(value)
-            case .key: key = parse.path(value)
+            case .key: key = context.keyFile(value)
             }
         }
         if let certificate, let key {

@@ -30,7 +30,7 @@ struct AuthorityReader: BlockReader {
             guard let value = inner.values.first else { continue }
             switch inner.name {
             case .certificate: certificate = parse.path(value)
-            case .key: key = parse.path(value)
+            case .key: key = context.keyFile(value)
             case .passphrase: passphrase = parse.secret(value)
             case .names: authority.names += inner.values.compactMap(authorityName)
             }

@@ -69,10 +69,10 @@ struct CredentialReader: BlockReader {
         case .pem:
             guard let certificate = block.value(.certificate), let key = block.value(.key) else { return nil }
             return .identity(
-                .pem(certificate: parse.path(certificate), key: parse.path(key), passphrase: secret(.passphrase)))
+                .pem(certificate: parse.path(certificate), key: context.keyFile(key), passphrase: secret(.passphrase)))
         case .pkcs12:
             return block.value(.pkcs12).map {
-                .identity(.pkcs12(parse.path($0), passphrase: secret(.passphrase)))
+                .identity(.pkcs12(context.keyFile($0), passphrase: secret(.passphrase)))
             }
         case .pkcs11:
             return block.value(.pkcs11).flatMap(tokenURI).map {

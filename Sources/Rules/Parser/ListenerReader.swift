@@ -35,7 +35,9 @@ struct ListenerReader: BlockReader {
             }
             switch option.word {
             case .certificate: certificate = parse.onePath(option)
-            case .key: key = parse.onePath(option)
+            case .key:
+                key = parse.onePath(option)
+                if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
             case .clients: clients = self.clients(option)
             }
         }

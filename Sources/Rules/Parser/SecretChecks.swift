@@ -30,17 +30,25 @@ struct SecretChecks: BlockReader {
                 else { continue }
                 path = file.path
             }
-            guard seen.insert(path).inserted, let mode = context.reader.exposedMode(of: path) else { continue }
+            guard seen.insert(path).inserted else { continue }
             let file = value.origin == .written ? "the rule file with this secret" : "this file"
-            let digits = "0" + String(mode & 0o7777, radix: 8)
-            log.report(
-                .warning, at: value.range,
-                "every user of this machine can read \(file) (mode \(digits)); run: chmod 600 \(Token.shown(path))")
+            warn(of: file, path, at: value.range)
+        }
+        for file in context.keyFiles where seen.insert(file.path).inserted {
+            warn(of: "this file", file.path, at: file.range)
         }
     }
 
+    private func warn(of file: String, _ path: String, at range: SourceRange) {
+        guard let mode = context.reader.exposedMode(of: path) else { return }
+        let digits = "0" + String(mode & 0o7777, radix: 8)
+        log.report(
+            .warning, at: range,
+            "every user of this machine can read \(file) (mode \(digits)); run: chmod 600 \(Token.shown(path))")
+    }
+
     private static func isSecret(_ word: String) -> Bool {
-        word == "store" || typed.contains(word) || generated.contains(word)
+        typed.contains(word) || generated.contains(word) || ["store", "key", "nonce-key"].contains(word)
     }
 
     private func looksLikePath(_ value: Value, of word: String) -> Bool {

@@ -19,8 +19,8 @@ struct TokenReader: BlockReader {
         }
         refuseOthers(proofs, "a principal is proved in one way")
         switch proof.name {
-        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(parse.path(value)))
-        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(parse.path(value)))
+        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(context.keyFile(value)))
+        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(context.keyFile(value)))
         default: return parse.secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
         }
     }
@@ -62,9 +62,9 @@ struct TokenReader: BlockReader {
             companions = [.clientAuthentication]
             if let certificate = block.value(.certificate) {
                 companions.append(.keyID)
-                proof = .certificate(path: parse.path(certificate), key: parse.path(key), passphrase: passphrase)
+                proof = .certificate(path: parse.path(certificate), key: context.keyFile(key), passphrase: passphrase)
             } else {
-                proof = .key(path: parse.path(key), passphrase: passphrase, id: block.value(.keyID)?.text)
+                proof = .key(path: context.keyFile(key), passphrase: passphrase, id: block.value(.keyID)?.text)
             }
         } else {
             companions.append(.certificate)

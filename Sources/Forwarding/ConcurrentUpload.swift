@@ -52,6 +52,12 @@ public final class ConcurrentUpload: WakeupCompanion {
         advance()
     }
 
+    /// Has the rest of the body go on beside the response, if there is any.
+    @inline(__always)
+    static func beginRest(_ context: ForwardingContext) -> ConcurrentUpload? {
+        context.exchange.body.mayGoOn ? ConcurrentUpload(of: context) : nil
+    }
+
     private var isUnderWay: Bool {
         if case .underWay = state { true } else { false }
     }

@@ -141,7 +141,11 @@ public struct Forwarding: ~Copyable {
             if let progress = try prepare(context) { return progress }
             fallthrough
         case .prepared:
-            guard context.takeKept(mayReuse) else { return try beginConnection(context) }
+            guard context.takeKept(mayReuse) else {
+                guard try context.beginConnection() else { return wait(for: .connection) }
+                stage = .connecting
+                return .awaitsEvent
+            }
             stage = .connected
             fallthrough
         case .connected:
@@ -149,9 +153,7 @@ public struct Forwarding: ~Copyable {
             fallthrough
         case .sending: return try send(context)
         case .connecting:
-            do throws(Refusal) {
-                guard try context.hasConnected() else { return .awaitsEvent }
-            } catch { throw .refused(error) }
+            guard try context.hasConnected() else { return .awaitsEvent }
             stage = .connected
             return nil
         case .arrived: return judge(context)
@@ -246,14 +248,6 @@ public struct Forwarding: ~Copyable {
         return try context.beginAnswering(keepsAuthorization: true)
     }
 
-    private mutating func beginConnection(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
-        do throws(Refusal) {
-            guard try context.beginConnection() else { return wait(for: .connection) }
-        } catch { throw .refused(error) }
-        stage = .connecting
-        return .awaitsEvent
-    }
-
     private mutating func beginLeg(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress? {
         try context.requester.confirm(
             connectionOf: context.exchange, to: context.exchange.way.peer(of: context.destination.origin))
@@ -295,7 +289,7 @@ public struct Forwarding: ~Copyable {
 
     private mutating func judge(_ context: ForwardingContext) -> Progress? {
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, context.exchange.mayReadAhead { upload = beginUpload(context) }
+        if isRelayed, context.exchange.mayReadAhead { upload = .beginRest(context) }
         if context.exchange.passesAsKnown { return pass(context, note: nil) }
         context.meetChallenges()
         stage = .met
@@ -345,7 +339,7 @@ public struct Forwarding: ~Copyable {
             stage = .over
             return .ended(keeps: false)
         }
-        upload = upload ?? beginUpload(context)
+        upload = upload ?? .beginRest(context)
         upload?.settle()
         context.notePassage()
         relay.begin(note: context.noted(note), upload: upload)
@@ -395,21 +389,11 @@ public struct Forwarding: ~Copyable {
     }
 
     private mutating func beginAgain() {
-        disposal = nil
-        verdict = nil
-        mayReuse = true
-        stage = .prepared
+        (disposal, verdict) = (nil, nil)
+        (mayReuse, stage) = (true, .prepared)
     }
 
     private static let bodyTooLarge =
         "the challenge could be answered, but the request body is larger than this proxy keeps for sending it again "
         + "(limits replay-memory, replay-disk and replay-disk-total)"
-
-    // MARK: - Upload beside the response
-
-    /// Has the rest of the body go on beside the response, if there is any.
-    @inline(__always)
-    private func beginUpload(_ context: ForwardingContext) -> ConcurrentUpload? {
-        context.exchange.body.mayGoOn ? ConcurrentUpload(of: context) : nil
-    }
 }

@@ -24,11 +24,16 @@ extension ForwardingContext {
     ///
     /// - Returns: whether it is on its way, as `hasConnected` tells; if not, `connect` makes one.
     /// - Throws: the refusal that the client is to be told.
-    func beginConnection() throws(Refusal) -> Bool {
-        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice,
-            let stream = try dialer.begin(host: origin.hostText, port: origin.port, isJudged: exchange.own == nil)
+    func beginConnection() throws(ExchangeFailure) -> Bool {
+        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
         else { return false }
-        attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
+        let isJudged = exchange.own == nil
+        do throws(Refusal) {
+            guard let stream = try dialer.begin(host: origin.hostText, port: origin.port, isJudged: isJudged) else {
+                return false
+            }
+            attach(OriginConnection(stream: stream, to: origin, under: .plain), isReused: false)
+        } catch { throw .refused(error) }
         exchange.times.connecting = requester.loop.nanoseconds
         return true
     }
@@ -36,7 +41,7 @@ extension ForwardingContext {
     /// Whether the connection that `beginConnection` began is there. If not, an event of its stream tells more.
     ///
     /// - Throws: the refusal that the client is to be told.
-    func hasConnected() throws(Refusal) -> Bool {
+    func hasConnected() throws(ExchangeFailure) -> Bool {
         guard let stream = exchange.upstream.stream else { return true }
         let started = exchange.times.connecting
         do throws(Refusal) {
@@ -46,7 +51,7 @@ extension ForwardingContext {
         } catch {
             exchange.record.connecting = requester.loop.nanoseconds &- started
             exchange.upstream.reset()
-            throw error
+            throw .refused(error)
         }
         exchange.record.connecting = requester.loop.nanoseconds &- started
         exchange.record.upstream = .opened

@@ -241,16 +241,20 @@ struct ClientCertificateTests {
     @Test(arguments: ["a stranger's key", "no key", "no certificate", "a wrong passphrase"])
     func `an identity that cannot be used is one sentence at the start`(trouble: String) throws {
         let identity = try ClientCertificate.good.get()
-        let (chain, stranger) = try (identity.chain(), ClientCertificate.renewed.get().key)
-        let encrypted = try ClientCertificate.encryptedKey(of: identity)
+        let (chain, folder) = (try identity.chain(), Scratch.folder("trouble"))
+        // Keys that others can read have a sentence of their own.
+        let keys = [
+            "own": identity.key, "strange": try ClientCertificate.renewed.get().key,
+            "encrypted": try ClientCertificate.encryptedKey(of: identity),
+        ]
+        for (name, path) in keys { try Scratch.write(Scratch.read(path), to: "\(folder)/\(name).key", mode: 0o600) }
         let content =
             switch trouble {
-            case "a stranger's key": "certificate \(chain); key \(stranger)"
+            case "a stranger's key": "certificate \(chain); key @/strange.key"
             case "no key": "certificate \(chain); key @/gone.key"
-            case "no certificate": "certificate \(identity.key); key \(identity.key)"
-            default: "certificate \(chain); key \(encrypted); passphrase \"\(Account.wrongPassword)\""
+            case "no certificate": "certificate @/own.key; key @/own.key"
+            default: "certificate \(chain); key @/encrypted.key; passphrase \"\(Account.wrongPassword)\""
             }
-        let folder = Scratch.folder("trouble")
         let text = AttacheProcess.ruleFile(
             "credential device { \(content) }\n" + Self.use, .init(), port: FreePort.take(), adminPort: FreePort.take(),
             folder: folder)

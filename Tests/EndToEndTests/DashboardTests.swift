@@ -183,7 +183,8 @@ struct DashboardTests {
             files: ["admins": try UsersLines.of("ann")])
         try AttacheProcess.running(setting: setting) { proxy throws in
             let place = "127.0.0.1:\(proxy.adminPort)/dashboard/"
-            #expect(try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/healthz").status == 200)
+            let health = try Curl.fetch("http://127.0.0.1:\(proxy.adminPort)/healthz")
+            #expect(health.status == 200, "\(health) \(proxy.errorOutput)")
             #expect(try Curl.fetch("http://\(place)").status == 403)
             let browser = try Browser(trustsAnyCertificate: true)
             try browser.visit("https://\(place)")

@@ -21,6 +21,15 @@ public enum ProcessMemory {
     }
 }
 
+/// The end of the process.
+public enum ProcessEnd {
+    /// Ends the process while its other threads go on. What libraries do at the usual end, `exit`, is left out: they free
+    /// there what those threads use until the last moment, and OpenSSL's locks are null pointers afterwards.
+    ///
+    /// All output is written before: nothing here is kept in a buffer of the C library.
+    public static func leave(with status: Int32) -> Never { linux_end(status) }
+}
+
 /// The arguments that the process was started with.
 public enum ProcessArguments {
     /// The program's name first.

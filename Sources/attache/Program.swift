@@ -1,4 +1,3 @@
-import Glibc
 import IO
 import PAC
 
@@ -23,10 +22,10 @@ enum Program {
     /// - Parameter arguments: without the program's own name.
     static func run(arguments: [String]) -> Never {
         do throws(CommandError) {
-            exit(try status(of: arguments))
+            ProcessEnd.leave(with: try status(of: arguments))
         } catch {
             error.report()
-            exit(error.status)
+            ProcessEnd.leave(with: error.status)
         }
     }
 

@@ -36,6 +36,8 @@ int linux_open_spare(void);
 int linux_peer(int descriptor, uid_t *user, pid_t *process);
 /// The argument of that number, from 0, the program's name; NULL behind the last.
 const char *linux_argument(int place);
+/// Ends the process without the functions that libraries have registered for its end (atexit(3)).
+_Noreturn void linux_end(int status);
 /// Returns 0 or an error number, like the call.
 int linux_spawn_close_from(posix_spawn_file_actions_t *actions, int descriptor);
 /// The processors that this process may run on, by its affinity mask; 0 when the system does not say.

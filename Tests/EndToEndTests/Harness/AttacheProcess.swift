@@ -76,7 +76,8 @@ final class AttacheProcess: Sendable {
             child = try Subprocess(
                 AttacheBinary.path, arguments, environment: setting.environment, directory: folder)
         }
-        try Socket.awaitListener(on: port, of: child)
+        // The administrator's is opened behind that of the clients.
+        for port in [port, adminPort] { try Socket.awaitListener(on: port, of: child) }
     }
 
     /// Listens on the ports, and becomes the program behind `--`, as systemd does with the sockets of a service.

@@ -1,9 +1,19 @@
 import CScan
 
-/// The field lines of a head, in the order they came. It keeps its room when emptied.
+/// The field lines of a head, in the order they came. It keeps its room when emptied, and on demand its lines: a client
+/// mostly says the same about each of its requests, and what was found in it once need not be looked for again.
 public struct FieldLines: ~Copyable {
     private let most: Int
     private var list = scan_lines()
+    /// How far behind the places in `list` the lines stand.
+    private var shift = 0
+    /// The lines that may stand in `list` still, unmarked, though they were removed; and where the first one stood.
+    private var known: (lines: scan_lines, start: Int)?
+    /// All their bytes, and those of the empty line behind them.
+    private let knownText = ByteBuffer(capacity: 64)
+
+    /// Longer heads are not known again.
+    private static let longestKnown = 2048
 
     /// Takes at most that many lines.
     public init(most: Int) {
@@ -18,12 +28,34 @@ public struct FieldLines: ~Copyable {
     /// The names that occur on more than one line.
     public var repeated: UInt64 { list.repeated }
 
-    public subscript(index: Int) -> FieldLine { FieldLine(parts: self[placeOf: index].pointee) }
+    public subscript(index: Int) -> FieldLine { FieldLine(parts: self[placeOf: index].pointee, shift: shift) }
 
     public mutating func removeAll() {
         list.filled = 0
         list.present = 0
         list.repeated = 0
+        shift = 0
+    }
+
+    /// The lines that are there are all that stands in `range` but for the empty line at its end. From now on `recall` finds
+    /// them.
+    public mutating func remember(_ bytes: Span<UInt8>, in range: Range<Int>) {
+        guard range.count <= Self.longestKnown else { return }
+        knownText.clear()
+        knownText.append(bytes.extracting(range))
+        known = (list, range.lowerBound)
+    }
+
+    /// Takes the lines that were there before `removeAll`, if just they stand at `start` with an empty line behind them.
+    /// It takes as long wherever they differ: they may be another client's, and hold a secret of his.
+    /// - Returns: where the empty line ends; nil if they are others.
+    public mutating func recall(_ bytes: Span<UInt8>, from start: Int, limit: Int) -> Int? {
+        guard let known, case let end = start &+ knownText.count, end <= min(limit, bytes.count),
+            bytes.extracting(start..<end).equalsInFull(knownText.readable)
+        else { return nil }
+        list = known.lines
+        shift = start &- known.start
+        return end
     }
 
     /// Adds the lines that stand whole and faultless one behind the other from `start`, until it is full or one would
@@ -32,6 +64,8 @@ public struct FieldLines: ~Copyable {
         _ bytes: Span<UInt8>, from start: Int, limit: Int, recognising names: borrowing NameTable
     ) -> Int {
         precondition(start >= 0 && start <= bytes.count && limit >= 0, "offset outside the span")
+        precondition(shift == 0, "lines that were recalled are all there are")
+        known = nil
         var next = start
         repeat {
             if list.filled == list.room {
@@ -61,7 +95,10 @@ public struct FieldLines: ~Copyable {
         return index
     }
 
-    public func mark(_ index: Int) { self[placeOf: index].pointee.marked = true }
+    public mutating func mark(_ index: Int) {
+        known = nil
+        self[placeOf: index].pointee.marked = true
+    }
 
     private subscript(placeOf index: Int) -> UnsafeMutablePointer<scan_line> {
         precondition(index >= 0 && index < list.filled, "index behind the last line")
@@ -97,18 +134,19 @@ extension scan_line {
 /// Where the parts of a field line stand (RFC 9112 section 5): `name` `:` `value` CR LF, blanks around the value.
 public struct FieldLine: Sendable {
     let parts: scan_line
+    let shift: Int
 
     /// The whole line with its line end.
-    public var line: Range<Int> { Self.range(parts.start, parts.end) }
-    public var name: Range<Int> { Self.range(parts.start, parts.name_end) }
+    public var line: Range<Int> { range(parts.start, parts.end) }
+    public var name: Range<Int> { range(parts.start, parts.name_end) }
     /// Without blanks at either end. May be empty.
-    public var value: Range<Int> { Self.range(parts.value_start, parts.value_end) }
+    public var value: Range<Int> { range(parts.value_start, parts.value_end) }
     /// Which name of the table it is, from 1; 0 for none.
     public var ordinal: UInt8 { parts.row }
     public var isMarked: Bool { parts.marked }
 
-    private static func range(_ start: UInt32, _ end: UInt32) -> Range<Int> {
-        Range(uncheckedBounds: (Int(start), Int(end)))
+    private func range(_ start: UInt32, _ end: UInt32) -> Range<Int> {
+        Range(uncheckedBounds: (Int(start) &+ shift, Int(end) &+ shift))
     }
 }
 

@@ -5,11 +5,14 @@ import Bytes
 public final class FieldTable {
     private let names = KnownField.names
     private var lines: FieldLines
+    /// Whether a head that says the same as the one before is known again.
+    private let remembers: Bool
     /// Whether a `Connection` option took any field out.
     public private(set) var hasNominated = false
 
-    init(limits: Limits) {
+    init(limits: Limits, remembers: Bool = false) {
         lines = FieldLines(most: limits.fields)
+        self.remembers = remembers
     }
 
     public var count: Int { lines.count }
@@ -77,6 +80,17 @@ extension FieldTable {
     func removeAll() {
         lines.removeAll()
         hasNominated = false
+    }
+
+    /// Takes all lines of the head, if from `start` on it says what the one before has said.
+    /// - Returns: where the head ends; nil if it has to be read.
+    func recall(_ bytes: Span<UInt8>, from start: Int, limits: Limits) -> Int? {
+        remembers ? lines.recall(bytes, from: start, limit: limits.head) : nil
+    }
+
+    /// The lines that are there are the whole head from `start` to `end`.
+    func remember(_ bytes: Span<UInt8>, from start: Int, to end: Int) {
+        if remembers { lines.remember(bytes, in: start..<end) }
     }
 
     /// Takes the field lines that stand whole and faultless from `start`, within the limits. Returns where the first

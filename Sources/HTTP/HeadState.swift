@@ -21,6 +21,27 @@ enum HeadState {
         _ bytes: Span<UInt8>, from reader: LineReader, limits: Limits, into fields: FieldTable
     ) throws(Defect) -> Bool {
         var reader = reader
+        if reader.isAtStart, fields.isEmpty {
+            if let end = fields.recall(bytes, from: reader.start, limits: limits) {
+                self = .complete(length: end)
+                return true
+            }
+            let next = fields.readLines(bytes, from: reader.start, limits: limits)
+            if bytes.isLineEnd(at: next), next &+ 2 <= limits.head {
+                fields.remember(bytes, from: reader.start, to: next &+ 2)
+                self = .complete(length: next &+ 2)
+                return true
+            }
+            reader.advance(to: next)
+        }
+        return try readOn(bytes, from: reader, limits: limits, into: fields)
+    }
+
+    /// The same where they are not there to the end, or one of them is unusual.
+    private mutating func readOn(
+        _ bytes: Span<UInt8>, from reader: LineReader, limits: Limits, into fields: FieldTable
+    ) throws(Defect) -> Bool {
+        var reader = reader
         while true {
             if reader.isAtStart {
                 let next = fields.readLines(bytes, from: reader.start, limits: limits)

@@ -33,7 +33,7 @@ public final class RequestHead {
 
     public init(limits: Limits = .request) {
         self.limits = limits
-        fields = FieldTable(limits: limits)
+        fields = FieldTable(limits: limits, remembers: true)
     }
 
     /// Forgets the head that was read and makes ready for the next.

@@ -98,6 +98,43 @@ import Testing
         }
     }
 
+    @Test func `lines that come again are known wherever they stand, until others are read or one is marked`() {
+        let text = "Host: 1\r\nX: \(String(repeating: "y", count: 40))\r\nVia: 2\r\n\r\n"
+        let (bytes, shifted) = (Array(text.utf8), Array("GET / HTTP/1.1\r\n\(text)".utf8))
+        var lines = FieldLines(most: 9)
+        func again(_ bytes: [UInt8], from start: Int, limit: Int = .max) -> Int? {
+            lines.removeAll()
+            return lines.recall(bytes.span, from: start, limit: limit)
+        }
+        #expect(again(bytes, from: 0) == nil, "nothing was there")
+        let end = lines.read(bytes.span, from: 0, limit: .max, recognising: Self.names)
+        lines.remember(bytes.span, in: 0..<end + 2)
+
+        #expect(again(shifted, from: 16) == shifted.count)
+        #expect(lines.count == 3 && lines.present == 0b100010)
+        #expect(lines[2].name == 16 + end - 8..<16 + end - 5 && lines[2].value == 16 + end - 3..<16 + end - 2)
+        #expect(lines[0].line.lowerBound == 16 && lines[2].line.upperBound == 16 + end)
+        #expect(again(bytes, from: 0) == bytes.count)
+        #expect(lines[0].line == 0..<9)
+
+        #expect(again(bytes, from: 0, limit: bytes.count - 1) == nil)
+        #expect(again(Array(bytes.dropLast()), from: 0) == nil)
+        #expect(again(shifted, from: 15) == nil)
+        for place in bytes.indices {
+            var other = bytes
+            other[place] ^= 1
+            #expect(again(other, from: 0) == nil)
+        }
+        #expect(again(bytes, from: 0) == bytes.count)
+        lines.mark(1)
+        #expect(again(bytes, from: 0) == nil)
+        _ = lines.read(bytes.span, from: 0, limit: .max, recognising: Self.names)
+        lines.remember(bytes.span, in: 0..<end + 2)
+        lines.removeAll()
+        _ = lines.read(Array("A: b\r\n".utf8).span, from: 0, limit: .max, recognising: Self.names)
+        #expect(again(bytes, from: 0) == nil)
+    }
+
     @Test func `a line is found by its name or its mark`() {
         var lines = FieldLines(most: 9)
         let bytes = Array("A: 1\r\nHost: 1\r\nB: 1\r\nHost: 1\r\n".utf8)

@@ -112,6 +112,48 @@ import Testing
         }
     }
 
+    /// The parsed head as it would be sent on, or why it is none.
+    private func meaning(of bytes: [UInt8], to head: RequestHead) -> String {
+        head.reset()
+        let outcome = head.outcome(bytes)
+        guard case .complete = outcome else { return "\(outcome)" }
+        let buffer = ByteBuffer([])
+        head.write(bytes.span, as: RequestRewrite(), via: .test, into: buffer).end()
+        let fields = head.fields.map { "\($0.known) \($0.line) \($0.name) \($0.value) \($0.isNominated)" }
+        return "\(head.framing) \(head.keepAlive) \(fields)\n\(buffer.readable.text)"
+    }
+
+    @Test(arguments: accepted)
+    func `a request means the same behind one with the same fields, and behind one that differs in a byte`(case: Case) {
+        let bytes = crlf(`case`.head)
+        let alone = meaning(of: bytes, to: RequestHead())
+        let fields = bytes.suffix(from: (bytes.drop { $0 == 13 || $0 == 10 }.firstIndex(of: 10) ?? 0) + 1)
+        for start in ["GET http://another.example/a/longer/target?of=the&same HTTP/1.1\r\n", "X h HTTP/1.1\r\n"] {
+            let other = Array(start.utf8) + fields
+            let head = RequestHead()
+            let otherAlone = meaning(of: other, to: head)
+            #expect(meaning(of: bytes, to: head) == alone)
+            #expect(meaning(of: other, to: head) == otherAlone)
+        }
+        for place in fields.indices {
+            var changed = bytes
+            changed[place] ^= 1
+            let head = RequestHead()
+            _ = meaning(of: bytes, to: head)
+            #expect(meaning(of: changed, to: head) == meaning(of: changed, to: RequestHead()))
+            #expect(meaning(of: bytes, to: head) == alone)
+        }
+    }
+
+    @Test func `a head that is known is held against the limit as any other`() {
+        let long = String(repeating: "a", count: 20)
+        let head = RequestHead(limits: Limits(startLine: 100, head: 60, fields: 10))
+        let fields = "Host: h\nX: \(long)\n\n"
+        #expect(head.outcome(crlf("GET http://h/ HTTP/1.1\n" + fields)) == .complete(length: 60))
+        head.reset()
+        #expect(head.outcome(crlf("GET http://h/abc HTTP/1.1\n" + fields)) == .refused(.headTooLarge(limit: 60)))
+    }
+
     static let encoded = [
         ("GET http://h/caf\u{e9}?\u{e9}=%C3 HTTP/1.1", "GET http://h/caf%C3%A9?%C3%A9=%C3 HTTP/1.1"),
         ("\nGET /\u{80}\u{ffff} HTTP/1.1", "\nGET /%C2%80%EF%BF%BF HTTP/1.1"),

@@ -1,5 +1,5 @@
-// Invariant: a head says the same whole and in two pieces, and one that is accepted is written as a head that is
-// accepted without being mended and means the same.
+// Invariant: a head says the same whole, in two pieces and behind itself, and one that is accepted is written as a head that
+// is accepted without being mended and means the same.
 import Bytes
 import HTTP
 
@@ -28,6 +28,10 @@ private func check(request bytes: [UInt8], split: Int, via: Via) {
     let second = Outcome { () throws(HTTPError) in try pieces.parse(bytesOfPieces) }
     precondition(second == outcome, "the split at \(split) matters")
     if case .refused = first { precondition(first == outcome, "refused too early") }
+    let lines = whole.fields.map(\.line)
+    whole.reset()
+    let again = Outcome { () throws(HTTPError) in try whole.parse(bytesOfWhole) }
+    precondition(again == outcome && whole.fields.map(\.line) == lines, "it means something else behind itself")
 
     guard case .progress(.complete(let length)) = outcome else { return }
     let read = bytesOfWhole.readable
@@ -38,19 +42,19 @@ private func check(request bytes: [UInt8], split: Int, via: Via) {
     let buffer = ByteBuffer(capacity: 64)
     whole.write(read, as: RequestRewrite(), via: via, into: buffer).end()
     // Ours adds a Via line, and a Host line where there was none.
-    let again = RequestHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 200))
-    let reread = Outcome { () throws(HTTPError) in try again.parse(buffer.readable) }
+    let sent = RequestHead(limits: Limits(startLine: 1 << 20, head: 1 << 20, fields: 200))
+    let reread = Outcome { () throws(HTTPError) in try sent.parse(buffer.readable) }
     if whole.authority == nil {
         precondition(reread == .refused(.missingHost))
         return
     }
     precondition(reread == .progress(.complete(length: buffer.count)), "what we wrote is refused")
-    precondition(again.method == whole.method && again.framing == whole.framing, "what we wrote means something else")
-    precondition(via.occurs(in: again.fields, of: buffer.readable))
-    if let left = again.authority, let right = whole.authority {
+    precondition(sent.method == whole.method && sent.framing == whole.framing, "what we wrote means something else")
+    precondition(via.occurs(in: sent.fields, of: buffer.readable))
+    if let left = sent.authority, let right = whole.authority {
         precondition(buffer.readable.extracting(left.host).equals(read.extracting(right.host)))
     }
-    for field in again.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
+    for field in sent.fields { precondition(!FieldSet.hopByHop.contains(field.known)) }
 }
 
 private func check(response bytes: [UInt8], split: Int, method: HTTP.Method, via: Via) {

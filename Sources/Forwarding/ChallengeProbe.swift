@@ -92,7 +92,7 @@ public struct ChallengeProbe: Sendable {
             throw Failure(sentence: "the rules of this proxy do not let it connect to \(request.host)")
         }
         do throws(ExchangeFailure) {
-            try await exchange.ask(destination, upgrade: destination.upgrade, for: requester, purpose: purpose)
+            try await exchange.ask(destination, for: requester, purpose: purpose)
         } catch {
             // A parent's challenge, which nobody has answered, is a refusal for the client.
             if exchange.way.relay != nil, exchange.upstream.head.status == .proxyAuthenticationRequired {

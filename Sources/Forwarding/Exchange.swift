@@ -89,10 +89,13 @@ public final class Exchange {
 
     /// Writes the request's head as it goes on into `outbound`, up to the caller's own fields.
     ///
-    /// - Parameter target: in place of the client's.
-    func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?) -> HeadWriter {
+    /// - Parameters:
+    ///   - target: in place of the client's.
+    ///   - upgrade: as `RequestHead.write` has it.
+    func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?, through upgrade: UpgradedOrigin?) -> HeadWriter {
         let head = headBytes
-        return request.write(head.readable, as: rewrite, to: target, via: .ours, into: outbound)
+        return request.write(
+            head.readable, as: rewrite, to: target, through: upgrade, via: .ours, into: outbound)
     }
 
     /// Takes note of the response's head, which stands in `outbound` as the client gets it, where a log will ask for it.
@@ -140,16 +143,22 @@ public final class Exchange {
 
     // MARK: - On the way
 
-    /// From now on the client's request is taken there, and the response back.
-    public func forward(to destination: Destination) {
-        self.destination = destination
-        forwarding.begin(upgrade: destination.upgrade, for: .client)
+    /// From now on the client's request is taken to its destination, and the response back.
+    public func forward() {
+        forwarding.begin(isUpgraded: true, for: .client)
     }
 
     /// Goes on as far as that is possible without waiting.
     public func advance(for requester: Requester) throws(ExchangeFailure) -> Forwarding.Progress {
         guard let destination else { throw .clientLost }
-        return try forwarding.advance(self, for: requester, to: destination)
+        return try advance(for: requester, to: destination)
+    }
+
+    /// Apart from the look for the destination, so that nothing of the context is counted as held.
+    private func advance(
+        for requester: Requester, to destination: Destination
+    ) throws(ExchangeFailure) -> Forwarding.Progress {
+        try forwarding.advance(ForwardingContext(requester: requester, exchange: self, destination: destination))
     }
 
     /// Does what the forwarding waits for.
@@ -161,14 +170,14 @@ public final class Exchange {
 
     /// Sends a request of our own, up to the response's head. What the origin says of it is nobody's affair but the caller's.
     /// - Parameters:
-    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
+    ///   - isUpgraded: as `Forwarding.begin` has it.
     ///   - purpose: not a client's.
     public func ask(
-        _ destination: Destination, upgrade: UpgradedOrigin?, for requester: Requester,
+        _ destination: Destination, isUpgraded: Bool = true, for requester: Requester,
         purpose: Forwarding.Purpose = .own
     ) async throws(ExchangeFailure) {
         self.destination = destination
-        forwarding.begin(upgrade: upgrade, for: purpose)
+        forwarding.begin(isUpgraded: isUpgraded, for: purpose)
         while true {
             switch try advance(for: requester) {
             case .awaitsEvent: await requester.wakeup.wait()
@@ -193,11 +202,10 @@ public final class Exchange {
         let (upstream, out) = (upstream, outbound)
         out.clear()
         var interim = ResponseRewrite()
-        interim.upgrade = upgrade
         // No client needs them here (RFC 6265 section 3), and they may be those of the session that answers.
         if credentials.challenges?.origin.loop?.answersByCookies == true { interim.dropping = FieldSet(.setCookie) }
         upstream.withHeadBytes { bytes in
-            upstream.head.write(bytes, as: interim, via: .ours, into: out).end()
+            upstream.head.write(bytes, as: interim, through: upgrade, via: .ours, into: out).end()
         }
         if policy.rules.speaks(of: .places) { hidePlacedCredential() }
     }

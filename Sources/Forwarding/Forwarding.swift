@@ -71,8 +71,8 @@ public struct Forwarding: ~Copyable {
 
     private var sending = RequestSending()
     private var relay = ResponseRelay()
-    /// Whether the request names its origin as the clients of an upgrade route do.
-    private var isUpgraded = false
+    /// Whether the request names its origin as the clients of an upgrade route do, should that be one.
+    private var isUpgraded = true
     private var purpose = Purpose.client
     /// Whether the response is relayed to the client.
     private var isRelayed: Bool { purpose == .client }
@@ -89,11 +89,10 @@ public struct Forwarding: ~Copyable {
     static let discardMilliseconds = 5000
 
     /// From now on it is about the request whose head is there.
-    /// - Parameters:
-    ///   - upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
-    public mutating func begin(upgrade: UpgradedOrigin?, for purpose: Purpose) {
-        sending.begin(upgrade: upgrade)
-        isUpgraded = upgrade != nil
+    /// - Parameter isUpgraded: false where the request names its origin as that does itself, also on an upgrade route.
+    public mutating func begin(isUpgraded: Bool, for purpose: Purpose) {
+        sending.begin(isUpgraded: isUpgraded)
+        self.isUpgraded = isUpgraded
         self.purpose = purpose
         mayReuse = true
         stage = .planned
@@ -113,12 +112,9 @@ public struct Forwarding: ~Copyable {
     // MARK: - The machine
 
     /// Goes on as far as that is possible without waiting.
-    public mutating func advance(
-        _ exchange: Exchange, for requester: Requester, to destination: Destination
-    ) throws(ExchangeFailure) -> Progress {
-        guard requester.presence.isWanted else { throw .clientLost }
+    public mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
+        guard context.requester.presence.isWanted else { throw .clientLost }
         if work != nil { return .awaitsWork }
-        let context = ForwardingContext(requester: requester, exchange: exchange, destination: destination)
         do throws(ExchangeFailure) {
             while true {
                 if let progress = try go(context) { return progress }

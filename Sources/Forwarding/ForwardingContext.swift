@@ -72,14 +72,13 @@ public struct ForwardingContext {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     func takeKept(_ mayReuse: Bool) -> Bool {
-        let upstream = exchange.upstream
         let version = exchange.credentials.challenges?.origin.loginVersion
         let parentVersion = exchange.credentials.challenges?.parent.loginVersion
-        if upstream.stream != nil {
+        if exchange.upstream.isConnected {
             // A login of the client's own is good for all that goes out without one of ours.
-            if upstream.serves(version, atParent: parentVersion) { return true }
+            if exchange.upstream.serves(version, atParent: parentVersion) { return true }
             // Nothing goes on a connection that counts as somebody's but what is his.
-            upstream.reset()
+            exchange.upstream.reset()
         }
         guard mayReuse, policy === requester.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
@@ -152,15 +151,12 @@ public struct ForwardingContext {
     /// credential, and the client brings no `Authorization` of its own that is to be kept. A TRACE response would show the
     /// credential.
     public var mayAnswer: Bool {
-        let request = exchange.request
-        guard isConcerned else { return false }
-        return !request.fields.present.contains(.authorization) || !keepsClientsWord
+        isConcerned && (!exchange.request.fields.present.contains(.authorization) || !keepsClientsWord)
     }
 
     private var isConcerned: Bool {
-        let request = exchange.request
-        return (request.target.userinfo != nil || destination.isConcerned(in: requester.shared.challenges))
-            && request.method != .trace
+        (exchange.request.target.userinfo != nil || destination.isConcerned(in: requester.shared))
+            && exchange.request.method != .trace
     }
 
     /// Whether what the client itself says in the place of a credential goes on.

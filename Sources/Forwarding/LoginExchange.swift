@@ -47,7 +47,7 @@ struct LoginExchange {
             throw .unreachable(error.sentence(by: exchange.way))
         }
         try write(question, at: target, with: jar)
-        do throws(ExchangeFailure) { try await own.ask(destination, upgrade: nil, for: requester) } catch {
+        do throws(ExchangeFailure) { try await own.ask(destination, isUpgraded: false, for: requester) } catch {
             throw .unreachable(error.sentence(by: own.way))
         }
         let upstream = own.upstream

@@ -98,7 +98,7 @@ struct OwnPost {
             endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
             by: policy.rules)
         try await upstreams.renewWays(to: destination, by: policy, for: requester.waiting(on: exchange))
-        try await exchange.ask(destination, upgrade: destination.upgrade, for: requester)
+        try await exchange.ask(destination, for: requester)
     }
 
     private func read(_ upstream: UpstreamConnection) async throws(Failure) -> [UInt8] {

@@ -48,9 +48,9 @@ struct RequestSending: ~Copyable {
     private var expectation = ContinueExpectation()
 
     /// From now on it is about the request whose head is there.
-    /// - Parameter upgrade: as `Destination.upgrade`; nil where the request speaks of its origin as that does itself.
-    public mutating func begin(upgrade: UpgradedOrigin?) {
-        head.begin(upgrade: upgrade)
+    /// - Parameter isUpgraded: as `Forwarding.begin` has it.
+    public mutating func begin(isUpgraded: Bool) {
+        head.begin(isUpgraded: isUpgraded)
         expectation = ContinueExpectation()
         owesClient = false
         stage = .answered
@@ -246,7 +246,7 @@ struct RequestSending: ~Copyable {
         head.rewrite.expectation =
             omitsBody ? .dropped : expectation.hasAsked ? .added : expectation.hasContinued ? .dropped : .asReceived
         context.exchange.body.announcement = omitsBody || context.exchange.body.isEmpty ? .none : .made
-        head.write(context.exchange, bodyDigest: bodyDigest, parentDigest: parentDigest)
+        head.write(context.exchange, to: context.destination, bodyDigest: bodyDigest, parentDigest: parentDigest)
     }
 
     /// The digest of the whole body, where the answer is made over it (`qop=auth-int`, a signature); as `RequestBody.digest`.
@@ -394,7 +394,7 @@ struct RequestSending: ~Copyable {
             context.origin.heardExpectation()
         }
         guard context.exchange.request.version >= .http11, upstream.head.status != .continue else { return }
-        context.exchange.writeInterimHead(upgrade: head.rewrite.upgrade)
+        context.exchange.writeInterimHead(upgrade: head.upgrade(to: context.destination))
         owesClient = true
     }
 }

@@ -10,7 +10,9 @@ import Upstream
 
 /// Signs a request that a rule gives a signing key to. Nobody asks for it: services that know nothing but signatures refuse
 /// what has none, and do not say how they would like it.
-public struct RequestSigning {
+///
+/// A class, since it is large, and most requests have none: looking for it costs two instructions.
+public final class RequestSigning {
     private let signature: SignatureV4
     /// The client's own word on its content. A digest of its own counts only where the proxy can make none.
     private let stated: SignedPayload?

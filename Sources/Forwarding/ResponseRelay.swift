@@ -179,7 +179,7 @@ public struct ResponseRelay: ~Copyable {
                 throw .refused(
                     Refusal(.badGateway, .httpProtocolError, "the origin changed to a protocol that was not asked for"))
             }
-            var rewrite = freshRewrite(context)
+            var rewrite = ResponseRewrite()
             rewrite.connection = .upgrade
             writeHead(context, rewrite)
             context.requester.leaves(by: .none, in: context.exchange)
@@ -187,7 +187,7 @@ public struct ResponseRelay: ~Copyable {
             return nil
         }
         let coding = decodedCoding(context)
-        var rewrite = freshRewrite(context)
+        var rewrite = ResponseRewrite()
         if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note }
         let clientFraming = framing(context, decodes: coding != nil)
         rewrite.body = clientFraming
@@ -225,22 +225,17 @@ public struct ResponseRelay: ~Copyable {
 
     // MARK: - Head
 
-    private func freshRewrite(_ context: ForwardingContext) -> ResponseRewrite {
-        var rewrite = ResponseRewrite()
-        rewrite.upgrade = context.destination.upgrade
-        return rewrite
-    }
-
     private func writeHead(_ context: ForwardingContext, _ rewrite: ResponseRewrite) {
         let upstream = context.exchange.upstream
         let out = context.exchange.outbound
         out.clear()
         let relaysLogin = context.exchange.asksForOwnLogin && context.requester.isProxy
         upstream.withHeadBytes { bytes in
-            let writer = upstream.head.write(bytes, as: rewrite, via: .ours, into: out)
+            let upgrade = context.destination.upgrade
+            let writer = upstream.head.write(bytes, as: rewrite, through: upgrade, via: .ours, into: out)
             if relaysLogin { writer.field("Proxy-Support", "Session-Based-Authentication") }
             context.exchange.credentials.challenges?.cookies?.write(
-                besidesThoseOf: upstream.head, bytes, at: context.exchange.target.readable, through: rewrite.upgrade,
+                besidesThoseOf: upstream.head, bytes, at: context.exchange.target.readable, through: upgrade,
                 to: writer)
             if let answer = context.exchange.credentials.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {

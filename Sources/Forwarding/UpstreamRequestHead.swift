@@ -11,23 +11,29 @@ import Upstream
 /// The head of a request as its upstream gets it, with what answers challenges in it.
 struct UpstreamRequestHead {
     public var rewrite = RequestRewrite()
+    /// As `RequestSending.begin` has it.
+    private var isUpgraded = true
 
     /// From now on it is that of another request.
-    public mutating func begin(upgrade: UpgradedOrigin?) {
+    public mutating func begin(isUpgraded: Bool) {
         rewrite.connection = .none
         rewrite.dropping = []
-        rewrite.upgrade.forget()
-        if let upgrade { rewrite.upgrade = upgrade }
+        self.isUpgraded = isUpgraded
     }
 
+    /// As the request's head names the origin otherwise than the origin itself does.
+    func upgrade(to destination: Destination) -> UpgradedOrigin? { isUpgraded ? destination.upgrade : nil }
+
     /// Writes it to the exchange's `outbound`.
-    public mutating func write(_ exchange: Exchange, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
+    public mutating func write(
+        _ exchange: Exchange, to destination: Destination, bodyDigest: [UInt8]?, parentDigest: [UInt8]?
+    ) {
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
         let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
-        let writer = exchange.beginHead(as: rewrite, to: places?.target)
+        let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
         places?.write(to: writer)
         if exchange.credentials.challenges != nil {
             Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)

@@ -31,8 +31,6 @@ public struct RequestRewrite: Sendable {
     public var connection = ConnectionLine.none
     /// Beside the hop-by-hop fields, for instance `authorization` when the caller writes its own.
     public var dropping: FieldSet = []
-    /// The origin is reached as `https` though the target says `http`.
-    public var upgrade: UpgradedOrigin?
 
     public init() {}
 }
@@ -45,10 +43,12 @@ extension RequestHead {
     /// same already; hop-by-hop and nominated fields go; a Via line comes last, and OPTIONS and TRACE lose one of their
     /// Max-Forwards. Whether any is left, and whether the request has been here before, the caller has asked already.
     ///
-    /// - Parameter target: in place of the client's, in origin-form.
+    /// - Parameters:
+    ///   - target: in place of the client's, in origin-form.
+    ///   - upgrade: set where the origin is reached as `https` though the target says `http`.
     public func write(
-        _ bytes: Span<UInt8>, as rewrite: RequestRewrite, to target: ByteBuffer? = nil, via: Via,
-        into buffer: ByteBuffer
+        _ bytes: Span<UInt8>, as rewrite: RequestRewrite, to target: ByteBuffer? = nil,
+        through upgrade: UpgradedOrigin? = nil, via: Via, into buffer: ByteBuffer
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
         if let target {
@@ -58,7 +58,6 @@ extension RequestHead {
         } else {
             appendRequestLine(bytes, form: rewrite.form, to: buffer)
         }
-        let upgrade = rewrite.upgrade
         let keepsHost = keepsHostLine(upgrade)
         if let authority, !keepsHost {
             buffer.append(literal: "Host: ")

@@ -17,8 +17,6 @@ public struct ResponseRewrite: Sendable {
     public var connection = ConnectionLine.none
     /// Beside the hop-by-hop fields, for instance `contentEncoding` when the content was decoded.
     public var dropping: FieldSet = []
-    /// The origin was reached as `https` though the client asked for `http`.
-    public var upgrade: UpgradedOrigin?
 
     public init() {}
 }
@@ -28,8 +26,11 @@ extension ResponseHead {
     /// ends it. `bytes` are those that were parsed.
     ///
     /// The version is ours, HTTP/1.1, whatever the upstream spoke (RFC 9110 section 2.5).
+    ///
+    /// - Parameter upgrade: set where the origin was reached as `https` though the client asked for `http`.
     public func write(
-        _ bytes: Span<UInt8>, as rewrite: ResponseRewrite, via: Via, into buffer: ByteBuffer
+        _ bytes: Span<UInt8>, as rewrite: ResponseRewrite, through upgrade: UpgradedOrigin? = nil, via: Via,
+        into buffer: ByteBuffer
     ) -> HeadWriter {
         let writer = HeadWriter(into: buffer)
         let isOurVersion = bytes.holds("HTTP/1.1", at: 0)
@@ -40,10 +41,10 @@ extension ResponseHead {
             buffer.append(.space)
             buffer.append(bytes.extracting(reason))
             buffer.append(literal: "\r\n")
-            copy(bytes, from: statusLineRest.upperBound, dropping: dropped, upgrade: rewrite.upgrade, with: writer)
+            copy(bytes, from: statusLineRest.upperBound, dropping: dropped, upgrade: upgrade, with: writer)
         } else {
             let start = isOurVersion ? 0 : statusLineRest.lowerBound
-            copy(bytes, from: start, dropping: dropped, upgrade: rewrite.upgrade, with: writer)
+            copy(bytes, from: start, dropping: dropped, upgrade: upgrade, with: writer)
         }
         if case .asReceived = rewrite.body { restateFraming(with: writer) }
         via.append(received: version, to: buffer)

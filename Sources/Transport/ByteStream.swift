@@ -30,6 +30,12 @@ public final class ByteStream {
         set { socket.wakeup = newValue }
     }
 
+    /// From now on no task waits for the stream: its news is for the observer alone.
+    public func rest(telling observer: any ChannelObserver) { socket.rest(telling: observer) }
+
+    /// From now on nobody hears of its events, but the task that may wait for it.
+    public func forgetObserver() { socket.observer = nil }
+
     public var isClosed: Bool { socket.isClosed }
 
     /// Whether the socket's bytes are the stream's, so that the kernel may move them.
@@ -39,22 +45,13 @@ public final class ByteStream {
     ///
     /// Of TLS, what it has to say to itself is taken in, and does not count: a connection in a pool outlives a new session
     /// ticket if whoever observes the socket asks this.
-    public var isReadable: Bool {
-        guard let tls else { return socket.isReadable }
-        return tls.isReadable
-    }
+    public var isReadable: Bool { isPlain ? socket.isReadable : tls?.isReadable ?? false }
 
     /// As `isReadable`, and certain: where the last read left open whether more is there, the system is asked.
-    public func hasInput() -> Bool {
-        guard let tls else { return socket.hasInput() }
-        return tls.isReadable
-    }
+    public func hasInput() -> Bool { isPlain ? socket.hasInput() : isReadable }
 
     /// Whether the peer has ended its side, and all that it sent before was read. Of TLS, what has come is taken in.
-    public func isAtEnd() -> Bool {
-        guard let tls else { return socket.isAtEnd() }
-        return tls.isAtEnd
-    }
+    public func isAtEnd() -> Bool { isPlain ? socket.isAtEnd() : tls?.isAtEnd ?? false }
 
     /// The time until the stream fails with `timedOut`; every call replaces the one before.
     public func setDeadline(after milliseconds: Int?) {

@@ -13,10 +13,8 @@ import Testing
         let bytes = crlf(text)
         let head = RequestHead()
         #expect(head.outcome(bytes) == .complete(length: bytes.count))
-        var rewrite = RequestRewrite()
-        rewrite.upgrade = upgrade
         let buffer = ByteBuffer(capacity: 64)
-        head.write(bytes.span, as: rewrite, via: .test, into: buffer).end()
+        head.write(bytes.span, as: RequestRewrite(), through: upgrade, via: .test, into: buffer).end()
         #expect(RequestHead().outcome(buffer.readable.array) == .complete(length: buffer.count), "it is a good request")
         return buffer.readable.text.replacing("\r\n", with: "\n").replacing("Via: 1.1 attache\n", with: "")
     }
@@ -27,10 +25,8 @@ import Testing
         let bytes = crlf(start + lines + "\n\n")
         let head = ResponseHead()
         #expect(head.outcome(bytes) == .complete(length: bytes.count))
-        var rewrite = ResponseRewrite()
-        rewrite.upgrade = upgrade
         let buffer = ByteBuffer(capacity: 64)
-        head.write(bytes.span, as: rewrite, via: .test, into: buffer).end()
+        head.write(bytes.span, as: ResponseRewrite(), through: upgrade, via: .test, into: buffer).end()
         #expect(ResponseHead().outcome(buffer.readable.array) == .complete(length: buffer.count), "it is good")
         let text = buffer.readable.text.replacing("\r\n", with: "\n").replacing("Via: 1.1 attache\n", with: "")
         #expect(text.hasPrefix(start) && text.hasSuffix("\n\n"))

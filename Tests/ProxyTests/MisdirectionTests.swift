@@ -86,14 +86,15 @@ struct MisdirectionTests {
         default:
             if sending == .ownRequest { exchange.own = OwnRequest(identity: nil) }
             guard sending == .ownRequest else {
-                exchange.forward(to: destination)
+                exchange.destination = destination
+                exchange.forward()
                 // It is driven by events as far as it needs no other wait.
                 while case .awaitsWork = try exchange.advance(for: session.requester) {
                     try await exchange.performWork(for: session.requester)
                 }
                 return
             }
-            try await exchange.ask(destination, upgrade: destination.upgrade, for: session.requester)
+            try await exchange.ask(destination, for: session.requester)
         }
     }
 

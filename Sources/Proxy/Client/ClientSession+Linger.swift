@@ -14,7 +14,7 @@ extension ClientSession {
     func linger() {
         guard !stream.isClosed else { return end() }
         stream.shutdownWrite()
-        stream.socket.rest(telling: self)
+        stream.rest(telling: self)
         stream.setDeadline(after: Self.lingerMilliseconds)
         discard(Self.lingerBytes)
     }

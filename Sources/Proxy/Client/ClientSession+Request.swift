@@ -11,7 +11,8 @@ import Upstream
 /// The way of a request from its first byte, or that of a handshake, to the decision where it goes.
 extension ClientSession {
     enum Plan {
-        case forward(Destination)
+        /// It goes to the exchange's destination.
+        case forward
         case tunnel(Destination)
         /// It is for the proxy itself.
         case answerOptions
@@ -68,7 +69,7 @@ extension ClientSession {
             inbound.readable, startedAt: exchange.times.start, limits: exchange.policy.limits.request)
         giveBack(exchange)
         phase = .receiving(head)
-        stream.socket.rest(telling: self)
+        stream.rest(telling: self)
         stream.setDeadline(after: host.policy.exchanges.timeouts.head)
         if stream.isReadable { receive(head) }
     }
@@ -146,7 +147,8 @@ extension ClientSession {
             throw .refused(
                 Refusal(.methodNotAllowed, .httpRequestDenied, "this proxy does not answer TRACE requests itself"))
         }
-        return .forward(try destination(of: exchange))
+        exchange.destination = try destination(of: exchange)
+        return .forward
     }
 
     // MARK: - Whom it is for
@@ -238,8 +240,7 @@ extension ClientSession {
     private func namedDestination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
         if let tunnel = requester.tunnel {
             let host = tunnel.host
-            return requester.upstreams.destination(
-                tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy.rules)
+            return requester.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
         }
         guard let authority = exchange.request.authority else {
             throw .refused(Refusal(HTTPError(.client, .missingHost)))
@@ -247,9 +248,9 @@ extension ClientSession {
         let head = exchange.headBytes
         // A tunnel is made for https, whatever is said in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return requester.upstreams.destination(
+        return requester.destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange),
-            by: exchange.policy.rules)
+            by: exchange.policy)
     }
 
     private func port(of authority: Authority?, in exchange: Exchange) -> UInt16 {

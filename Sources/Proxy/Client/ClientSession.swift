@@ -260,14 +260,12 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             case .undecided: return serve(exchange, from: .admitted)
             }
         }
-        switch try plan(exchange) {
-        case .forward(let destination):
-            requester.leaves(by: .end, in: exchange)
-            stream.setDeadline(after: nil)
-            exchange.forward(to: destination)
-            advance(exchange)
-        case let other: serve(exchange, from: .planned(other))
-        }
+        let plan = try plan(exchange)
+        guard case .forward = plan else { return serve(exchange, from: .planned(plan)) }
+        requester.leaves(by: .end, in: exchange)
+        stream.setDeadline(after: nil)
+        exchange.forward()
+        advance(exchange)
     }
 
     /// An event of either channel has come, or a time is over that the exchange waits for.
@@ -375,7 +373,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         requester.observer = nil
         stream.wakeup = requester.wakeup
         if let upstream = exchange.upstream.stream {
-            upstream.socket.observer = nil
+            upstream.forgetObserver()
             upstream.wakeup = requester.wakeup
         }
         let service = LoopBound(RequestService(session: self, exchange: exchange), to: requester.loop)

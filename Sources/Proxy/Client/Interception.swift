@@ -104,7 +104,7 @@ struct Interception {
             exchange.record.parent = way.parent?.figures
             return try await context.openConnection()
         }
-        connection.peer.keep(connection, for: ResponseRelay.keptFor)
+        connection.rest(for: ResponseRelay.keptFor)
         return connection.security?.chain.leaf
     }
 }

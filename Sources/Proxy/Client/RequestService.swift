@@ -79,9 +79,9 @@ struct RequestService {
 
     private func carryOut(_ plan: ClientSession.Plan) async throws(ExchangeFailure) -> Outcome {
         switch plan {
-        case .forward(let destination):
+        case .forward:
             session.stream.setDeadline(after: nil)
-            exchange.forward(to: destination)
+            exchange.forward()
             return try await forward()
         case .tunnel(let destination):
             try await session.requester.upstreams.renewWays(

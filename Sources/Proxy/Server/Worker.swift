@@ -15,7 +15,7 @@ final class Worker: SessionHost {
     let upstreams: Upstreams
     let loop: EventLoop
     let shared: SharedState
-    var metrics: Metrics { upstreams.metrics }
+    let metrics: Metrics
     private var listeners: [Listener] = []
     private var sessions: [Int: ClientSession] = [:]
     private var lastNumber = 0
@@ -54,6 +54,7 @@ final class Worker: SessionHost {
     init(policy: ServicePolicy, shared: SharedState, on loop: EventLoop, in network: any Network, room: Room) {
         self.policy = policy
         upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: room.idle)
+        metrics = upstreams.metrics
         self.loop = loop
         self.shared = shared
         clients = room.clients

@@ -111,7 +111,7 @@ public final class HeldConnections: ChannelObserver {
     /// - Parameter limit: milliseconds until it is closed unused.
     public func keep(_ held: Held, for limit: Int) {
         let (stream, pool) = (held.stream, held.peer.pool)
-        stream.socket.rest(telling: self)
+        stream.rest(telling: self)
         guard held.mayBeKept, pool.isCurrent(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
             return stream.close()
         }
@@ -155,7 +155,7 @@ public final class HeldConnections: ChannelObserver {
 
     private func remove(at place: Int) -> Held {
         let held = connections.remove(at: place)
-        held.stream.socket.observer = nil
+        held.stream.forgetObserver()
         held.peer.pool.leave(held.connection)
         return held
     }

@@ -34,6 +34,10 @@ public final class OriginConnection: UseOrder.Entry {
         self.parentSecurity = parentSecurity
     }
 
+    /// Has it rest at its server until another request takes it.
+    /// - Parameter limit: milliseconds until it is closed unused.
+    public func rest(for limit: Int) { peer.keep(self, for: limit) }
+
     /// Set where a gateway answers.
     public var gateway: GatewayOutcome? {
         if case .gateway(let outcome) = kind { outcome } else { nil }

@@ -39,6 +39,7 @@ public final class UpstreamConnection {
         inbound = loop.buffers.take()
     }
 
+    public var isConnected: Bool { connection != nil }
     public var stream: ByteStream? { connection?.stream }
     /// Whether there is a connection, and it was made to that server.
     public func leads(to peer: UpstreamServer) -> Bool { connection?.peer === peer }
@@ -129,7 +130,7 @@ public final class UpstreamConnection {
         if login != nil || parentLogin != nil {
             return HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
         }
-        connection.peer.keep(connection, for: limit)
+        connection.rest(for: limit)
         return nil
     }
 

@@ -128,12 +128,9 @@ public final class UpstreamServer: ChannelObserver {
     public func takeIdle(under terms: ConnectionTerms) -> OriginConnection? {
         while let connection = removeLast(under: terms) {
             pool.leave(connection)
-            connection.stream.socket.observer = nil
-            guard connection.isStillTrusted else {
-                connection.stream.close()
-                continue
-            }
-            return connection
+            connection.stream.forgetObserver()
+            if connection.isStillTrusted { return connection }
+            connection.stream.close()
         }
         return nil
     }
@@ -145,17 +142,15 @@ public final class UpstreamServer: ChannelObserver {
 
     /// Keeps a connection whose response was read to its end, in place of an older one where there are too many.
     /// - Parameter limit: milliseconds until it is closed unused.
-    public func keep(_ connection: consuming OriginConnection, for limit: Int) {
-        let stream = connection.stream
-        stream.socket.rest(telling: self)
-        guard !stream.isClosed, !stream.hasInput(), connection.peer === self, connection.mayBeKept,
-            pool.isCurrent(connection.terms)
-        else {
-            return stream.close()
+    public func keep(_ connection: OriginConnection, for limit: Int) {
+        connection.stream.rest(telling: self)
+        let isUsable = !connection.stream.isClosed && !connection.stream.hasInput()
+        guard isUsable, connection.peer === self, connection.mayBeKept, pool.isCurrent(connection.terms) else {
+            return connection.stream.close()
         }
         if idle.count >= Self.idleLimit { close(at: 0) }
         pool.enter(connection)
-        stream.setDeadline(after: limit)
+        connection.stream.setDeadline(after: limit)
         idle.append(connection)
     }
 
@@ -171,7 +166,7 @@ public final class UpstreamServer: ChannelObserver {
     private func close(at place: Int) {
         let connection = idle.remove(at: place)
         pool.leave(connection)
-        connection.stream.socket.observer = nil
+        connection.stream.forgetObserver()
         connection.stream.close()
     }
 }

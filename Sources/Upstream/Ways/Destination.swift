@@ -56,7 +56,7 @@ public final class Destination {
     }
 
     /// Whether its challenges concern anybody here: a rule speaks of them, or a credential is kept.
-    public func isConcerned(in state: ChallengeState) -> Bool { isRuled || challenger.isServed(by: state) }
+    public func isConcerned(in shared: SharedState) -> Bool { isRuled || challenger.isServed(by: shared.challenges) }
 
     /// Whether the ways are known; else `Upstreams.renewWays` finds them.
     public func knowsWays(at now: UInt64) -> Bool { now < hopsEnd }

@@ -12,6 +12,10 @@ import Transport
 /// Belongs to its loop.
 public final class Requester {
     public let upstreams: Upstreams
+    /// Those of the loop, which each request asks for several times.
+    public let loop: EventLoop
+    public let shared: SharedState
+    public let metrics: Metrics
     public let address: IPAddress
     /// Request bodies come from it, and responses go to it.
     public let stream: ByteStream
@@ -32,6 +36,9 @@ public final class Requester {
 
     public init(_ stream: ByteStream, at address: IPAddress, over upstreams: Upstreams) {
         self.upstreams = upstreams
+        loop = upstreams.loop
+        shared = upstreams.shared
+        metrics = upstreams.metrics
         self.address = address
         self.stream = stream
     }
@@ -48,16 +55,18 @@ public final class Requester {
         logins.closeAll()
     }
 
-    public var loop: EventLoop { upstreams.loop }
-    public var shared: SharedState { upstreams.shared }
-    public var metrics: Metrics { upstreams.metrics }
     /// The wake-up of the tasks that carry the requests out.
     public var wakeup: Wakeup { presence.wakeup }
 
+    /// Where its requests for that scheme, host, in any case, and port go by that policy.
+    public func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by policy: Policy) -> Destination {
+        upstreams.destination(scheme, host: host, port: port, by: policy.rules)
+    }
+
     /// From now on the events of that connection carry the request on, or wake the task that does.
     public func hear(_ upstream: ByteStream) {
-        if let observer { return upstream.socket.rest(telling: observer) }
-        upstream.socket.observer = nil
+        if let observer { return upstream.rest(telling: observer) }
+        upstream.forgetObserver()
         upstream.wakeup = wakeup
     }
 

@@ -103,10 +103,8 @@ public struct ForwardingContext {
         let wanted = HeldConnections.Wanted(
             peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
             terms: terms)
-        guard let held = requester.takeLogin(wanted) else { return false }
-        requester.hear(held.stream)
-        exchange.upstream.attach(held)
-        note(held.connection)
+        guard let connection = requester.takeLogin(wanted) else { return false }
+        attach(connection, isReused: true)
         exchange.record.upstream = .reused
         return true
     }

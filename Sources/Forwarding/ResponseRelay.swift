@@ -150,7 +150,7 @@ public struct ResponseRelay: ~Copyable {
     private func hasRefused(_ context: ForwardingContext) -> Bool {
         let upstream = context.exchange.upstream
         guard upstream.head.status.rawValue >= 400 else { return false }
-        return !upstream.head.keepAlive || upstream.login == nil && upstream.parentLogin == nil
+        return !upstream.head.keepAlive || !upstream.isLoggedIn
     }
 
     /// Why the response broke off: where the origin waited for the client, or the proxy closed, it is not the origin's fault.
@@ -218,8 +218,8 @@ public struct ResponseRelay: ~Copyable {
         guard !context.exchange.body.isOwed, context.exchange.policy === context.requester.upstreams.policy else {
             return context.exchange.upstream.reset()
         }
-        if let held = context.exchange.upstream.release(keptFor: Self.keptFor) {
-            context.requester.keep(held, for: Self.keptFor)
+        if let connection = context.exchange.upstream.release(keptFor: Self.keptFor) {
+            context.requester.keep(connection, for: Self.keptFor)
         }
     }
 

@@ -228,6 +228,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         // A client that left before its request was whole made none.
         if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         if record.hasDatedWays { requester.noteDatedWays(of: exchange, after: &datedNote) }
+        requester.forgetLogins()
         exchange.reset()
         let mayGoOn = goesOn && !requester.upstreams.isDraining && !stream.isClosed
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(exchange)) }

@@ -6,18 +6,13 @@ import Synchronization
 /// serves no other credential or origin from then on, and never rests where requests without that credential look for one.
 /// It serves no other client either, unless the credential is a rule's that every client is answered with.
 public final class ConnectionLogin {
-    /// Whose login it is.
-    enum Owner {
-        /// One of our credentials', as far as its context says.
-        case credential(CredentialVersion, in: any SecurityContext)
-        /// The client's own, of which we know no more than that.
-        case client
-    }
-
     public let origin: UpstreamServer
-    let owner: Owner
+    /// The version of our credential that logs in; nil: it is the client's own login, of which we know no more than that.
+    public let version: CredentialVersion?
+    /// How far that has come; nil: as above.
+    public let context: (any SecurityContext)?
     /// Whether the credential may be kept for the client's next request.
-    private(set) var mayBeHeld: Bool
+    private var mayBeHeld: Bool
     /// Whether it serves every client that the rules grant the credential to.
     let isShared: Bool
     private static let count = Atomic(0)
@@ -27,7 +22,8 @@ public final class ConnectionLogin {
         to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext, isShared: Bool
     ) {
         self.origin = origin
-        owner = .credential(credential.version, in: context)
+        version = credential.version
+        self.context = context
         mayBeHeld = credential.persistence != .none
         self.isShared = isShared
         Self.count.add(1, ordering: .relaxed)
@@ -36,7 +32,7 @@ public final class ConnectionLogin {
     /// The client's own.
     public init(ofClientTo origin: UpstreamServer) {
         self.origin = origin
-        owner = .client
+        (version, context) = (nil, nil)
         mayBeHeld = true
         isShared = false
         Self.count.add(1, ordering: .relaxed)
@@ -50,20 +46,12 @@ public final class ConnectionLogin {
     /// The connection serves the request that it has, and no other.
     public func retire() { mayBeHeld = false }
 
-    /// Nil where it is the client's own.
-    public var version: CredentialVersion? {
-        if case .credential(let version, _) = owner { version } else { nil }
-    }
-
     /// Whether it is with another version of that credential.
     public func isOf(_ name: String, but version: CredentialVersion?) -> Bool {
         self.version?.name == name && self.version != version
     }
 
-    public var context: (any SecurityContext)? {
-        if case .credential(_, let context) = owner { context } else { nil }
-    }
-
-    /// Whether requests may follow on the connection: not in the middle of a handshake of ours, nor behind a failed one.
-    public var isAtRest: Bool { context?.isAtRest ?? true }
+    /// Whether another request may follow on the connection: not in the middle of a handshake of ours, nor behind a failed
+    /// one.
+    var mayFollow: Bool { mayBeHeld && context?.isAtRest ?? true }
 }

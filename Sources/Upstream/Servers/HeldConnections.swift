@@ -7,52 +7,6 @@ import Transport
 ///
 /// Belongs to its loop. As in `UpstreamServer`, a connection on which anything happens at rest is closed at once.
 public final class HeldConnections: ChannelObserver {
-    public struct Held {
-        public let connection: OriginConnection
-        /// The login at the origin; without one, any origin's requests to the parent go on it.
-        public let login: ConnectionLogin?
-        /// The login at the parent.
-        public let parentLogin: ConnectionLogin?
-
-        public var stream: ByteStream { connection.stream }
-        /// Whom it was made to: the origin, or a parent that requests are made of.
-        public var peer: UpstreamServer { connection.peer }
-
-        /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
-        public func isMeant(for wanted: Wanted) -> Bool {
-            guard peer === wanted.peer, parentLogin?.version?.name == wanted.parentVersion?.name else { return false }
-            guard let login else { return wanted.version == nil }
-            return login.origin === wanted.origin && login.version?.name == wanted.version?.name
-        }
-
-        /// Whether nothing speaks against it.
-        public func serves(_ wanted: Wanted) -> Bool {
-            connection.terms == wanted.terms && connection.isStillTrusted && login?.version == wanted.version
-                && parentLogin?.version == wanted.parentVersion
-        }
-
-        public func isLoggedIn(_ version: CredentialVersion, to origin: UpstreamServer) -> Bool {
-            let login = origin.isProxy ? parentLogin : login
-            return login?.origin === origin && login?.version == version
-        }
-
-        public func isLoggedIn(_ name: String, but version: CredentialVersion?) -> Bool {
-            [login, parentLogin].contains { $0?.isOf(name, but: version) == true }
-        }
-
-        /// Whether the client has logged in by itself.
-        var isOfClientAlone: Bool {
-            [login, parentLogin].contains { $0.map { $0.version == nil } ?? false }
-        }
-
-        var mayBeKept: Bool {
-            connection.mayBeKept && [login, parentLogin].allSatisfy { $0.map { $0.mayBeHeld && $0.isAtRest } ?? true }
-        }
-
-        /// Whether it may serve every client.
-        var isShared: Bool { [login, parentLogin].allSatisfy { $0?.isShared ?? true } }
-    }
-
     /// The connection that a request must have.
     public struct Wanted {
         public let peer: UpstreamServer
@@ -78,7 +32,7 @@ public final class HeldConnections: ChannelObserver {
         }
     }
 
-    private var connections: [Held] = []
+    private var connections: [OriginConnection] = []
     /// Beyond it the connection used least recently goes.
     private let limit: Int
 
@@ -92,11 +46,14 @@ public final class HeldConnections: ChannelObserver {
     /// The connection on which exactly these versions of credentials are logged in, or the client itself where there is
     /// none: the one used last, which is the least likely to have been closed meanwhile. One of an older version has no more
     /// use.
-    func take(_ wanted: Wanted) -> Held? {
-        while let place = connections.lastIndex(where: { $0.isMeant(for: wanted) }) {
-            let held = remove(at: place)
-            if held.serves(wanted) { return held }
-            held.stream.close()
+    func take(_ wanted: Wanted) -> OriginConnection? {
+        var place = connections.count
+        while place > 0 {
+            place -= 1
+            guard connections[place].isMeant(for: wanted) else { continue }
+            let connection = remove(at: place)
+            if connection.serves(wanted) { return connection }
+            connection.stream.close()
         }
         return nil
     }
@@ -105,45 +62,42 @@ public final class HeldConnections: ChannelObserver {
 
     /// Whether there is one for `take`.
     public func holds(_ version: CredentialVersion, to origin: UpstreamServer) -> Bool {
-        connections.contains { $0.isLoggedIn(version, to: origin) }
+        connections.contains { connection in
+            let login = origin.isProxy ? connection.parentLogin : connection.login
+            return login?.origin === origin && login?.version == version
+        }
     }
 
     /// - Parameter limit: milliseconds until it is closed unused.
-    public func keep(_ held: Held, for limit: Int) {
-        let (stream, pool) = (held.stream, held.peer.pool)
-        stream.rest(telling: self)
-        guard held.mayBeKept, pool.isCurrent(held.connection.terms), !stream.isClosed, !stream.hasInput() else {
-            return stream.close()
+    func keep(_ connection: OriginConnection, for limit: Int) {
+        connection.stream.rest(telling: self)
+        let isUsable = !connection.stream.isClosed && !connection.stream.hasInput()
+        guard isUsable, connection.mayBeKept, connection.peer.pool.isCurrent(connection.terms) else {
+            return connection.stream.close()
         }
-        if connections.count >= limit { remove(at: 0).stream.close() }
-        pool.enter(held.connection)
-        stream.setDeadline(after: limit)
-        connections.append(held)
+        if connections.count >= self.limit { remove(at: 0).stream.close() }
+        connection.peer.pool.enter(connection)
+        connection.stream.setDeadline(after: limit)
+        connections.append(connection)
     }
 
     /// Closes those that have had their time.
     func retire(_ retirement: Retirement) {
-        while let place = connections.firstIndex(where: { isOver($0, retirement) }) {
-            remove(at: place).stream.close()
-        }
-    }
-
-    private func isOver(_ held: Held, _ retirement: Retirement) -> Bool {
-        switch retirement {
-        case .logins(let name, let version): held.isLoggedIn(name, but: version)
-        case .tlsAnswers: !held.peer.pool.isCurrent(held.connection.terms)
+        close { connection in
+            switch retirement {
+            case .logins(let name, let version): connection.logins.contains { $0.isOf(name, but: version) }
+            case .tlsAnswers: !connection.peer.pool.isCurrent(connection.terms)
+            }
         }
     }
 
     /// Closes those that the client logged in on by itself.
-    public func closeOwn() {
-        while let place = connections.firstIndex(where: \.isOfClientAlone) {
-            remove(at: place).stream.close()
-        }
-    }
+    public func closeOwn() { close { connection in connection.logins.contains { $0.version == nil } } }
 
-    public func closeAll() {
-        while !connections.isEmpty { remove(at: connections.count - 1).stream.close() }
+    public func closeAll() { close { _ in true } }
+
+    private func close(where isOver: (OriginConnection) -> Bool) {
+        while let place = connections.firstIndex(where: isOver) { remove(at: place).stream.close() }
     }
 
     public func channelChanged(_ channel: Channel) {
@@ -153,10 +107,30 @@ public final class HeldConnections: ChannelObserver {
         remove(at: place).stream.close()
     }
 
-    private func remove(at place: Int) -> Held {
-        let held = connections.remove(at: place)
-        held.stream.forgetObserver()
-        held.peer.pool.leave(held.connection)
-        return held
+    private func remove(at place: Int) -> OriginConnection {
+        let connection = connections.remove(at: place)
+        connection.stream.forgetObserver()
+        connection.peer.pool.leave(connection)
+        return connection
     }
+}
+
+extension OriginConnection {
+    fileprivate var logins: [ConnectionLogin] { [login, parentLogin].compactMap(\.self) }
+
+    /// Whether it was made for what is wanted now, if not on the same terms or with the same value of a credential.
+    fileprivate func isMeant(for wanted: HeldConnections.Wanted) -> Bool {
+        guard peer === wanted.peer, parentLogin?.version?.name == wanted.parentVersion?.name else { return false }
+        guard let login else { return wanted.version == nil }
+        return login.origin === wanted.origin && login.version?.name == wanted.version?.name
+    }
+
+    /// Whether nothing speaks against it.
+    fileprivate func serves(_ wanted: HeldConnections.Wanted) -> Bool {
+        terms == wanted.terms && isStillTrusted && login?.version == wanted.version
+            && parentLogin?.version == wanted.parentVersion
+    }
+
+    /// Whether it may serve every client.
+    var isShared: Bool { login?.isShared ?? true && parentLogin?.isShared ?? true }
 }

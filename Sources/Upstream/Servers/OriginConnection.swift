@@ -21,6 +21,10 @@ public final class OriginConnection: UseOrder.Entry {
     }
 
     private let kind: Kind
+    /// The login that stands on the connection at the origin, or is under way; nil: it may serve anybody.
+    public private(set) var login: ConnectionLogin?
+    /// The same at the parent that it was made to. Without one at the origin any origin's requests to the parent go on it.
+    public private(set) var parentLogin: ConnectionLogin?
 
     public init(
         stream: ByteStream, to peer: UpstreamServer, under terms: ConnectionTerms, security: ConnectionSecurity? = nil,
@@ -34,7 +38,7 @@ public final class OriginConnection: UseOrder.Entry {
         self.parentSecurity = parentSecurity
     }
 
-    /// Has it rest at its server until another request takes it.
+    /// Has it rest at its server, as one that may serve anybody, until another request takes it.
     /// - Parameter limit: milliseconds until it is closed unused.
     public func rest(for limit: Int) { peer.keep(self, for: limit) }
 
@@ -43,9 +47,18 @@ public final class OriginConnection: UseOrder.Entry {
         if case .gateway(let outcome) = kind { outcome } else { nil }
     }
 
+    /// From now on it counts as that login's user. It stays so to its end.
+    func claim(for login: ConnectionLogin) {
+        if login.origin.isProxy { parentLogin = login } else { self.login = login }
+    }
+
+    /// Whether it counts as somebody's.
+    public var isLoggedIn: Bool { login != nil || parentLogin != nil }
+
     /// Whether it may serve another request.
     var mayBeKept: Bool {
-        if case .forOneRequest = kind { false } else { true }
+        if case .forOneRequest = kind { return false }
+        return login?.mayFollow ?? true && parentLogin?.mayFollow ?? true
     }
 
     /// Whether the rules by which it was trusted still apply.

@@ -22,10 +22,6 @@ public final class UpstreamConnection {
     /// Bytes that came from the upstream: the head at its front until `consumeHead`, then body.
     public let inbound: ByteBuffer
     private var connection: OriginConnection?
-    /// The login that makes the connection one client's; nil for one that may serve anybody.
-    public private(set) var login: ConnectionLogin?
-    /// The same at the parent that the connection was made to.
-    public private(set) var parentLogin: ConnectionLogin?
     /// Whether the connection has served before, another request or this one: it may have been closed under us.
     public var isReused = false
     public private(set) var headLength = 0
@@ -59,20 +55,11 @@ public final class UpstreamConnection {
         hasSecureParent = connection.parentSecurity != nil
         self.connection = consume connection
         self.isReused = isReused
-        login.forget()
-        parentLogin.forget()
         kept.forget()
         isCondemned = false
         headLength = 0
         inbound.clear()
         head.reset()
-    }
-
-    /// Takes over a connection of the client's own, with who is logged in on it.
-    public func attach(_ held: HeldConnections.Held) {
-        attach(held.connection, isReused: true)
-        login = held.login
-        parentLogin = held.parentLogin
     }
 
     /// Gives the connection away as it is.
@@ -84,8 +71,6 @@ public final class UpstreamConnection {
     public func reset() {
         stream?.close()
         connection.forget()
-        login.forget()
-        parentLogin.forget()
         kept.forget()
         isCondemned = false
         headLength = 0
@@ -93,10 +78,15 @@ public final class UpstreamConnection {
         head.reset()
     }
 
+    /// The login that makes the connection one client's; nil for one that may serve anybody.
+    public var login: ConnectionLogin? { connection?.login }
+    /// The same at the parent that the connection was made to.
+    public var parentLogin: ConnectionLogin? { connection?.parentLogin }
+    /// Whether the connection counts as somebody's.
+    public var isLoggedIn: Bool { connection?.isLoggedIn ?? false }
+
     /// From now on the connection is one client's. It stays so to its end.
-    public func claim(for login: ConnectionLogin) {
-        if login.origin.isProxy { parentLogin = login } else { self.login = login }
-    }
+    public func claim(for login: ConnectionLogin) { connection?.claim(for: login) }
 
     public func login(to origin: UpstreamServer) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
@@ -117,19 +107,13 @@ public final class UpstreamConnection {
 
     /// Gives the connection back for other requests, if its response left it usable; else closes it.
     /// - Returns: a connection that is logged in, which the requester is to keep.
-    public func release(keptFor limit: Int) -> HeldConnections.Held? {
+    public func release(keptFor limit: Int) -> OriginConnection? {
         guard let connection = connection.take() else { return nil }
-        defer {
-            login.forget()
-            parentLogin.forget()
-        }
         guard head.keepAlive, !isCondemned, inbound.isEmpty, !holdsBody else {
             connection.stream.close()
             return nil
         }
-        if login != nil || parentLogin != nil {
-            return HeldConnections.Held(connection: connection, login: login, parentLogin: parentLogin)
-        }
+        if connection.isLoggedIn { return connection }
         connection.rest(for: limit)
         return nil
     }

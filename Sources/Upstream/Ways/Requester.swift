@@ -29,8 +29,8 @@ public final class Requester {
     /// The observer that carries requests on by the events of their channels; nil while a task does, and at its end.
     public var observer: (any ChannelObserver)?
     /// The logins of the connection that the request in hand is sent on: at the origin, and at a parent.
-    private weak var originLogin: ConnectionLogin?
-    private weak var parentLogin: ConnectionLogin?
+    private var originLogin: ConnectionLogin?
+    private var parentLogin: ConnectionLogin?
     /// The user who asked last, where each request says so itself.
     private var lastUser: String?
 
@@ -84,12 +84,12 @@ public final class Requester {
 
     /// The connection on which exactly these versions of credentials are logged in: the client's own, or one that serves all
     /// clients.
-    public func takeLogin(_ wanted: HeldConnections.Wanted) -> HeldConnections.Held? {
-        var held = logins.take(wanted)
-        if held == nil, wanted.isOfCredential { held = upstreams.logins.take(wanted) }
-        held?.login.map(begin)
-        held?.parentLogin.map(begin)
-        return held
+    public func takeLogin(_ wanted: HeldConnections.Wanted) -> OriginConnection? {
+        var connection = logins.isEmpty ? nil : logins.take(wanted)
+        if connection == nil, wanted.isOfCredential { connection = upstreams.logins.take(wanted) }
+        originLogin = connection?.login
+        parentLogin = connection?.parentLogin
+        return connection
     }
 
     /// Whether there may be one for `takeLogin`.
@@ -103,13 +103,19 @@ public final class Requester {
     /// Keeps the connection for a later request of those that it may serve, or closes it.
     ///
     /// - Parameter limit: milliseconds until it is closed unused.
-    public func keep(_ held: HeldConnections.Held, for limit: Int) {
-        (held.isShared ? upstreams.logins : logins).keep(held, for: limit)
+    public func keep(_ connection: OriginConnection, for limit: Int) {
+        (connection.isShared ? upstreams.logins : logins).keep(connection, for: limit)
     }
 
     /// From now on the request in hand depends on the login.
     public func begin(_ login: ConnectionLogin) {
         if login.origin.isProxy { parentLogin = login } else { originLogin = login }
+    }
+
+    /// The request in hand is over.
+    public func forgetLogins() {
+        originLogin.forget()
+        parentLogin.forget()
     }
 
     /// Closes the client's connections that have had their time. One that serves a request at this moment closes after it.

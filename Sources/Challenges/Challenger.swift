@@ -2,6 +2,7 @@ import Authentication
 import HTTP
 import Model
 import Rules
+import Telemetry
 
 /// In which fields a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way
 /// (section 11.7).
@@ -107,7 +108,8 @@ final class LatestAnswer {
     public let known: KnownOrigin
     public let space: KnownSpace
     public let prepared: PreparedAnswer
-    public let rule: RuleReference?
+    /// For the records of the requests that it is given to.
+    let record: AnswerRecord
     /// Whom it is for; nil: everybody, since no rule about the server looks at the client.
     private let client: ClientIdentity?
 
@@ -120,7 +122,7 @@ final class LatestAnswer {
         self.policy = policy
         self.generation = generation
         self.prepared = prepared
-        self.rule = rule
+        record = AnswerRecord(prepared, by: rule)
     }
 
     /// Whether it is still the answer for that target, to that client.

@@ -4,30 +4,44 @@ import Rules
 import Telemetry
 
 extension ExchangeRecord {
-    /// An answer goes to the challenger, or went. A parent's answers have fields of their own.
-    func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
-        let answer = prepared.answer
-        let (name, scheme) = (answer.credential.version.name, AnsweredScheme(answer.space.authenticationMethod))
-        if challenger.isProxy {
-            parentCredential = name
-            parentScheme = scheme
-            parentDated = prepared.dated
-        } else {
-            credential = name
-            self.scheme = scheme
-            dated = prepared.dated
-        }
+    /// An answer goes to the challenger, or went.
+    func note(_ answer: AnswerRecord, to challenger: Challenger) {
+        if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
     }
 
-    /// The rule about the origin's challenges is the one that counts.
-    public func note(_ rule: RuleReference?, about challenger: Challenger) {
-        if challenger.isProxy, ruleLine > 0 { return }
-        self.rule = rule?.label
-        ruleLine = rule?.line ?? 0
+    /// The same; the rule is the one that was noted last.
+    func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
+        let former = answer(to: challenger)
+        note(AnswerRecord(prepared, by: former?.rule, at: former?.ruleLine ?? 0), to: challenger)
     }
+
+    /// That rule decides about the challenger's challenges from now on.
+    public func note(_ rule: RuleReference?, about challenger: Challenger) {
+        let former = answer(to: challenger)
+        note(
+            AnswerRecord(
+                scheme: former?.scheme, credential: former?.credential, dated: former?.dated ?? [],
+                rule: rule?.label, ruleLine: rule?.line ?? 0),
+            to: challenger)
+    }
+
+    private func answer(to challenger: Challenger) -> AnswerRecord? { challenger.isProxy ? parentAnswer : answer }
 
     /// An answer went out.
     func countAnswer(to challenger: Challenger) { if !challenger.isProxy { attempts += 1 } }
+}
+
+extension AnswerRecord {
+    convenience init(_ prepared: PreparedAnswer, by rule: RuleReference?) {
+        self.init(prepared, by: rule?.label, at: rule?.line ?? 0)
+    }
+
+    convenience init(_ prepared: PreparedAnswer, by rule: String?, at line: Int) {
+        let answer = prepared.answer
+        self.init(
+            scheme: AnsweredScheme(answer.space.authenticationMethod), credential: answer.credential.version.name,
+            dated: prepared.dated, rule: rule, ruleLine: line)
+    }
 }
 
 extension AnsweredScheme {

@@ -18,7 +18,8 @@ public struct KnownAnswer {
     public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
         switch finding {
         case .answer(let prepared, let rule):
-            self.init(prepared, by: rule, to: challenger, noting: record)
+            self.init(prepared)
+            record.note(AnswerRecord(prepared, by: rule), to: challenger)
         case .open, .answeredWhenAsked: self.init(state: .none)
         case .unproven, .trial, .unusable, .awaitsToken, .unknown: return nil
         }
@@ -26,17 +27,13 @@ public struct KnownAnswer {
 
     private init(state: AnswerState) { self.state = state }
 
-    private init?(
-        _ prepared: PreparedAnswer, by rule: RuleReference?, to challenger: Challenger, noting record: ExchangeRecord
-    ) {
+    private init?(_ prepared: PreparedAnswer) {
         switch prepared.binding {
         case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
         case .connection: break
         case .session: return nil
         }
         self.init(state: .prepared(prepared))
-        record.note(prepared, to: challenger)
-        record.note(rule, about: challenger)
     }
 
     /// The answer to the request before, where it is that to this one too: what an `AnswerSource` would find, and nothing has
@@ -49,7 +46,8 @@ public struct KnownAnswer {
         guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state) else {
             return nil
         }
-        self.init(latest.prepared, by: latest.rule, to: challenger, noting: record)
+        self.init(latest.prepared)
+        record.note(latest.record, to: challenger)
     }
 
     public var answer: Answer? { state.prepared?.answer }

@@ -45,10 +45,8 @@ public final class RequestSigning {
         stated = try Self.statement(exchange)
         let head = exchange.headBytes
         for name in SignedFields.replaced { exchange.request.fields.withhold(name, in: head.readable) }
-        exchange.record.credential = name
-        exchange.record.scheme = .signature
-        exchange.record.rule = rule.rule?.label
-        exchange.record.ruleLine = rule.rule?.line ?? 0
+        exchange.record.answer = AnswerRecord(
+            scheme: .signature, credential: name, rule: rule.rule?.label, ruleLine: rule.rule?.line ?? 0)
     }
 
     /// Whether the content has to be looked at first.

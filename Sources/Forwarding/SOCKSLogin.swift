@@ -53,8 +53,7 @@ struct SOCKSLogin: ~Copyable {
             reason = error.reason
             return
         }
-        exchange.record.rule = answer.rule.rule?.label
-        exchange.record.ruleLine = answer.rule.rule?.line ?? 0
+        exchange.record.note(answer.rule.rule, about: parent.challenger)
         if let trouble = answer.trouble {
             exchange.record.details = "\(trouble)"
             state.report("\(trouble)")
@@ -135,9 +134,10 @@ struct SOCKSLogin: ~Copyable {
         try SOCKS5Handshake.append(user: user, password: password, to: buffer)
         isSent = true
         if let lease { requester.presence.beginTrial(lease) }
-        exchange.record.parentScheme = .basic
-        exchange.record.parentDated = .passwordInClear
-        exchange.record.parentCredential = credential.version.name
+        let rule = exchange.record.parentAnswer
+        exchange.record.parentAnswer = AnswerRecord(
+            scheme: .basic, credential: credential.version.name, dated: .passwordInClear, rule: rule?.rule,
+            ruleLine: rule?.ruleLine ?? 0)
     }
 
     /// The server has nothing against the login, or wanted none.

@@ -42,18 +42,23 @@ struct AnswerCounts: Sendable {
     }
 
     private(set) var counts = BoundedCounts<Labels>(limit: 100)
-    /// The answer that was counted last: mostly it is the next one as well.
-    private var latest = Labels(scheme: nil, credential: "", rule: "")
-    private var latestPlace: Int?
+    /// The answer that was counted last, and its place: mostly it is the next one as well.
+    private var latest: AnswerRecord?
+    private var latestPlace = 0
 
-    mutating func add(_ scheme: AnsweredScheme?, rule: String?, credential: String?) {
-        let labels = Labels(scheme: scheme, credential: credential ?? "", rule: rule ?? "")
-        if let latestPlace, labels == latest { return counts.add(at: latestPlace) }
-        // A client may bring as many names as it likes in its URLs.
-        let isOfURL = labels.credential.hasPrefix("url:")
-        let place = counts.place(
-            of: isOfURL ? Labels(scheme: scheme, credential: "url", rule: labels.rule) : labels)
-        (latest, latestPlace) = (labels, place)
-        counts.add(at: place)
+    /// - Parameter isOfParent: whether a parent got it. Always the same for one answer.
+    mutating func add(_ answer: AnswerRecord, ofParent isOfParent: Bool) {
+        if answer !== latest {
+            // A client may bring as many names as it likes in its URLs.
+            let credential = answer.credential ?? ""
+            latestPlace = counts.place(
+                of: Labels(
+                    scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
+                    rule: isOfParent ? "" : answer.rule ?? ""))
+            latest = answer
+        }
+        counts.add(at: latestPlace)
     }
+
+    mutating func add(_ labels: Labels) { counts.add(labels) }
 }

@@ -76,20 +76,9 @@ public final class ExchangeRecord {
     public var route: String?
     /// The parent proxy that the request went through.
     public var parent: ParentFigures?
-    /// The ways of the answers to the origin and to the parent that should be given up.
-    public var dated: DatedWays = []
-    public var parentDated: DatedWays = []
-    /// Whether the exchange has gone one, by TLS or an answer.
-    public var hasDatedWays: Bool { !dated.isEmpty || !parentDated.isEmpty || security?.dated.isEmpty == false }
-    /// The answer to a challenge of the parent's: the scheme, and the name of the credential.
-    public var parentScheme: AnsweredScheme?
-    public var parentCredential: String?
-    /// The name of the `challenge` block that decided, and its line.
-    public var rule: String?
-    public var ruleLine = 0
-    public var scheme: AnsweredScheme?
-    /// The name of the credential that answered.
-    public var credential: String?
+    /// The answer to challenges of the origin, and that to the parent's, or the rule about them; nil: there is neither.
+    public var answer: AnswerRecord?
+    public var parentAnswer: AnswerRecord?
     /// How many times this exchange sent a credential.
     public var attempts = 0
     /// The challenge that it met; nil where none came, as in a space that is known.
@@ -220,14 +209,8 @@ public final class ExchangeRecord {
         server = nil
         route.forget()
         parent.forget()
-        dated = []
-        parentDated = []
-        parentScheme = nil
-        parentCredential.forget()
-        rule.forget()
-        ruleLine = 0
-        scheme = nil
-        credential.forget()
+        answer.forget()
+        parentAnswer.forget()
         attempts = 0
         challenge.forget()
         upstream = .none
@@ -344,33 +327,6 @@ public final class SecurityRecord: Sendable {
             case "1.1": .tls11
             default: []
             }
-    }
-}
-
-/// The authentication scheme with which the proxy answered a challenge, as the log and the metrics name it.
-public enum AnsweredScheme: Int, CaseIterable, Sendable {
-    case basic
-    case digest
-    case ntlm
-    case negotiate
-    case bearer
-    case form
-    /// AWS Signature Version 4.
-    case signature
-    /// A credential in a place of its own, which nobody asks for.
-    case placed
-
-    public var token: StaticString {
-        switch self {
-        case .basic: "basic"
-        case .digest: "digest"
-        case .ntlm: "ntlm"
-        case .negotiate: "negotiate"
-        case .bearer: "bearer"
-        case .form: "html-form"
-        case .signature: "aws"
-        case .placed: "placed"
-        }
     }
 }
 

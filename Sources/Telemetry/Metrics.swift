@@ -39,8 +39,8 @@ public final class Metrics: Sendable {
         }
         if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
         if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
-        if let scheme = record.scheme { add(scheme, rule: record.rule, credential: record.credential) }
-        if let scheme = record.parentScheme { add(scheme, rule: nil, credential: record.parentCredential) }
+        if let answer = record.answer { add(answer) }
+        if let answer = record.parentAnswer { add(answer, ofParent: true) }
         switch record.upstream {
         case .opened: add(to: .upstreamOpened)
         case .reused: add(to: .upstreamReused)
@@ -67,11 +67,13 @@ public final class Metrics: Sendable {
     /// Counts a certificate that a server was shown.
     public func addIdentityAnswer(rule: String?, credential: String) {
         add(to: .answeredClientCertificate)
-        answers.withLock { $0.add(nil, rule: rule, credential: credential) }
+        answers.withLock { $0.add(AnswerCounts.Labels(scheme: nil, credential: credential, rule: rule ?? "")) }
     }
 
-    private func add(_ scheme: AnsweredScheme, rule: String?, credential: String?) {
-        switch scheme {
+    /// Nothing where there is a rule, and no answer.
+    private func add(_ answer: AnswerRecord, ofParent isOfParent: Bool = false) {
+        switch answer.scheme {
+        case nil: return
         case .basic: add(to: .answeredBasic)
         case .digest: add(to: .answeredDigest)
         case .ntlm: add(to: .answeredNTLM)
@@ -81,7 +83,7 @@ public final class Metrics: Sendable {
         case .signature: add(to: .signed)
         case .placed: add(to: .placed)
         }
-        answers.withLock { $0.add(scheme, rule: rule, credential: credential) }
+        answers.withLock { $0.add(answer, ofParent: isOfParent) }
     }
 
     /// Counts a connection that was made although its server's certificate had a finding, by the rule that forgave it.

@@ -44,10 +44,7 @@ struct AccessLogTests {
         record.wait = 7_000_000
         record.upstream = .opened
         record.route = "*.example.com"
-        record.rule = "build server"
-        record.ruleLine = 31
-        record.scheme = .digest
-        record.credential = "ci"
+        record.answer = AnswerRecord(scheme: .digest, credential: "ci", rule: "build server", ruleLine: 31)
         record.attempts = 1
         return record
     }

@@ -15,7 +15,7 @@ struct MetricsPageTests {
             loop.add(
                 MetricsTests.exchange {
                     ($0.status, $0.duration, $0.wait) = (200, 12_345_678, 90_000)
-                    ($0.scheme, $0.rule, $0.credential) = (.basic, "ci", "builder \(number)")
+                    $0.answer = AnswerRecord(scheme: .basic, credential: "builder \(number)", rule: "ci")
                 })
             loop.note(.queue, from: 5, to: 5)
             loop.note(.challenge, from: 5, to: 100_000_005)
@@ -98,7 +98,7 @@ struct MetricsPageTests {
     func `a label's value is a string of the format, whatever it says`(value: String, escaped: String) {
         let metrics = Metrics()
         metrics.addTrustException(by: value)
-        metrics.add(MetricsTests.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, value, value) })
+        metrics.add(MetricsTests.exchange { $0.answer = AnswerRecord(scheme: .basic, credential: value, rule: value) })
         for format in [MetricsFormat.prometheus, .openMetrics] {
             let page = MetricsPage.render([metrics], RunningFigures(), as: format)
             let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)

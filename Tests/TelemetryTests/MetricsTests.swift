@@ -106,13 +106,13 @@ struct MetricsTests {
         metrics.add(
             Self.exchange {
                 ($0.status, $0.bytesIn, $0.bytesOut) = (200, 10, 20)
-                ($0.scheme, $0.rule, $0.credential) = (.digest, "ci", "builder")
+                $0.answer = AnswerRecord(scheme: .digest, credential: "builder", rule: "ci")
                 ($0.upstream, $0.wait) = (.reused, 3_000_000)
             })
         metrics.add(
             Self.exchange {
                 ($0.status, $0.error) = (504, .httpResponseTimeout)
-                ($0.parentScheme, $0.parentCredential) = (.basic, "corp")
+                $0.parentAnswer = AnswerRecord(scheme: .basic, credential: "corp", rule: "parents")
                 $0.upstream = .opened
             })
         metrics.addIdentityAnswer(rule: nil, credential: "device")
@@ -139,9 +139,13 @@ struct MetricsTests {
         for round in 0..<3 {
             for number in 0..<1000 {
                 metrics.add(
-                    Self.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, "any", "user \(number)") })
+                    Self.exchange {
+                        $0.answer = AnswerRecord(scheme: .basic, credential: "user \(number)", rule: "any")
+                    })
                 metrics.add(
-                    Self.exchange { ($0.scheme, $0.rule, $0.credential) = (.basic, "any", "url:\(round) \(number)") })
+                    Self.exchange {
+                        $0.answer = AnswerRecord(scheme: .basic, credential: "url:\(round) \(number)", rule: "any")
+                    })
                 metrics.addTrustException(by: "rule \(number)")
             }
         }

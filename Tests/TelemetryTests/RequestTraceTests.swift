@@ -71,7 +71,8 @@ struct RequestTraceTests {
             trace.note(ChallengeDecision(method: "basic", realm: "x", rule: "\"lab\" (p:2)", disposition: "use"))
             pass(10)
             trace.endLeg(status: 401)
-            (record.scheme, record.rule, record.ruleLine, record.attempts) = (.basic, "lab", 2, 1)
+            record.answer = AnswerRecord(scheme: .basic, rule: "lab", ruleLine: 2)
+            record.attempts = 1
             let second = trace.beginLeg("GET", for: record)
             #expect(first.trace == second.trace && first.span != second.span && second.isSampled)
             pass(5)

@@ -20,7 +20,8 @@ extension Requester {
         let tls = record.security?.dated ?? []
         guard let destination = exchange.destination else { return }
         let note = DatedNote(
-            origin: ObjectIdentifier(destination.origin), ways: record.dated.union(tls), parentWays: record.parentDated,
+            origin: ObjectIdentifier(destination.origin), ways: tls.union(record.answer?.dated ?? []),
+            parentWays: record.parentAnswer?.dated ?? [],
             time: loop.now)
         guard !latest.covers(note) else { return }
         latest = note
@@ -38,9 +39,9 @@ extension Requester {
             }
         }
         put(tls, destination.origin, nil)
-        put(record.dated, destination.origin, record.credential)
+        if let answer = record.answer { put(answer.dated, destination.origin, answer.credential) }
         let parent = destination.hops.compactMap(\.parent).first { $0.figures === record.parent }
-        put(record.parentDated, parent?.origin, record.parentCredential)
+        if let answer = record.parentAnswer { put(answer.dated, parent?.origin, answer.credential) }
     }
 
     /// Takes note of a client that was refused since it speaks no TLS above 1.1, if that is the error.

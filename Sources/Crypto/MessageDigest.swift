@@ -74,6 +74,19 @@ public struct MessageDigest: Sendable {
         return DigestValue(storage: storage, count: algorithm.length)
     }
 
+    /// The digest as far as it has come, for `init(resuming:)`: where a secret was hashed it is as good as that secret.
+    public func suspended() -> Secret {
+        withUnsafeBytes(of: self) { Secret($0.bindMemory(to: UInt8.self).span) }
+    }
+
+    /// Goes on from there.
+    public init(resuming suspended: Secret) {
+        self.init(.md5)
+        withUnsafeMutableBytes(of: &self) { room in
+            suspended.withBytes { bytes in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
+        }
+    }
+
     public static func digest(_ algorithm: DigestAlgorithm, of bytes: Span<UInt8>) -> DigestValue {
         var digest = MessageDigest(algorithm)
         digest.update(bytes)

@@ -2,15 +2,15 @@ import Bytes
 import Crypto
 import Synchronization
 
-/// One nonce and everything that can be made ready for it: an answer then costs two digests and a few copies.
+/// One nonce and everything that can be made ready for it: an answer then costs two digests, of which one is begun, and a few copies.
 final class DigestSession: Sendable {
     let generation: UInt32
     let challenge: DigestChallenge
     /// The digest over user, realm and password that `-sess` derives from the first nonce and keeps (section 3.4.2).
     let key: Secret
     private let clientNonce: [UInt8]
-    /// The beginning of the response digest: key, nonce, and the colons between.
-    private let prefix: Secret
+    /// The response digest, begun with key, nonce, and the colons behind them.
+    private let begun: Secret
     /// The field up to the target.
     private let head: [UInt8]
     /// The field from behind the target up to the count, and from there up to the response.
@@ -31,11 +31,12 @@ final class DigestSession: Sendable {
         self.generation = generation
         self.key = key
         self.clientNonce = clientNonce
-        var secret = key.withBytes { $0.array }
-        secret.append(.colon)
-        secret += challenge.nonce
-        secret.append(.colon)
-        prefix = Secret(wiping: &secret)
+        var digest = MessageDigest(challenge.algorithm)
+        key.withBytes { digest.update($0) }
+        digest.update(":")
+        digest.update(challenge.nonce)
+        digest.update(":")
+        begun = digest.suspended()
 
         head =
             Array("Digest ".utf8) + user + Self.quoted(", realm=", challenge.realm)
@@ -129,8 +130,7 @@ final class DigestSession: Sendable {
         }
         let secondDigest = second.finish()
 
-        var digest = MessageDigest(challenge.algorithm)
-        prefix.withBytes { digest.update($0) }
+        var digest = MessageDigest(resuming: begun)
         if challenge.protection != .none {
             let digits = Self.hexadecimal(count)
             digest.update(digits.span)

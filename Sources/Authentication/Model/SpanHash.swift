@@ -5,16 +5,25 @@ import Bytes
 public enum SpanHash {
     public static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         var hash = processSeed ^ seed
-        var word: UInt64 = 0
-        for offset in 0..<bytes.count {
-            word = word << 8 | UInt64(bytes[offset].asciiLowercased)
-            if offset & 7 == 7 {
-                hash = mixed(hash, word)
-                word = 0
-            }
+        var offset = 0
+        while offset &+ 8 <= bytes.count {
+            hash = mixed(hash, bytes.word(at: offset) | caseBits)
+            offset &+= 8
         }
-        return mixed(mixed(hash, word), UInt64(truncatingIfNeeded: bytes.count))
+        if offset < bytes.count {
+            var word: UInt64 = 0
+            if bytes.count >= 8 {
+                word = bytes.word(at: bytes.count &- 8)
+            } else {
+                for place in 0..<bytes.count { word = word << 8 | UInt64(bytes[place]) }
+            }
+            hash = mixed(hash, word | caseBits)
+        }
+        return mixed(hash, UInt64(truncatingIfNeeded: bytes.count))
     }
+
+    /// Makes capitals small, and some other bytes the same.
+    private static let caseBits: UInt64 = 0x2020_2020_2020_2020
 
     private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let product = (hash ^ word).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)

@@ -33,11 +33,6 @@ static inline __m128i scan_letters(__m128i bytes) {
     return scan_between(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 25);
 }
 
-static inline __m128i scan_controls(__m128i bytes) {
-    __m128i low = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')), scan_between(bytes, 0, 0x1F));
-    return _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
-}
-
 /// Controls, tab included, and all that is not ASCII: as signed numbers, one more than each is at most 0x20.
 static inline __m128i scan_unusual(__m128i bytes) {
     return _mm_cmplt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
@@ -83,16 +78,17 @@ static inline __m128i scan_outside_host(__m128i bytes) {
 #define SCAN_SKIP(bytes, start, count, search)
 #endif
 
-// The plain loop confirms what the blocks found, goes on where they found too much, and does all that is shorter.
+// What the blocks found is looked at again: some find too much.
 #define SCAN_FIND(name, search, is)                                                                                   \
     static inline size_t name(const uint8_t *bytes, size_t start, size_t count) {                                      \
-        SCAN_SKIP(bytes, start, count, search)                                                                        \
-        while (start < count && !is(bytes[start])) start++;                                                            \
-        return start;                                                                                                  \
+        for (;; start++) {                                                                                             \
+            SCAN_SKIP(bytes, start, count, search)                                                                    \
+            if (start >= count || is(bytes[start])) return start;                                                      \
+        }                                                                                                              \
     }
 
 /// A control character other than tab: 0x00–0x1F and 0x7F.
-SCAN_FIND(scan_find_control, scan_controls, scan_is_control)
+SCAN_FIND(scan_find_control, scan_unusual, scan_is_control)
 /// A byte that a token may not hold.
 SCAN_FIND(scan_find_token_end, scan_no_tokens, scan_is_no_token)
 /// A byte that a request target may not hold: anything but visible ASCII, and `#`.

@@ -21,15 +21,14 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Dotted quad with four decimal parts and no leading zeros, or RFC 4291 text without brackets or zone.
     public init?(_ text: some StringProtocol) {
-        if text.utf8.contains(.colon) {
-            guard let groups = Self.groups(Array(text.utf8)) else { return nil }
-            self.init(
-                v6High: groups[0..<4].reduce(0) { $0 << 16 | UInt64($1) },
-                low: groups[4..<8].reduce(0) { $0 << 16 | UInt64($1) })
-        } else {
-            guard let bits = Self.quad(text.utf8) else { return nil }
+        if let bits = Self.quad(text.utf8) {
             self.init(v4: bits)
+            return
         }
+        guard text.utf8.contains(.colon), let groups = Self.groups(Array(text.utf8)) else { return nil }
+        self.init(
+            v6High: groups[0..<4].reduce(0) { $0 << 16 | UInt64($1) },
+            low: groups[4..<8].reduce(0) { $0 << 16 | UInt64($1) })
     }
 
     /// The IPv4 address inside `::ffff:0:0/96`; any other address as it is. Two spellings of one destination must

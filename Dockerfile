@@ -28,13 +28,13 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates \
     && sh Tests/packages build \
     && rm -rf /var/lib/apt/lists/*
-COPY LICENSE Package.swift ./
+COPY LICENSE Makefile Package.swift ./
 # Not compiled, but the package description wants the folder of every target that it names.
 COPY Tests Tests
 COPY Sources Sources
 # The Swift library is linked in; what is left to load comes from Debian and must all be there.
-RUN swift build -c release --static-swift-stdlib --explicit-target-dependency-import-check error --product attache \
-    && install -D -s "$(swift build -c release --show-bin-path)/attache" /out/usr/local/bin/attache \
+RUN make build PACKAGES=: \
+    && install -D -s .build/release/attache /out/usr/local/bin/attache \
     && ldd /out/usr/local/bin/attache > /tmp/libraries \
     && if grep -E 'libswift|libFoundation|not found' /tmp/libraries; then exit 1; fi \
     && grep -oE '/[^ ]+\.so[^ ]*' /tmp/libraries | sort -u | xargs cp -L --parents -t /out \

@@ -59,8 +59,9 @@ public struct MessageDigest: Sendable {
         }
     }
 
-    /// The digest of everything so far. More may follow.
-    public func finish() -> DigestValue {
+    /// The digest of everything so far.
+    public consuming func finish() -> DigestValue {
+        let algorithm = algorithm
         var digest = self
         var storage = InlineArray<32, UInt8>(repeating: 0)
         var bytes = storage.mutableSpan
@@ -79,12 +80,9 @@ public struct MessageDigest: Sendable {
         withUnsafeBytes(of: self) { Secret($0.bindMemory(to: UInt8.self).span) }
     }
 
-    /// Goes on from there.
+    /// Goes on from there. The bytes of a secret begin where `malloc` has put them, which is aligned for anything.
     public init(resuming suspended: Secret) {
-        self.init(.md5)
-        withUnsafeMutableBytes(of: &self) { room in
-            suspended.withBytes { bytes in bytes.withUnsafeBytes { room.copyMemory(from: $0) } }
-        }
+        self = suspended.withBytes { bytes in bytes.withUnsafeBytes { $0.load(as: Self.self) } }
     }
 
     public static func digest(_ algorithm: DigestAlgorithm, of bytes: Span<UInt8>) -> DigestValue {

@@ -120,7 +120,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     var usesMD5: Bool { algorithm == .md5 }
 
     var bodyDigest: DigestAlgorithm? {
-        current.challenge.protection == .authInt ? algorithm : nil
+        state.withLock { $0.current.challenge.protection == .authInt } ? algorithm : nil
     }
 
     func answers(_ challenge: HeaderChallenge) -> Bool {
@@ -213,9 +213,7 @@ private final class DigestAuthenticator: RequestAuthenticator {
     ) -> Acceptance {
         guard let proof = parameters["rspauth"], session.answers(qop: parameters["qop"]) else { return .unverified }
         if session.challenge.protection == .authInt, bodyDigest == nil { return .needsBody(algorithm) }
-        let none: [UInt8] = []
-        let expected = session.response(
-            method: none.span, target: target, bodyDigest: bodyDigest, count: ticket.count)
+        let expected = session.proof(target: target, bodyDigest: bodyDigest, count: ticket.count)
         let lowercased = proof.map(\.asciiLowercased)
         return expected.withHexadecimal { ConstantTime.equal($0, lowercased.span) } ? .verified : .mismatch
     }

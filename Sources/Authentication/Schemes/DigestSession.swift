@@ -105,21 +105,28 @@ final class DigestSession: Sendable {
 
     /// Appends the field value for one request.
     func append(method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32, to value: ByteBuffer) {
-        let response = response(method: method, target: target, bodyDigest: bodyDigest, count: count)
+        let digits = Self.hexadecimal(count)
+        let response = response(method: method, target: target, bodyDigest: bodyDigest, count: digits)
         value.append(head)
         Self.append(escaping: target, to: value)
         value.append(beforeCount)
-        if challenge.protection != .none {
-            let digits = Self.hexadecimal(count)
-            value.append(digits.span)
-        }
+        if challenge.protection != .none { value.append(digits.span) }
         value.append(beforeResponse)
         response.withHexadecimal { value.append($0) }
         value.append(tail)
     }
 
-    /// Section 3.4.1. An empty `method` makes what the server proves itself with (section 3.5).
-    func response(method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> DigestValue {
+    /// Section 3.5: what the server proves itself with.
+    func proof(target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> DigestValue {
+        let none: [UInt8] = []
+        return response(
+            method: none.span, target: target, bodyDigest: bodyDigest, count: Self.hexadecimal(count))
+    }
+
+    /// Section 3.4.1.
+    private func response(
+        method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: InlineArray<8, UInt8>
+    ) -> DigestValue {
         var second = MessageDigest(challenge.algorithm)
         second.update(method)
         second.update(":")
@@ -132,8 +139,7 @@ final class DigestSession: Sendable {
 
         var digest = MessageDigest(resuming: begun)
         if challenge.protection != .none {
-            let digits = Self.hexadecimal(count)
-            digest.update(digits.span)
+            digest.update(count.span)
             digest.update(middle)
         }
         secondDigest.withHexadecimal { digest.update($0) }

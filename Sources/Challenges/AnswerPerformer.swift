@@ -54,9 +54,7 @@ final class AnswerPerformer {
     public var answer: Answer? { state.prepared?.answer }
 
     /// The digest of the whole body that the answer needs, if it needs one.
-    public var bodyDigest: DigestAlgorithm? {
-        if case .request(let authenticator)? = state.prepared?.binding { authenticator.bodyDigest } else { nil }
-    }
+    public var bodyDigest: DigestAlgorithm? { state.prepared?.bodyDigest }
 
     /// The credential whose login the connection must have, or be free for; nil when requests may share it.
     public var loginVersion: CredentialVersion? {
@@ -84,15 +82,9 @@ final class AnswerPerformer {
     }
 
     /// The places of a credential that is sent unasked, if not in the field of answers.
-    var placement: RequestPlacement? {
-        if let ownPlacement { return ownPlacement }
-        guard case .request(let authenticator)? = companion?.authenticator.binding else { return nil }
-        return authenticator.placement
-    }
+    var placement: RequestPlacement? { ownPlacement ?? companion?.placement }
 
-    private var ownPlacement: RequestPlacement? {
-        if case .request(let authenticator)? = state.prepared?.binding { authenticator.placement } else { nil }
-    }
+    private var ownPlacement: RequestPlacement? { state.prepared?.placement }
 
     /// The request goes out without an answer.
     public func drop() {

@@ -1,4 +1,7 @@
 import Authentication
+import Bytes
+import Crypto
+import HTTP
 import Model
 import Telemetry
 
@@ -8,6 +11,10 @@ public final class PreparedAnswer {
     public let answer: Answer
     /// The authenticator's `binding`, which each request with an answer wants to know.
     let binding: AuthenticatorBinding
+    /// The authenticator, where it answers request by request.
+    private let requests: (any RequestAuthenticator)?
+    /// Whether it belongs to a connection.
+    let wantsLogin: Bool
     /// The ways of it that should be given up.
     let dated: DatedWays
 
@@ -15,11 +22,44 @@ public final class PreparedAnswer {
         self.authenticator = authenticator
         self.answer = answer
         binding = authenticator.binding
-        dated = DatedWays(of: answer.space, usesMD5: binding.usesMD5)
+        requests = if case .request(let requests) = binding { requests } else { nil }
+        wantsLogin = if case .connection = binding { true } else { false }
+        dated = DatedWays(of: answer.space, usesMD5: requests?.usesMD5 ?? false)
     }
 
-    /// Whether it belongs to a connection.
-    var wantsLogin: Bool { if case .connection = binding { true } else { false } }
+    /// The digest of the whole body that it needs next; nil when it needs none.
+    var bodyDigest: DigestAlgorithm? { requests?.bodyDigest }
+
+    /// The places of a credential that is sent unasked, if not in the field of answers.
+    var placement: RequestPlacement? { requests?.placement }
+
+    /// Appends the value of the field that answers a request without a digest of its body.
+    /// - Returns: nil where it does not belong to the request.
+    func authorize(
+        method: Span<UInt8>, target: Span<UInt8>, into value: ByteBuffer
+    ) throws(AuthenticationError) -> AuthorizationTicket? {
+        try requests?.authorize(method: method, target: target, bodyDigest: nil, into: value)
+    }
+
+    /// Whether a response that is no challenge, to a request that it was sent with unasked, goes to the client without more.
+    ///
+    /// - Parameters:
+    ///   - ticket: that of the request; nil where it belongs to the connection.
+    ///   - information: the value of `Authentication-Info`, or of the field that a proxy says the same in.
+    ///   - target: of the request, as the server sees it.
+    func passes(
+        _ status: Status, ticket: AuthorizationTicket?, information: Span<UInt8>?, target: Span<UInt8>
+    ) -> Bool {
+        if status.rawValue < 400 { answer.noteOpened(target) }
+        if status.mayBeAboutAnswer, answer.isUnproven(at: target) { return false }
+        // The response may name a scope that a token lacks.
+        if status == .forbidden, answer.space.authenticationMethod == .bearer { return false }
+        guard let ticket, status.rawValue < 500, let requests else { return true }
+        switch requests.accepted(information, ticket: ticket, target: target, bodyDigest: nil) {
+        case .verified, .unverified, .ignored: return true
+        case .needsBody, .mismatch: return false
+        }
+    }
 }
 
 /// How far a request's answer has come.
@@ -58,12 +98,6 @@ public enum AnswerState {
             PreparedAnswer(
                 authenticator: prepared.authenticator,
                 answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
-    }
-}
-
-extension AuthenticatorBinding {
-    fileprivate var usesMD5: Bool {
-        if case .request(let authenticator) = self { authenticator.usesMD5 } else { false }
     }
 }
 

@@ -10,7 +10,11 @@ import Telemetry
 ///
 /// It is a few words, and finding it allocates nothing: most requests with an answer need no more.
 public struct KnownAnswer {
-    public private(set) var state: AnswerState
+    /// Nil: the request goes out without one.
+    private var prepared: PreparedAnswer?
+    private var isSent = false
+    /// Of the request that it was sent with; nil where it belongs to the connection.
+    private var ticket: AuthorizationTicket?
 
     /// Finds it; nil where nothing is known, and where the answer needs a digest of the body or belongs to a
     /// session, whose pages have to be looked at.
@@ -18,68 +22,61 @@ public struct KnownAnswer {
     public init?(_ finding: AnswerSource.Finding, to challenger: Challenger, noting record: ExchangeRecord) {
         switch finding {
         case .answer(let prepared, let rule):
-            self.init(prepared)
+            self.init(giving: prepared)
             record.note(AnswerRecord(prepared, by: rule), to: challenger)
-        case .open, .answeredWhenAsked: self.init(state: .none)
+        case .open, .answeredWhenAsked: self.init(giving: nil)
         case .unproven, .trial, .unusable, .awaitsToken, .unknown: return nil
         }
     }
 
-    private init(state: AnswerState) { self.state = state }
-
-    private init?(_ prepared: PreparedAnswer) {
-        switch prepared.binding {
-        case .request(let authenticator): if authenticator.bodyDigest != nil { return nil }
-        case .connection: break
-        case .session: return nil
+    private init?(giving prepared: PreparedAnswer?) {
+        if let prepared {
+            if prepared.bodyDigest != nil { return nil }
+            if case .session = prepared.binding { return nil }
         }
-        self.init(state: .prepared(prepared))
+        self.prepared = prepared
     }
 
     /// The answer to the request before, where it is that to this one too: what an `AnswerSource` would find, and nothing has
     /// to be gathered for.
-    public init?(
-        again target: Span<UInt8>, of client: () -> ClientIdentity, to challenger: Challenger,
-        by policy: ChallengePolicy,
+    public static func again(
+        _ target: Span<UInt8>, of client: () -> ClientIdentity, to challenger: Challenger, by policy: ChallengePolicy,
         in state: ChallengeState, noting record: ExchangeRecord
-    ) {
-        guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state) else {
-            return nil
-        }
-        self.init(latest.prepared)
+    ) -> KnownAnswer? {
+        guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state),
+            let known = KnownAnswer(giving: latest.prepared)
+        else { return nil }
         record.note(latest.record, to: challenger)
+        return known
     }
 
-    public var answer: Answer? { state.prepared?.answer }
+    /// How far it has come, for a loop that goes on from here.
+    public var state: AnswerState {
+        guard let prepared else { return .none }
+        return isSent ? .sent(prepared, ticket) : .prepared(prepared)
+    }
+
+    public var answer: Answer? { prepared?.answer }
 
     /// The credential whose login the connection must have; nil when requests may share it.
-    public var loginVersion: CredentialVersion? {
-        wantsLogin ? state.prepared?.answer.credential.version : nil
-    }
+    public var loginVersion: CredentialVersion? { wantsLogin ? prepared?.answer.credential.version : nil }
 
     /// Whether there is one.
-    public var wantsLogin: Bool { state.prepared?.wantsLogin ?? false }
+    public var wantsLogin: Bool { prepared?.wantsLogin ?? false }
 
     /// The places of a credential that is sent unasked, if not in the field of answers.
-    public var placement: RequestPlacement? {
-        guard let prepared = state.prepared, case .request(let authenticator) = prepared.binding else { return nil }
-        return authenticator.placement
-    }
+    public var placement: RequestPlacement? { prepared?.placement }
 
     /// Appends the value of the field that answers; false when there is none to send: a login stands on the connection, or
     /// the answer cannot be made, and the server says again what it wants.
     public mutating func authorize(method: Span<UInt8>, target: Span<UInt8>, into value: ByteBuffer) -> Bool {
-        guard let prepared = state.prepared else { return false }
-        guard case .request(let authenticator) = prepared.binding else {
-            state.send(nil)
-            return false
-        }
         do throws(AuthenticationError) {
-            state.send(try authenticator.authorize(method: method, target: target, bodyDigest: nil, into: value))
-            return true
+            ticket = try prepared?.authorize(method: method, target: target, into: value)
+            isSent = true
+            return ticket != nil
         } catch {
             value.clear()
-            state = .none
+            prepared = nil
             return false
         }
     }
@@ -93,18 +90,7 @@ public struct KnownAnswer {
         _ status: Status, information: Span<UInt8>?, target: Span<UInt8>, from fields: ChallengeFields
     ) -> Bool {
         if status == fields.status { return false }
-        guard case .sent(let prepared, let ticket) = state else { return true }
-        if status.rawValue < 400 { prepared.answer.noteOpened(target) }
-        if status.mayBeAboutAnswer, prepared.answer.isUnproven(at: target) { return false }
-        // The response may name a scope that a token lacks.
-        if status == .forbidden, prepared.answer.space.authenticationMethod == .bearer { return false }
-        guard let ticket, status.rawValue < 500, case .request(let authenticator) = prepared.binding
-        else {
-            return true
-        }
-        switch authenticator.accepted(information, ticket: ticket, target: target, bodyDigest: nil) {
-        case .verified, .unverified, .ignored: return true
-        case .needsBody, .mismatch: return false
-        }
+        guard isSent, let prepared else { return true }
+        return prepared.passes(status, ticket: ticket, information: information, target: target)
     }
 }

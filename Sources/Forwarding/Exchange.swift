@@ -242,21 +242,8 @@ public final class Exchange {
     var passesAsKnown: Bool {
         if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
         guard let challenges = credentials.challenges else { return true }
-        return (way.relay == nil || passesAsKnown(by: challenges.parent, .proxy, at: texts.parentTarget))
-            && passesAsKnown(by: challenges.origin, .origin, at: target)
-    }
-
-    private func passesAsKnown(
-        by server: ExchangeChallenges.Server, _ fields: ChallengeFields, at target: ByteBuffer
-    ) -> Bool {
-        switch server {
-        case .ignored: true
-        case .known(let known):
-            upstream.withValue(of: fields.information) {
-                known.passes(upstream.head.status, information: $0, target: target.readable, from: fields)
-            }
-        case .met: false
-        }
+        return (way.relay == nil || challenges.parent.passes(upstream, .proxy, at: texts.parentTarget))
+            && challenges.origin.passes(upstream, .origin, at: target)
     }
 
     /// The decision about a response of the parent that makes the request.

@@ -58,6 +58,20 @@ public final class ExchangeChallenges {
             }
         }
 
+        /// Whether the client gets the response without more.
+        ///
+        /// - Parameter target: of the request, as the server sees it.
+        func passes(_ response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Bool {
+            switch self {
+            case .ignored: true
+            case .known(let known):
+                response.withValue(of: fields.information) {
+                    known.passes(response.head.status, information: $0, target: target.readable, from: fields)
+                }
+            case .met: false
+            }
+        }
+
         /// The decision about a response's head, which is as the known answer had led to expect.
         /// - Returns: nil where work is to be done first.
         public func judge() -> ChallengeVerdict? {
@@ -74,6 +88,8 @@ public final class ExchangeChallenges {
             switch self {
             case .ignored: return false
             case .known(var known):
+                // Moved out and back, so that nobody counts it.
+                self = .ignored
                 let isAnswered = known.authorize(method: method, target: target, into: value)
                 self = .known(known)
                 if isAnswered { record?.attempts += 1 }
@@ -89,6 +105,9 @@ public final class ExchangeChallenges {
     public var parent = Server.ignored
     /// Those of the challenges that were met; nil: there were none.
     var cookies: ChallengeCookies?
+
+    /// The credentials whose logins the connection must have, or be free for, at the origin and at the parent.
+    var loginVersions: (CredentialVersion?, CredentialVersion?) { (origin.loginVersion, parent.loginVersion) }
 
     /// Does the work that they wait for.
     public func performWork() async {

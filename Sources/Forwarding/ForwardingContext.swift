@@ -72,8 +72,7 @@ public struct ForwardingContext {
 
     /// Whether a connection is there: from the leg before, or one that was kept.
     func takeKept(_ mayReuse: Bool) -> Bool {
-        let version = exchange.credentials.challenges?.origin.loginVersion
-        let parentVersion = exchange.credentials.challenges?.parent.loginVersion
+        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
         if exchange.upstream.isConnected {
             // A login of the client's own is good for all that goes out without one of ours.
             if exchange.upstream.serves(version, atParent: parentVersion) { return true }
@@ -191,7 +190,7 @@ public struct ForwardingContext {
     /// - Returns: whether it is known what answer is given, if any; else the loop waits for its work.
     func beginAnswering(keepsAuthorization: Bool = false) throws(Refusal) -> Bool {
         if !rules.speaks(of: .forms), !rules.speaks(of: .places),
-            let known = latestAnswer(of: destination.challenger, to: exchange.target)
+            let known = requester.latestAnswer(of: destination.challenger, in: exchange, at: exchange.target)
         {
             exchange.credentials.begin(.known(known))
             return true
@@ -271,7 +270,7 @@ public struct ForwardingContext {
     /// - Parameter behindOrigin: whether the origin's loop waits for its work. Nobody waits for another request while one of
     ///   his is the first at the parent.
     func beginAnswering(at parent: Parent, behindOrigin waits: Bool) -> Bool {
-        if let known = latestAnswer(of: parent.challenger, to: exchange.texts.parentTarget) {
+        if let known = requester.latestAnswer(of: parent.challenger, in: exchange, at: exchange.texts.parentTarget) {
             exchange.credentials.beginAtParent(.known(known))
             return true
         }
@@ -293,14 +292,6 @@ public struct ForwardingContext {
     }
 
     // MARK: - Both
-
-    /// The answer to the request before, if it is that to this one too.
-    private func latestAnswer(of challenger: Challenger, to target: ByteBuffer) -> KnownAnswer? {
-        let (requester, exchange) = (requester, exchange)
-        return KnownAnswer(
-            again: target.readable, of: { requester.identity(in: exchange) }, to: challenger, by: policy.challenges,
-            in: requester.shared.challenges, noting: exchange.record)
-    }
 
     private func connection(at server: UpstreamServer) -> ChallengedConnection {
         ChallengedConnection(exchange.upstream, at: server, for: requester, by: policy)

@@ -1,4 +1,5 @@
 import Bytes
+import Challenges
 import HTTP
 import IO
 import Rules
@@ -32,6 +33,14 @@ extension Requester {
     /// The client as rules see it, in that exchange.
     public func identity(in exchange: Exchange) -> ClientIdentity {
         ClientIdentity(address: address, user: exchange.record.user)
+    }
+
+    /// The answer to the challenger's request before, if it is that to this one too.
+    /// - Parameter target: as the challenger sees it.
+    func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> KnownAnswer? {
+        KnownAnswer.again(
+            target.readable, of: { identity(in: exchange) }, to: challenger, by: exchange.policy.challenges,
+            in: shared.challenges, noting: exchange.record)
     }
 
     // MARK: - A client that leaves

@@ -35,8 +35,8 @@ struct UpstreamRequestHead {
         let places = exchange.policy.rules.speaks(of: .places) ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
         places?.write(to: writer)
-        if exchange.credentials.challenges != nil {
-            Self.authorize(exchange, bodyDigest, atParent: parentDigest, in: field, with: writer)
+        if let challenges = exchange.credentials.challenges {
+            Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
         if rewrite.dropping.contains(.acceptEncoding) {
             writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
@@ -63,27 +63,23 @@ struct UpstreamRequestHead {
     /// Answers those who challenge.
     /// - Parameter field: as `prepareAnswer` says.
     private static func authorize(
-        _ exchange: Exchange, _ bodyDigest: [UInt8]?, atParent parentDigest: [UInt8]?, in field: StaticString,
-        with writer: borrowing HeadWriter
+        _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
+        atParent parentDigest: [UInt8]?, in field: StaticString, with writer: borrowing HeadWriter
     ) {
         let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
         value.clear()
-        if exchange.credentials.challenges?.parent.isOurs == true,
-            authorizeAtParent(exchange, parentDigest, with: writer)
-        {
-            return
-        }
-        guard exchange.credentials.challenges?.origin.isOurs == true else { return }
-        if let cookies = exchange.credentials.challenges?.cookies {
+        if challenges.parent.isOurs, authorizeAtParent(exchange, by: challenges, parentDigest, with: writer) { return }
+        guard challenges.origin.isOurs else { return }
+        if let cookies = challenges.cookies {
             let target = exchange.target
             cookies.append(for: exchange.request, head.readable, at: target.readable, to: value)
             if !value.isEmpty { writer.field("Cookie", value.readable) }
             value.clear()
         }
         let (method, target) = (exchange.request.methodName, exchange.target)
-        if exchange.credentials.challenges?.origin.authorize(
+        if challenges.origin.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
-            countedBy: exchange.record) == true, !value.isEmpty
+            countedBy: exchange.record), !value.isEmpty
         {
             writer.field(field, value.readable)
         }
@@ -93,8 +89,10 @@ struct UpstreamRequestHead {
     /// - Returns: the field that the answer stands in.
     private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard let loop = exchange.credentials.challenges?.origin.loop else { return "Authorization" }
-        if loop.answersByCookies || exchange.credentials.challenges?.cookies != nil { rewrite.dropping.insert(.cookie) }
+        guard let challenges = exchange.credentials.challenges, case .met(let loop) = challenges.origin else {
+            return "Authorization"
+        }
+        if loop.answersByCookies || challenges.cookies != nil { rewrite.dropping.insert(.cookie) }
         if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)
         }
@@ -120,13 +118,14 @@ struct UpstreamRequestHead {
     /// Answers the parent, before anybody behind it reads the request.
     /// - Returns: whether the parent, in the middle of a login, will not pass the request on.
     private static func authorizeAtParent(
-        _ exchange: Exchange, _ bodyDigest: [UInt8]?, with writer: borrowing HeadWriter
+        _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
+        with writer: borrowing HeadWriter
     ) -> Bool {
         let (head, value, target) = (exchange.headBytes, exchange.texts.fieldValue, exchange.texts.parentTarget)
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)
-        if exchange.credentials.challenges?.parent.authorize(
-            method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil) == true
+        if challenges.parent.authorize(
+            method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil)
         {
             writer.field("Proxy-Authorization", value.readable)
             exchange.record.trace?.answersParent(by: exchange.record.parentScheme)

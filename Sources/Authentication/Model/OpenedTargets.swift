@@ -10,21 +10,21 @@ public final class OpenedTargets: Sendable {
     private static let capacity = 128
     private let hashes = InlineArray<128, Atomic<UInt64>> { _ in Atomic(0) }
 
-    /// The target was opened to an answer with that version.
-    func note(_ target: Span<UInt8>, to version: CredentialVersion) {
-        let hash = Self.hash(target, version)
+    /// The target was opened to an answer with the version of that fingerprint.
+    func note(_ target: Span<UInt8>, to fingerprint: UInt128) {
+        let hash = Self.hash(target, fingerprint)
         let place = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
         if hashes[place].load(ordering: .relaxed) != hash { hashes[place].store(hash, ordering: .relaxed) }
     }
 
-    func contains(_ target: Span<UInt8>, for version: CredentialVersion) -> Bool {
-        let hash = Self.hash(target, version)
+    func contains(_ target: Span<UInt8>, for fingerprint: UInt128) -> Bool {
+        let hash = Self.hash(target, fingerprint)
         return hashes[Int(truncatingIfNeeded: hash % UInt64(Self.capacity))].load(ordering: .relaxed) == hash
     }
 
     /// Of the path, without the query.
-    static func hash(_ target: Span<UInt8>, _ version: CredentialVersion) -> UInt64 {
+    static func hash(_ target: Span<UInt8>, _ fingerprint: UInt128) -> UInt64 {
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
-        return SpanHash.of(target.extracting(first: end), seed: UInt64(truncatingIfNeeded: version.fingerprint))
+        return SpanHash.of(target.extracting(first: end), seed: UInt64(truncatingIfNeeded: fingerprint))
     }
 }

@@ -280,7 +280,7 @@ public final class KnownSpace: Sendable {
     /// - Parameter retry: as above.
     /// - Returns: whether that has happened so often, and at more targets than one, that it is about the version.
     func suspect(_ version: CredentialVersion, at target: Span<UInt8>, retry: [Int], at now: Int) -> Bool {
-        let hash = OpenedTargets.hash(target, version)
+        let hash = OpenedTargets.hash(target, version.fingerprint)
         return state.withLock { state in
             if state.suspicions.count >= Self.entryLimit, state.suspicions[version] == nil { state.suspicions = [:] }
             var suspicion = state.suspicions[version] ?? Suspicion()
@@ -298,7 +298,7 @@ public final class KnownSpace: Sendable {
     func endOfPause(of version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
         let end = state.withLock { state -> Int? in
             guard !state.suspicions.isEmpty, let suspicion = state.suspicions[version] else { return nil }
-            let hash = OpenedTargets.hash(target, version)
+            let hash = OpenedTargets.hash(target, version.fingerprint)
             return suspicion.targets.first { $0.hash == hash }?.end
         }
         return end.flatMap { now < $0 ? $0 : nil }
@@ -306,6 +306,6 @@ public final class KnownSpace: Sendable {
 
     func endOfDoubt(about version: CredentialVersion, at target: Span<UInt8>, now: Int) -> Int? {
         guard let end = state.withLock({ $0.doubts[version]?.end }), now < end else { return nil }
-        return opened.contains(target, for: version) ? nil : end
+        return opened.contains(target, for: version.fingerprint) ? nil : end
     }
 }

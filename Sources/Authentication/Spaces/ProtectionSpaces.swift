@@ -138,7 +138,7 @@ public final class ProtectionSpaces: Sendable {
     /// An answer to that target was accepted, whoever asked for it.
     public func noteOpened(_ target: Span<UInt8>, to version: CredentialVersion, in space: ProtectionSpace) {
         guard let known = known(space.origin)?.space(space) else { return }
-        known.opened.note(target, to: version)
+        known.opened.note(target, to: version.fingerprint)
         if known.readmit(target) { noteChange() }
     }
 
@@ -161,7 +161,7 @@ public final class ProtectionSpaces: Sendable {
         let known = known(space.origin)?.space(space)
         guard let known, known.hasAccepted(version) else { return parked.park(version, for: space, at: now) }
         var isOpened = true
-        if let target { isOpened = known.opened.contains(target, for: version) }
+        if let target { isOpened = known.opened.contains(target, for: version.fingerprint) }
         if isOpened || parked.contains(version, for: space) {
             known.withdraw(version)
             noteChange()

@@ -369,11 +369,11 @@ public final class Answer: Sendable {
     public var isUnasked: Bool { challenge == .unasked }
 
     /// The server has opened the target to it.
-    public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version) }
+    public func noteOpened(_ target: Span<UInt8>) { opened?.note(target, to: credential.version.fingerprint) }
 
     /// Whether nobody has asked for it, and the server has not opened the target to it before.
     public func isUnproven(at target: Span<UInt8>) -> Bool {
-        challenge == nil && opened?.contains(target, for: credential.version) == false
+        challenge == nil && opened?.contains(target, for: credential.version.fingerprint) == false
     }
 }
 

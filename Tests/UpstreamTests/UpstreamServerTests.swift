@@ -29,6 +29,18 @@ struct OriginTests {
         #expect(isRight)
     }
 
+    @Test func `a connection that counts as a client's own rests nowhere where others look`() async throws {
+        let isClosed = try await onLoop { loop in
+            let origin = Self.origin()
+            let stream = ByteStream(try await connectedPair(on: loop).0)
+            let connection = OriginConnection(stream: stream, to: origin, under: .plain)
+            connection.claim(for: ConnectionLogin(ofClientTo: origin))
+            connection.rest(for: 10_000)
+            return stream.isClosed && origin.takeIdle(under: .plain) == nil
+        }
+        #expect(isClosed)
+    }
+
     @Test func `a connection serves only requests of its own terms`() async throws {
         let taken = try await onLoop { loop in
             let origin = Self.origin(.https)

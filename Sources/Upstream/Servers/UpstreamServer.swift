@@ -144,7 +144,8 @@ public final class UpstreamServer: ChannelObserver {
     /// - Parameter limit: milliseconds until it is closed unused.
     public func keep(_ connection: OriginConnection, for limit: Int) {
         connection.stream.rest(telling: self)
-        let isUsable = !connection.stream.isClosed && !connection.stream.hasInput()
+        // One that counts as somebody's rests nowhere where all look.
+        let isUsable = !connection.stream.isClosed && !connection.stream.hasInput() && !connection.isLoggedIn
         guard isUsable, connection.peer === self, connection.mayBeKept, pool.isCurrent(connection.terms) else {
             return connection.stream.close()
         }

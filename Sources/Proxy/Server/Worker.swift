@@ -14,7 +14,6 @@ import Upstream
 final class Worker: SessionHost {
     let upstreams: Upstreams
     let loop: EventLoop
-    let shared: SharedState
     let metrics: Metrics
     private var listeners: [Listener] = []
     private var sessions: [Int: ClientSession] = [:]
@@ -56,7 +55,6 @@ final class Worker: SessionHost {
         upstreams = Upstreams(policy: policy.exchanges, shared: shared, on: loop, in: network, idleLimit: room.idle)
         metrics = upstreams.metrics
         self.loop = loop
-        self.shared = shared
         clients = room.clients
         lines = LineBuffer(on: loop, metrics: upstreams.metrics)
         lines.log = policy.log.exchanges
@@ -154,7 +152,8 @@ final class Worker: SessionHost {
     func announce(_ question: OperatorQuestion) {
         guard let webhook = policy.webhook else { return }
         guard announcements < Self.mostAnnouncements else {
-            return shared.report("the webhook of 'ask' was not told of a question: it is told of too many others")
+            return upstreams.shared.report(
+                "the webhook of 'ask' was not told of a question: it is told of too many others")
         }
         announcements += 1
         let (policy, bound) = (policy.exchanges, LoopBound(self, to: loop))

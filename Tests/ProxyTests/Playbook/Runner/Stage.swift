@@ -181,7 +181,7 @@ final class Stage {
 
     func requireMetric(_ line: String) throws {
         var figures = RunningFigures()
-        figures.questions = worker.shared.challenges.questions.figures
+        figures.questions = worker.upstreams.shared.challenges.questions.figures
         figures.parents = shared.parents.states(
             of: policy.exchanges.rules.configuration.parents.flatMap { group in
                 group.servers.map { ParentName(group.name, of: $0) }

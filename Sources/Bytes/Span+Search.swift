@@ -28,7 +28,8 @@ extension Span<UInt8> {
             }
     }
 
-    /// The same in a time that tells nothing but the result, and the length.
+    /// The same in a time that tells nothing but the result, and the length. `ConstantTime` of `Crypto` stands above this
+    /// target, and takes a byte at a time, which is as long as to read a head anew.
     func equalsInFull(_ other: Span<UInt8>) -> Bool {
         count == other.count
             && withUnsafeBufferPointer { mine in

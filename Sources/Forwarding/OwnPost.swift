@@ -125,11 +125,11 @@ struct OwnPost {
                 }
             } catch { throw .malformed("cannot be read: \(error)") }
             guard content.count <= Self.contentLimit else { throw .malformed("is too large") }
-            guard upstreams.loop.now < end else { throw .unreachable("its answer takes too long") }
-            let count = try? await upstream.readBody(within: policy.timeouts.idle)
+            let rest = Int(clamping: end &- min(end, upstreams.loop.now))
+            let count = rest > 0 ? try? await upstream.readBody(within: min(policy.timeouts.idle, rest)) : nil
             if count ?? 0 == 0 {
                 if count == 0, framing.endsWithConnection { return content }
-                throw .unreachable("its answer broke off")
+                throw .unreachable(upstreams.loop.now < end ? "its answer broke off" : "its answer takes too long")
             }
         }
     }

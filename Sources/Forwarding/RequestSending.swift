@@ -188,12 +188,12 @@ struct RequestSending: ~Copyable {
                     return .answered
                 }
                 // A sign of life that nobody gets gives the origin no more time.
-                let end = sentAt &+ UInt64(clamping: context.policy.timeouts.response) &* 1_000_000
-                if context.exchange.request.version < .http11, context.requester.loop.nanoseconds >= end {
-                    throw .upstreamFailed(.timedOut)
-                }
+                let isUnseen = context.exchange.request.version < .http11
+                let passed = isUnseen ? (context.requester.loop.nanoseconds &- sentAt) / 1_000_000 : 0
+                let limit = context.policy.timeouts.response - Int(clamping: passed)
+                guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
-                stream.setDeadline(after: context.policy.timeouts.response)
+                stream.setDeadline(after: limit)
             case .answered: return .answered
             }
         }

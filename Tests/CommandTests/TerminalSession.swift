@@ -82,15 +82,13 @@ final class TerminalSession {
     /// Waits until the program has taken a signal: that is then no longer pending, and the program no longer catches it.
     func awaitsDelivery(of signal: Int32) -> Bool {
         let mask = UInt64(1) << UInt64(signal - 1)
-        for _ in 0..<2000 {
+        return Wait.until {
             let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
             let sets = status.split(separator: "\n").filter { line in
                 ["SigPnd:", "ShdPnd:", "SigCgt:"].contains { line.hasPrefix($0) }
             }.compactMap { $0.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } }
-            if sets.count == 3, sets.allSatisfy({ $0 & mask == 0 }) { return true }
-            usleep(10_000)
+            return sets.count == 3 && sets.allSatisfy { $0 & mask == 0 }
         }
-        return false
     }
 
     func type(_ text: String) {

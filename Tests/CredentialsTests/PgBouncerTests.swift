@@ -2,6 +2,7 @@ import Authentication
 import Crypto
 import Foundation
 import Model
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -15,25 +16,17 @@ import Testing
         Credential(name: "any", user: user, password: Secret("p"), persistence: .permanent)
     }
 
-    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
-        for _ in 0..<400 {
-            if try condition() { return true }
-            usleep(50_000)
-        }
-        return false
-    }
-
     /// Whether the replica comes to know the user, by following alone.
-    private func learns(_ replica: CredentialStore, of user: String) throws -> Bool {
-        try eventually {
+    private func learns(_ replica: CredentialStore, of user: String) -> Bool {
+        Wait.until {
             _ = try? replica.follow(within: 100)
             return replica.credential(of: user, for: space) != nil
         }
     }
 
     /// Once whoever is in between is there again.
-    private func put(_ user: String, to replica: CredentialStore) throws -> Bool {
-        try eventually { (try? replica.put(credential(user), for: space, asDefault: false)) != nil }
+    private func put(_ user: String, to replica: CredentialStore) -> Bool {
+        Wait.until { (try? replica.put(credential(user), for: space, asDefault: false)) != nil }
     }
 
     @Test func `a change at one replica is noticed by another, also by one without it`() throws {
@@ -42,7 +35,7 @@ import Testing
         let direct = try server.newDatabase()
         var opened: [CredentialStore] = []
         #expect(
-            try eventually {
+            Wait.until {
                 guard let store = try? server.open(bouncer.info(direct)) else { return false }
                 opened.append(store)
                 return opened.count == 2
@@ -59,12 +52,12 @@ import Testing
         let version = try #require(first.credential(of: "ann", for: space)).version
         first.spaces.parked.park(version, for: space)
         #expect(
-            try eventually {
+            try Wait.until {
                 try second.follow(within: 100)
                 return second.spaces.parked.contains(version, for: space)
             })
         for replica in [first, second, outside] {
-            #expect(try learns(replica, of: "bob"))
+            #expect(learns(replica, of: "bob"))
         }
         try bouncer.stop()
     }
@@ -75,7 +68,7 @@ import Testing
         let direct = try server.newDatabase()
         var opened: CredentialStore?
         #expect(
-            try eventually {
+            Wait.until {
                 opened = try? server.open(bouncer.info(direct))
                 return opened != nil
             }, "\(bouncer.log)")
@@ -83,7 +76,7 @@ import Testing
         let outside = try server.open(direct)
         for replica in [behind, outside] { try replica.follow(within: 0) }
         try behind.put(credential("ann"), for: space, asDefault: true)
-        #expect(try learns(outside, of: "ann"))
+        #expect(learns(outside, of: "ann"))
 
         try bouncer.stop()
         #expect(throws: CredentialStoreError.self) { try behind.follow(within: 100) }
@@ -94,19 +87,19 @@ import Testing
         // Said while nobody on the other side listens.
         try outside.put(credential("bob"), for: space, asDefault: false)
         try bouncer.start()
-        #expect(try learns(behind, of: "bob"), "\(bouncer.log)")
-        #expect(try put("carol", to: behind))
-        #expect(try learns(outside, of: "carol"))
+        #expect(learns(behind, of: "bob"), "\(bouncer.log)")
+        #expect(put("carol", to: behind))
+        #expect(learns(outside, of: "carol"))
 
         try server.stop()
         #expect(throws: CredentialStoreError.self) {
             for _ in 0..<50 { try behind.follow(within: 100) }
         }
         try server.start()
-        #expect(try put("dan", to: outside))
-        #expect(try learns(behind, of: "dan"), "\(bouncer.log)")
-        #expect(try put("eve", to: behind))
-        #expect(try learns(outside, of: "eve"))
+        #expect(put("dan", to: outside))
+        #expect(learns(behind, of: "dan"), "\(bouncer.log)")
+        #expect(put("eve", to: behind))
+        #expect(learns(outside, of: "eve"))
         try bouncer.stop()
         try server.stop()
     }

@@ -47,11 +47,9 @@ final class PostgreSQLServer: Sendable {
             """
         let shell = try Self.launch(["/bin/sh", "-c", script])
         running.withLock { $0 = shell }
-        for _ in 0..<600 {
-            if (try? PostgreSQLConnection(info("postgres"))) != nil { return }
-            usleep(50_000)
+        guard Wait.until({ (try? PostgreSQLConnection(info("postgres"))) != nil }) else {
+            throw Failure(command: script)
         }
-        throw Failure(command: script)
     }
 
     func stop() throws {

@@ -4,6 +4,7 @@ import Database
 import Foundation
 import Model
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -110,23 +111,15 @@ import Testing
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
         let (old, new) = (credential("alice", "old").version, credential("alice", "new").version)
+        // Refusals are written a little after they are made.
         ours.spaces.parked.park(old, for: space)
-        #expect(try eventually { try StoreFile.open(path).spaces.parked.contains(old, for: space) })
+        #expect(try Wait.until { try StoreFile.open(path).spaces.parked.contains(old, for: space) })
         try theirs.follow(within: 0)
         #expect(theirs.spaces.parked.contains(old, for: space))
         #expect(!theirs.spaces.parked.contains(new, for: space))
         theirs.spaces.parked.keepOnly(new)
-        #expect(try eventually { try StoreFile.open(path).spaces.parked.entries.isEmpty })
+        #expect(try Wait.until { try StoreFile.open(path).spaces.parked.entries.isEmpty })
         try ours.follow(within: 0)
         #expect(ours.spaces.parked.entries.isEmpty)
-    }
-
-    /// Refusals are written a little after they are made.
-    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
-        for _ in 0..<200 {
-            if try condition() { return true }
-            usleep(25_000)
-        }
-        return false
     }
 }

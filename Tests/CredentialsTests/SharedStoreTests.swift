@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import Model
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -49,7 +50,7 @@ import Testing
         let term = first.spaces.parked.park(version, for: space, retry: [30_000], at: 1_000)
         #expect(term.nextTry == 31_000)
         let seen = ParkedCredentials.Standing.due(term)
-        let isFollowed = try await eventually {
+        let isFollowed = try Wait.until {
             try second.follow(within: 100)
             return second.spaces.parked.standing(of: version, in: space, at: 31_000) == seen
         }
@@ -61,7 +62,7 @@ import Testing
         }
         #expect(claims == 1)
         first.spaces.parked.lift(version, for: space)
-        let isLifted = try await eventually {
+        let isLifted = try Wait.until {
             try second.follow(within: 100)
             return second.spaces.parked.standing(of: version, in: space, at: 31_001) == .free
         }
@@ -132,7 +133,7 @@ import Testing
         try connection.rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                 + "AND datname = current_database()")
-        #expect(try await eventually { (try? replica.follow(within: 0)) == true })
+        #expect(Wait.until { (try? replica.follow(within: 0)) == true })
         #expect(replica.defaultUser(for: space) == "alice")
         #expect(replica.storage.credentials(for: space).keys.sorted() == ["alice"])
     }
@@ -195,16 +196,8 @@ import Testing
         #expect(ours.storage.credentials(for: space).keys.sorted() == ["alice"])
         try own.start()
         let change = credential("carol", "p")
-        #expect(try await eventually { (try? await ours.storage.set(change, for: space)) != nil })
-        #expect(try await eventually { (try? theirs.follow(within: 100)) == true })
+        #expect(await Wait.until { (try? await ours.storage.set(change, for: space)) != nil })
+        #expect(Wait.until { (try? theirs.follow(within: 100)) == true })
         #expect(theirs.storage.credentials(for: space).keys.sorted() == ["alice", "carol"])
-    }
-
-    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<200 {
-            if try await condition() { return true }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        return false
     }
 }

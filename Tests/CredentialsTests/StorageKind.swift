@@ -1,6 +1,7 @@
 import Authentication
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -52,10 +53,6 @@ enum StoreFile {
 extension CredentialStore {
     /// Waits for what is written after the fact.
     func settles() -> Bool {
-        for _ in 0..<400 {
-            if writer.settled != nil { return true }
-            usleep(25_000)
-        }
-        return false
+        Wait.until { writer.settled != nil }
     }
 }

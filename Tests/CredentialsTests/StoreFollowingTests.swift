@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import Model
+import TestSupport
 import Testing
 
 @testable import Credentials
@@ -15,14 +16,6 @@ import Testing
     private func set(_ user: String, _ password: String, in store: CredentialStore) throws {
         let credential = Credential(name: "any", user: user, password: Secret(password), persistence: .permanent)
         try store.put(credential, for: space, asDefault: true)
-    }
-
-    private func eventually(_ condition: () throws -> Bool) throws -> Bool {
-        for _ in 0..<200 {
-            if try condition() { return true }
-            usleep(25_000)
-        }
-        return false
     }
 
     @Test func `a refusal of an old value parks no newer one, and the same password set again is newer`() throws {
@@ -38,11 +31,11 @@ import Testing
         ours.spaces.parked.park(first, for: space)
         ours.spaces.parked.park(CredentialVersion(name: "other", fingerprint: 1), for: space)
         let names = { try StoreFile.open(path).spaces.parked.entries.map(\.version.name) }
-        #expect(try eventually { try names() == ["other"] })
+        #expect(try Wait.until { try names() == ["other"] })
         try ours.follow(within: 0)
         #expect(ours.storage.version(of: "alice", for: space) == second)
         ours.spaces.parked.park(second, for: space)
-        #expect(try eventually { try names() == ["other", "alice@host:80"] })
+        #expect(try Wait.until { try names() == ["other", "alice@host:80"] })
         try set("alice", "p", in: theirs)
         #expect(try names() == ["other"])
     }
@@ -60,7 +53,7 @@ import Testing
             return known?.space(covering: path.utf8Span.span)?.hasAccepted(version) == true
         }
         #expect(
-            try eventually {
+            try Wait.until {
                 try theirs.follow(within: 0)
                 return covers(theirs, "/a/x")
             })
@@ -210,12 +203,12 @@ import Testing
         let ours = try StoreFile.open(path)
         rename(path, path + ".away")
         ours.spaces.parked.park(CredentialVersion(name: "ci", fingerprint: 1), for: space)
-        usleep(100_000)
+        #expect(Wait.until { ours.writer.isHeldUp })
         #expect(throws: CredentialStoreError.self) { try ours.follow(within: 0) }
         #expect(throws: CredentialStorageError.self) { try set("alice", "p", in: ours) }
         rename(path + ".away", path)
         #expect(
-            try eventually {
+            try Wait.until {
                 try ours.follow(within: 0)
                 return try StoreFile.open(path).spaces.parked.entries.map(\.version.name) == ["ci"]
             })

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One line for each exchange, saying what was decided.

@@ -32,12 +32,14 @@ struct ApacheFormTests {
         try loggingIn(signs) { proxy, server throws in
             let agent = "agent-\(UUID())"
             let get = { try proxy.get(server.url("/\(folder)/who.cgi"), "-A", agent).text }
+            var cookie = ""
             for _ in 1...3 {
                 let text = try get()
                 #expect(text.hasPrefix("\(Account.user) session="), "\(text)")
+                cookie = text.trimmingPrefix("\(Account.user) ").filter { !$0.isNewline }
             }
             #expect(server.entries("/dologin.html", from: agent).count == 1)
-            sleep(UInt32(FormServer.lifetime) + 2)
+            #expect(try server.awaitEnd(ofSession: cookie, at: "/\(folder)/who.cgi"))
             #expect(try get().hasPrefix(Account.user))
             #expect(server.entries("/dologin.html", from: agent).count == 2)
         }

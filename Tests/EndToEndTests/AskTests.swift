@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `ask`: requests are held until an operator answers by `attache ask`.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The log tells of each change of what may answer, and by whom.
@@ -144,7 +145,7 @@ struct AuditTests {
             let notices = try proxy.notices()
             let secret = try #require(notices.first { $0["event"] == "secret.unreadable" })
             #expect(secret["level"] == "warning" && secret["details"]?.contains(proxy.folder + "/password") == true)
-            #expect(proxy.errorOutput.contains("attache: \(secret["details"] ?? "?")\n"), "\(proxy.errorOutput)")
+            #expect(proxy.awaitErrorOutput("attache: \(secret["details"] ?? "?")\n"), "\(proxy.errorOutput)")
             #expect(notices.contains { $0["details"] == "listening on 127.0.0.1:\(proxy.port)" })
             #expect(isInOrder(proxy.accessLog.split(separator: "\n")), "\(proxy.accessLog)")
 

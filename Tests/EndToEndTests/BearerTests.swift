@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Bearer challenges (RFC 6750) are answered with a token.

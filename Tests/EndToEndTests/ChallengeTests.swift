@@ -73,7 +73,7 @@ struct ChallengeTests {
         let mark = ApacheServer.mark()
         try AttacheProcess.answering(apache.port, modifiers: "attempts 1") { proxy throws in
             #expect(try proxy.get(apache.url("/digest/?\(mark)-1")).status == 200)
-            sleep(3)
+            #expect(try apache.awaitStaleness(of: "/digest/?\(mark)-1", markedBy: mark + "-1"))
             let late = try proxy.get(apache.url("/digest/?\(mark)-2"))
             #expect(late.status == 200, "\(late)")
             let second = apache.entries(marked: mark + "-2", atLeast: 2)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The proxy's own clients are challenged with 407; the users file holds what crypt(3) makes.

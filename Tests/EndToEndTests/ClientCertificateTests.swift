@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Client certificates towards origins: shown where a rule says so, to whom was trusted, and to nobody else.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The proxy's own clients log in by Kerberos, against an MIT KDC; the proxy has the service's key in a keytab.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Credentials that are taken out of other programs' files.

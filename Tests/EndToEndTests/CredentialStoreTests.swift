@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Credentials that outlive the process.
@@ -57,18 +58,6 @@ struct CredentialStoreTests {
                 #expect(try proxy.get(origin.url()).status == (persistence == "permanent" ? 200 : 401))
             }
             #expect(Data(Scratch.bytes(path)).range(of: Data(Account.password.utf8)) == nil)
-        }
-    }
-
-    @Test func `in a session a client's own later requests are answered, for as long as it lasts`() throws {
-        let origin = try origin()
-        let rules = "timeouts { session 5s }\nchallenge { host 127.0.0.1; default }"
-        try AttacheProcess.running(rules) { proxy throws in
-            #expect(try proxy.get(origin.url()).status == 401)
-            #expect(try getWithUser(origin, through: proxy) == 200)
-            #expect(try proxy.get(origin.url()).status == 200)
-            sleep(6)
-            #expect(try proxy.get(origin.url()).status == 401)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A client that leaves takes its exchange along: its connection to the origin ends, and its place is free. The time-outs are

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// SIGTERM: what is in flight ends well, nothing new begins, and the process goes.

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Origins that answer before they have the whole request, and go on reading it, or do not.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// ftp URLs, as clients ask a proxy for them, against vsftpd.

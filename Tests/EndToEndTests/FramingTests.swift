@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Where content begins and ends, for clients and origins of either minor version.

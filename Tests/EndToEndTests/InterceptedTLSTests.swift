@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// TLS in tunnels that are looked into: whom clients meet there, what they are told when that is not the origin, and

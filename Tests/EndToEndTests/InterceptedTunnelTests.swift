@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Tunnels that are looked into: HTTP in clear becomes requests of their own, other protocols pass unseen.

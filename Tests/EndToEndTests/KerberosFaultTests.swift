@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Negotiate while keys change and the KDC comes and goes. Each test has a realm and a server of its own.

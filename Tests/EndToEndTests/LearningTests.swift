@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A client's own accepted answer is kept where a rule says `learn`, as far as its persistence allows.
@@ -78,31 +79,6 @@ struct LearningTests {
             let before = origin.messages.count
             #expect(try proxy.get(origin.url("/a")).status == 401)
             #expect(origin.messages.dropFirst(before).allSatisfy { $0["Authorization"] == nil })
-        }
-    }
-
-    @Test func `a session's password is that client's alone, and ends with it`() throws {
-        let origin = try origin()
-        var setting = AttacheProcess.Setting()
-        setting.clients = "allow 127.0.0.0/8; authenticate basic; users file @/users"
-        setting.files["users"] = try UsersLines.of("ann", "bob")
-        try AttacheProcess.running(
-            "timeouts { session 3s }\n" + rule("learn yes"), setting: setting
-        ) { proxy throws in
-            let (ann, bob) = (["-U", "ann:\(Account.clientPassword)"], ["-U", "bob:\(Account.clientPassword)"])
-            let login = ["-u", "\(Account.user):\(Account.password)"]
-            func get(_ who: [String], _ more: [String] = []) throws -> Int {
-                try Curl.fetch(origin.url("/a"), ["-x", proxy.address] + who + more).status
-            }
-            #expect(try get(ann) == 401)
-            #expect(try get(ann, login) == 200)
-            #expect(try get(ann) == 200)
-            #expect(try get(bob) == 401)
-            #expect(
-                try Wait.until {
-                    Thread.sleep(forTimeInterval: 3.2)
-                    return try get(ann) == 401
-                })
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The formats of other programs, beside what those programs write of the same requests.

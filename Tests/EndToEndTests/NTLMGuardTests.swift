@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// NTLM against an origin of our own that checks every message and has the whims that servers have.
@@ -70,31 +71,6 @@ struct NTLMGuardTests {
             #expect(sentry.logins == 3)
             #expect(origin.connections == 3)
             #expect(origin.messages.count == 4 + 3 + 3)
-        }
-    }
-
-    @Test func `content that comes behind its head stays on the connection of the login`() throws {
-        try guarding(.init(pausesBeforeContent: true)) { proxy, origin, sentry throws in
-            #expect(try fetch(5, origin, proxy) == Array(repeating: "200", count: 5))
-            #expect(sentry.logins == 1)
-            #expect(origin.connections == 1)
-        }
-    }
-
-    @Test func `a client's connection ends with the client`() throws {
-        let ended = Gate()
-        let sentry = NTLMGuard()
-        let origin = try RecordingOrigin { connection in
-            try sentry.serve(connection)
-            ended.open()
-        }
-        let rule = """
-            credential corp { user \(Account.user); password file @/password }
-            challenge { host 127.0.0.1; method ntlm; use corp }
-            """
-        try AttacheProcess.running(rule) { proxy throws in
-            #expect(try proxy.get(origin.url()).status == 200)
-            #expect(ended.wait())
         }
     }
 

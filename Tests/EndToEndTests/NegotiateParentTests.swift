@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Negotiate at a parent proxy: the ticket is for the proxy's host, and for none behind it.

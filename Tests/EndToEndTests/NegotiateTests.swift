@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Negotiate with tickets of an MIT KDC, at an Apache httpd with mod_auth_gssapi.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The mistakes that newcomers make in silence: each names its reason in the response, in the log and in `attache challenges`,

@@ -77,19 +77,6 @@ struct ParentOddityTests {
         }
     }
 
-    @Test func `interim responses without end are no answer`() throws {
-        let parent = try RecordingOrigin { connection in
-            guard try connection.requestHead() != nil else { return }
-            while true {
-                try connection.wire.send("HTTP/1.1 102 Processing\r\n\r\n")
-                usleep(100_000)
-            }
-        }
-        try tunnelling(parent, rules: "timeouts { response 1s }") { proxy throws in
-            #expect(try connect("origin.example", proxy).1?.status == 504)
-        }
-    }
-
     private static let demands = [
         "closes.example": "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 4\r\n\r\nmore",
         "says.example": "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nConnection: close\r\n\r\nmore",

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The parents, as an operator sees them: by `attache status`, the metrics and the dashboard.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A refused password is not tried again: accounts are locked out by proxies that insist.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Our metrics, board and alert rules in a real Prometheus.

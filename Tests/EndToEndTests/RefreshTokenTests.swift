@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// An endpoint that rotates refresh tokens (RFC 6749 section 6), and ends all of them when one comes twice.
@@ -50,20 +51,27 @@ struct RefreshTokenTests {
         }
     }
 
+    /// Whether the proxy has four clients that are connected.
+    private func isBusy(_ proxy: AttacheProcess) throws -> Bool { try proxy.metric("attache_clients_open") == 4 }
+
     @Test func `three replicas never send the same refresh token`() throws {
         let cluster = try PostgreSQLCluster()
-        let server = try TokenServer(.init(lifetime: 2, delay: 100_000, rotates: true))
+        let gate = Gate()
+        let server = try TokenServer(.init(lifetime: 2, gate: gate, rotates: true))
         let rules = "store postgresql \"\(cluster.info)\" { key file @/store.key }\n" + rules(server)
         var setting = AttacheProcess.Setting(threads: 1, files: Self.files)
         setting.files["store.key"] = String(repeating: "7", count: 64) + "\n"
         try AttacheProcess.running(rules, setting: setting) { first throws in
             try AttacheProcess.running(rules, setting: setting) { second throws in
                 try AttacheProcess.running(rules, setting: setting) { third throws in
+                    let proxies = [first, second, third]
                     let isServed = try Wait.until {
-                        for proxy in [first, second, third] {
-                            let statuses = try Parallel.fetch(4, server.api.url(), through: proxy)
-                            #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
-                        }
+                        let requests = try proxies.map { try Parallel(4, server.api.url(), through: $0) }
+                        // The first token is given when all of them want it.
+                        #expect(try Wait.until { try gate.isOpen || proxies.allSatisfy { try isBusy($0) } })
+                        gate.open()
+                        let statuses = requests.flatMap { $0.statuses() }
+                        #expect(statuses == Array(repeating: 200, count: 12), "\(statuses)")
                         return server.issued >= 5 || server.refused > 0
                     }
                     #expect(isServed)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Client certificates that a server refuses by a TLS alert: in its handshake until TLS 1.2, with the first read since 1.3.

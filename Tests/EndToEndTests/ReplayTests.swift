@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Content that is kept for being sent again: when it is, and how much of it there may be.

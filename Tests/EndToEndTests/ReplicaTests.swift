@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Proxies that share a store in PostgreSQL, each in a process of its own.
@@ -23,6 +24,11 @@ import Testing
         try Wait.until { try proxies.allSatisfy { try $0.get(origin.url()).status == 200 } }
     }
 
+    /// Whether every one of them comes to know of so many credentials that were refused.
+    private func allPark(_ count: Int, _ proxies: [AttacheProcess]) throws -> Bool {
+        try Wait.until { try proxies.allSatisfy { try $0.metric("attache_parked_credentials") == count } }
+    }
+
     @Test func `three replicas: a change at one is everybody's, and so is a refusal`() throws {
         let cluster = try PostgreSQLCluster()
         let sentry = BasicGuard()
@@ -41,8 +47,7 @@ import Testing
                     return proxies[2].errorOutput.contains("was refused by")
                 })
             #expect(sentry.refused == 1)
-            // Nothing shows when the others have heard of it: many times as long as that takes.
-            sleep(5)
+            #expect(try allPark(1, proxies))
             for _ in 1...3 {
                 for proxy in proxies { #expect(try proxy.get(origin.url()).status == 401) }
             }
@@ -80,7 +85,7 @@ import Testing
             #expect(other.refused == 1)
             try cluster.start()
             for proxy in proxies { #expect(proxy.awaitErrorOutput("the credential store is back")) }
-            sleep(5)
+            #expect(try allPark(1, proxies))
             #expect(try proxies[1].get(second.url()).status == 401)
             #expect(other.refused == 1)
             try proxies[1].set(Account.password, for: second)

@@ -1,5 +1,6 @@
 import Foundation
 import IO
+import TestSupport
 import Testing
 
 /// What happens when the machine gives no more.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Start and reload: a rule file that is wrong is refused whole, with everything that is wrong with it.

@@ -61,44 +61,6 @@ struct SOCKSParentTests {
         }
     }
 
-    @Test func `that no password was asked for says nothing about the password`() throws {
-        let sent = Mutex(0)
-        let asks = Mutex(false)
-        let socks = try RecordingOrigin { connection in
-            let greeting = try connection.wire.read(2)
-            _ = try connection.wire.read(Int(greeting[1]))
-            if asks.withLock({ $0 }) {
-                guard greeting[1] == 2 else { return try connection.wire.send([5, 0xFF]) }
-                try connection.wire.send([5, 2])
-                let user = try connection.wire.read(2)
-                _ = try connection.wire.read(Int(user[1]))
-                _ = try connection.wire.read(Int(try connection.wire.read(1)[0]))
-                sent.withLock { $0 += 1 }
-                usleep(200_000)
-                return try connection.wire.send([1, 1])
-            }
-            try connection.wire.send([5, 0])
-            let length = Int(try connection.wire.read(5)[4])
-            _ = try connection.wire.read(length + 2)
-            try connection.wire.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-            guard try connection.wire.readRequest() != nil else { return }
-            try connection.reply("200 OK", ["Connection: close"], "ok")
-        }
-        let rules = """
-            credential corp { user \(Account.user); password file @/password }
-            parent corp { socks5 127.0.0.1:\(socks.port) }
-            challenge { proxy yes; use corp }
-            route * { via corp }
-            """
-        try AttacheProcess.running(rules, setting: .init(threads: 1)) { proxy throws in
-            let url = "http://origin.example/"
-            #expect(try Parallel.fetch(20, url, through: proxy) == Array(repeating: 200, count: 20))
-            asks.withLock { $0 = true }
-            #expect(try Parallel.fetch(20, url, through: proxy) == Array(repeating: 502, count: 20))
-            #expect(sent.withLock { $0 } == 1)
-        }
-    }
-
     @Test func `a password that is taken no more is sent once, by all threads together`() throws {
         let sent = Mutex(0)
         let isGood = Mutex(true)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Takes the pictures of the dashboard that `make screenshots` is for: a proxy with some of everything.
@@ -22,7 +23,7 @@ struct ScreenshotTests {
         for second in 0..<seconds {
             let end = Date(timeIntervalSinceNow: 1)
             for _ in 0..<(6 + second % 17 + (second % 5) * 3) where Date() < end { _ = try proxy.get(url) }
-            while Date() < end { usleep(20_000) }
+            _ = Wait.until { Date() >= end }
         }
     }
 

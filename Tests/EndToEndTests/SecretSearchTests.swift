@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Secrets of every kind are planted, requests succeed, fail and are refused with all of them, and everything that the

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `listen … tls`: what becomes of clients before their first request.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `listen … tls`: clients that reach the proxy itself by TLS.

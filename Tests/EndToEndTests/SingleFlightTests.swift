@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Of many requests that meet an unknown space at once, one is challenged and the others wait for its verdict.

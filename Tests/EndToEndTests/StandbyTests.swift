@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A store in PostgreSQL with a hot standby, which takes over.

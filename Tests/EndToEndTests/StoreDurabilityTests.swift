@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What is acknowledged is on the disk: of writers that are killed, and on a disk that is full.
@@ -44,7 +45,6 @@ struct StoreDurabilityTests {
             let enough = Self.writes * round / rounds
             let isUnderWay = Wait.until(seconds: 120) { said(in: folder).count >= enough }
             #expect(isUnderWay, "\(writers.map(\.errorOutput))")
-            usleep(.random(in: 0...100_000))
             for writer in writers { _ = writer.kill() }
             acknowledged.formUnion(said(in: folder))
             let kept = try users(in: folder)

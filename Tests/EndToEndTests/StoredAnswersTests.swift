@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the store has besides passwords of Basic and Digest, given as answers where the rules say `default` or nothing.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Token endpoints are asked by the way that the route of their URL says, as clients' requests are.
@@ -105,42 +106,6 @@ struct TokenRouteTests {
             #expect(fetched.status == 502)
             #expect(fetched.text.contains("wants a token, and none can be fetched through it"), "\(fetched)")
             #expect(parent.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
-        }
-    }
-
-    @Test func `the first request at a parent does not hold up the token that it needs`() throws {
-        let dead = FreePort.take()
-        var first: RecordingOrigin? = try RecordingOrigin(on: dead) { connection in
-            while let request = try connection.request() {
-                let token = "{\"access_token\":\"t\",\"token_type\":\"Bearer\",\"expires_in\":1}"
-                if request.target.hasSuffix("/token") {
-                    try connection.reply("200 OK", ["Connection: close"], token)
-                } else if request["Authorization"] == nil {
-                    try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer", "Connection: close"])
-                } else {
-                    try connection.reply("200 OK", ["Connection: close"], "first")
-                }
-                return
-            }
-        }
-        let second = try Self.parent(demanding: "Basic realm=\"p\"", by: "Basic")
-        let rules = """
-            \(Self.crm)
-            \(Self.account)
-            challenge { proxy no; host api.example; use crm }
-            parent corp { http 127.0.0.1:\(dead) 127.0.0.1:\(second.port) }
-            route * { via corp }
-            """
-        try AttacheProcess.running(rules, setting: .init(threads: 1)) { proxy throws in
-            #expect(try proxy.get("http://api.example/").text == "first")
-            #expect(first != nil)
-            first = nil
-            // Which finds out that the first parent is gone, and nothing about the second.
-            let isGone = try Wait.until { try proxy.get("http://busy.example/").status == 503 }
-            #expect(isGone)
-            // At least as long as the token lasts.
-            sleep(2)
-            #expect(try proxy.get("http://api.example/", "-m", "60").text == "ok")
         }
     }
 

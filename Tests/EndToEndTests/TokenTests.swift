@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Bearer challenges are answered with tokens that a token endpoint gives (RFC 6749).
@@ -63,9 +64,12 @@ struct TokenTests {
     }
 
     @Test func `a hundred requests at once fetch one token`() throws {
-        try exchanging(.init(delay: 200_000)) { proxy, server throws in
-            let statuses = try Parallel.fetch(100, server.api.url(), through: proxy)
-            #expect(statuses.count { $0 == 200 } == 100)
+        let gate = Gate()
+        try exchanging(.init(gate: gate)) { proxy, server throws in
+            let requests = try Parallel(100, server.api.url(), through: proxy)
+            #expect(Wait.until { server.api.messages.count == 100 })
+            gate.open()
+            #expect(requests.statuses() == Array(repeating: 200, count: 100))
             #expect(server.issued == 1)
         }
     }
@@ -77,64 +81,6 @@ struct TokenTests {
         try exchanging(.init(lifetime: lifetime, refusedTokens: 1)) { proxy, server throws in
             for _ in 1...5 { #expect(try proxy.get(server.api.url()).text == "ok") }
             #expect(server.issued == 2)
-        }
-    }
-
-    @Test func `a token is renewed before it ends, without a 401`() throws {
-        try exchanging(.init(lifetime: 4)) { proxy, server throws in
-            let end = Date(timeIntervalSinceNow: 9)
-            while Date() < end {
-                #expect(try proxy.get(server.api.url()).text == "ok")
-                usleep(300_000)
-            }
-            #expect((3...6).contains(server.issued), "\(server.issued)")
-            #expect(server.api.messages.filter { $0["Authorization"] == nil }.count == 1)
-        }
-    }
-
-    @Test func `an endpoint that is down serves the valid token until it ends, and no expired one`() throws {
-        try exchanging(.init(lifetime: 9)) { proxy, server throws in
-            #expect(try proxy.get(server.api.url()).text == "ok")
-            server.change { $0.answer = ("503 Service Unavailable", "") }
-            sleep(4)
-            #expect(try proxy.get(server.api.url()).text == "ok")
-            sleep(6)
-            let late = try proxy.get(server.api.url())
-            #expect(late.status == 502, "\(late)")
-            #expect(late.text.contains("credential crm has no token"))
-            #expect(late.text.contains("answered with status 503"))
-            #expect(server.used.allSatisfy { $0 == "1" } && server.used.count == 2)
-            server.change { $0.answer = nil }
-            let recovers = try Wait.until { try proxy.get(server.api.url()).status == 200 }
-            #expect(recovers)
-        }
-    }
-
-    @Test(arguments: ["HTTP/1.1 102 Processing\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
-    func `an endpoint that trickles is given up, and asked again`(first: String) throws {
-        let endpoint = try RecordingOrigin { connection in
-            guard try connection.request() != nil else { return }
-            if connection.number > 1 {
-                return try connection.reply("200 OK", [], "{\"access_token\":\"t\",\"token_type\":\"Bearer\"}")
-            }
-            try connection.wire.send(first)
-            while true {
-                try connection.wire.send(first.contains("102") ? first : " ")
-                usleep(100_000)
-            }
-        }
-        let api = try RecordingOrigin.answering { request, connection in
-            if request["Authorization"] == "Bearer t" { return try connection.reply(body: "ok") }
-            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Bearer"])
-        }
-        let rules = """
-            timeouts { connect 1s; response 1s }
-            credential crm { oauth2 \(endpoint.url("/token")); client-id crm; client-secret s }
-            challenge { host 127.0.0.1; port \(api.port); use crm }
-            """
-        try AttacheProcess.running(rules) { proxy throws in
-            let recovers = try Wait.until(seconds: 40) { try proxy.get(api.url()).text == "ok" }
-            #expect(recovers)
         }
     }
 

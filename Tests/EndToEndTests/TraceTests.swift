@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Traces over real sockets: what servers get, and what a collector that we play gets.

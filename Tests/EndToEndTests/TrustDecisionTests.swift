@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the proxy decides about each server of the zoo, by each way in.

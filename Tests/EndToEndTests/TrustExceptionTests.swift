@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Stored exceptions for servers' keys, in a proxy that runs.

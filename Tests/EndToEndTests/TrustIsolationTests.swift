@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A request with a stricter rule never rides a connection, or a session, that was made under an exception.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// No request waits for another client's, unless a password is at stake. The time-outs of an answer are longer than a test

@@ -57,6 +57,11 @@ final class WriteBehind: Sendable {
         state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }
     }
 
+    /// Whether writes wait for the store to be back.
+    var isHeldUp: Bool {
+        state.withLock { !$0.isWriting && !$0.writes.isEmpty }
+    }
+
     /// Tries again what could not be written.
     func flush() {
         let begins = state.withLock { state in

@@ -71,14 +71,11 @@ final class Child {
         return status
     }
 
-    /// Asks it to end, and insists after `patience` milliseconds.
-    func stop(patience: Int = 20_000) {
+    /// Asks it to end, and insists when it takes longer than `patience`.
+    func stop(patience: Duration = .seconds(20)) {
         if hasEnded { return }
         kill(identifier, SIGTERM)
-        for _ in 0..<patience / 5 {
-            if hasEnded { return }
-            usleep(5000)
-        }
+        if Wait.until(within: patience, { hasEnded }) { return }
         kill(identifier, SIGKILL)
         wait()
     }

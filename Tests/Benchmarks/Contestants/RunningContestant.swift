@@ -37,11 +37,8 @@ final class RunningContestant {
         child = try Processors.onSecond { () throws(BenchError) in
             try Child(command, environment: environment, log: log)
         }
-        for _ in 0..<300_000 {
-            if Self.accepts(port) { return }
-            if child.hasEnded { throw .contestant("\(name) did not start: \(firstWords)") }
-            usleep(200)
-        }
+        if Self.listens(child, on: port) { return }
+        if child.hasEnded { throw .contestant("\(name) did not start: \(firstWords)") }
         child.stop()
         throw .contestant("\(name) did not listen within a minute")
     }
@@ -57,10 +54,22 @@ final class RunningContestant {
     /// Resident memory in KiB.
     var residentMemory: Int { child.residentMemory }
 
+    /// The same once it is at rest: behind the answers of a load there is still something to be cleared away.
+    var settledMemory: Int {
+        var (before, looks) = (residentMemory, 0)
+        _ = Wait.until(within: .seconds(10), every: 50_000) {
+            let now = residentMemory
+            looks = now == before ? looks + 1 : 0
+            before = now
+            return looks == 5
+        }
+        return before
+    }
+
     /// To be called when no client connection is left, so that it ends in order.
     func stop() { child.stop() }
 
-    deinit { child.stop(patience: 100) }
+    deinit { child.stop(patience: .milliseconds(100)) }
 
     /// A port that the system gave. It stays bound, without listening, so that nobody else is given it before the
     /// contestant binds it as well (`SO_REUSEADDR`).
@@ -81,8 +90,18 @@ final class RunningContestant {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Whether something accepts a connection on the port, asked without the loop.
-    static func accepts(_ port: UInt16) -> Bool {
+    /// Waits until something accepts a connection on the port, asked without the loop. False when the child has ended before,
+    /// or takes too long.
+    static func listens(_ child: Child, on port: UInt16) -> Bool {
+        var isListening = false
+        _ = Wait.until(every: 200) {
+            isListening = accepts(port)
+            return isListening || child.hasEnded
+        }
+        return isListening
+    }
+
+    private static func accepts(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

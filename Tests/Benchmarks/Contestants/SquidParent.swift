@@ -40,11 +40,7 @@ final class SquidParent {
             command = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] + command
         }
         child = try Child(command, log: "\(workspace.path)/parent-\(scheme.rawValue).log")
-        for _ in 0..<3000 {
-            if RunningContestant.accepts(port) { return }
-            if child.hasEnded { break }
-            usleep(10_000)
-        }
+        if RunningContestant.listens(child, on: port) { return }
         let words = (Workspace.text("\(own)/squid.log") ?? "").suffix(500)
         throw .machine("squid did not start as a parent: \(words)")
     }

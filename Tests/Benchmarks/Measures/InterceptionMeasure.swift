@@ -56,8 +56,7 @@ enum InterceptionMeasure {
         let generator = try await load(idle)
         defer { generator.close() }
         try await generator.runEach()
-        usleep(500_000)
-        let full = running.residentMemory
+        let full = running.settledMemory
         guard empty > 0, full > 0 else { throw .contestant("\(running.name) ended early") }
         return [
             Finding("intercept-memory", "memory per intercepted connection", "KiB", Double(full - empty) / Double(idle))

@@ -27,11 +27,9 @@ enum MemoryMeasure {
         let empty = running.residentMemory
         let generator = try await setting.load(tunnels, through: running, to: "/small")
         defer { generator.close() }
-        usleep(500_000)
-        let silent = running.residentMemory
+        let silent = running.settledMemory
         for _ in 0..<carried { try await generator.runEach() }
-        usleep(500_000)
-        let used = running.residentMemory
+        let used = running.settledMemory
         guard empty > 0, silent > 0, used > 0 else { throw .contestant("\(running.name) ended early") }
         return [
             Finding("tunnel-memory", "memory per silent tunnel", "KiB", Double(silent - empty) / Double(tunnels)),
@@ -52,8 +50,7 @@ enum MemoryMeasure {
         let generator = try await setting.load(connections, through: running, to: "/small")
         defer { generator.close() }
         try await generator.runEach()
-        usleep(500_000)
-        let full = running.residentMemory
+        let full = running.settledMemory
         guard empty > 0, full > 0 else { throw .contestant("\(contestant.name) ended early") }
         return (Double(empty), Double(full - empty) / Double(connections))
     }

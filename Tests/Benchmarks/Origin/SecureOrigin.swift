@@ -64,11 +64,7 @@ final class SecureOrigin {
         let file = try workspace.write(text + servers.joined() + "}\n", to: "nginx.conf")
         let log = "\(workspace.path)/nginx.log"
         child = try Child(["nginx", "-e", "stderr", "-p", workspace.path, "-c", file], log: log)
-        for _ in 0..<2000 {
-            if RunningContestant.accepts(plain) { return }
-            if child.hasEnded { break }
-            usleep(5000)
-        }
+        if RunningContestant.listens(child, on: plain) { return }
         throw .machine("nginx did not start: \((Workspace.text(log) ?? "").prefix(500))")
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real Apache httpd as origin, one per run, started when first asked for. Everything a request left in its log can be
 /// found by a mark in the request's target.
@@ -59,6 +60,16 @@ struct ApacheServer: Sendable {
             return found.count >= count
         }
         return found
+    }
+
+    /// Waits until Apache calls the nonce of the last Digest answer stale, which nothing but its own clock brings about.
+    /// - Parameter mark: in the target that was answered.
+    func awaitStaleness(of target: String, markedBy mark: String) throws -> Bool {
+        let answers = entries(marked: mark).compactMap(\.authorization)
+        return try Wait.until {
+            let fetched = try Curl.fetch(url(target), ["-H", "Authorization: \(answers.last ?? "")"])
+            return fetched.status == 401 && fetched["WWW-Authenticate"]?.contains("stale=true") == true
+        }
     }
 
     private static func entry(_ line: Substring) -> Entry? {

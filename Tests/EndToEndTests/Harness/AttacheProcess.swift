@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A running `attache run` with a rule file of its own. What it wrote is searched for secrets when it has ended.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A headless Chromium with one page, driven by the DevTools protocol over two pipes. It reaches nothing but this machine.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real Apache httpd with mod_auth_form: its sessions live in a cookie and end after some seconds.
 struct FormServer: Sendable {
@@ -53,6 +54,14 @@ struct FormServer: Sendable {
     func entries(_ target: String, from user: String) -> [String] {
         ApacheLog.lines(in: folder).map(String.init)
             .filter { $0.contains(target) && $0.hasSuffix("\t" + user) }
+    }
+
+    /// Waits until a session has ended that lasts at least as long as the one of this cookie, which nothing but Apache's own
+    /// clock brings about: each response has a cookie with the new end, and the one of the session's user is unknown here.
+    func awaitEnd(ofSession cookie: String, at path: String) throws -> Bool {
+        let get = { (cookie: String) in try Curl.fetch(url(path), ["-H", "Cookie: \(cookie)"]) }
+        guard let later = try get(cookie)["Set-Cookie"]?.prefix(while: { $0 != ";" }) else { return false }
+        return try Wait.until { try get(String(later)).status != 200 }
     }
 
     private static func configuration(

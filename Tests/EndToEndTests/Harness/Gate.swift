@@ -1,12 +1,15 @@
 import Synchronization
+import TestSupport
 
 /// Holds one thread until another lets it go on.
 final class Gate: Sendable {
-    private let isOpen = Mutex(false)
+    private let state = Mutex(false)
 
-    func open() { isOpen.withLock { $0 = true } }
+    var isOpen: Bool { state.withLock { $0 } }
+
+    func open() { state.withLock { $0 = true } }
 
     /// False if nobody opened it.
     @discardableResult
-    func wait() -> Bool { Wait.until { isOpen.withLock { $0 } } }
+    func wait() -> Bool { Wait.until { isOpen } }
 }

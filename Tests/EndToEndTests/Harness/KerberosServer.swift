@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real Apache httpd with mod_auth_gssapi as a service of a Kerberos realm, at `localhost`.
 final class KerberosServer: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real squid as parent proxy that asks for Negotiate, as the service of `localhost` in a Kerberos realm.
 final class KerberosSquid: Sendable {

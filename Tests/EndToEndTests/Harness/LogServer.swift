@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real rsyslog that listens on a socket of its own, and keeps what it takes as it understands it: a line for each message.
 final class LogServer {

@@ -14,8 +14,6 @@ final class NTLMGuard: Sendable {
         var closesOnChallenge = false
         /// How many connections give up right behind the challenge, without an answer to the third message.
         var dropsAfterChallenge = 0
-        /// Responses after the login come in two pieces, the content some time after the head.
-        var pausesBeforeContent = false
         /// Bytes that a response after the login has at least.
         var contentSize = 0
         /// A path that asks for nothing.
@@ -115,13 +113,7 @@ final class NTLMGuard: Sendable {
             } else if login == .established {
                 let request = try content(of: head, connection)
                 if let slow = terms.slow, slow.path == head.target { slow.gate.wait() }
-                if terms.pausesBeforeContent {
-                    try connection.wire.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
-                    usleep(20_000)
-                    try connection.wire.send("late")
-                } else {
-                    try connection.reply("200 OK", ending, received(request))
-                }
+                try connection.reply("200 OK", ending, received(request))
             } else {
                 if login == .challenged { complain("another request in the middle of a handshake") }
                 _ = try head["Expect"] == nil ? connection.wire.readContent(of: head) : head

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real Apache httpd with mod_auth_gssapi and gss-ntlmssp: every connection logs in by NTLM. The response says who it
 /// takes the request to be from.

@@ -1,16 +1,28 @@
 import Foundation
 
-/// Many requests at once by one curl.
-enum Parallel {
-    /// The statuses of so many requests for the same URL.
-    static func fetch(_ count: Int, _ url: String, through proxy: AttacheProcess) throws -> [Int] {
-        let configuration = "\(Scratch.root)/parallel.\(UUID().uuidString)"
-        defer { unlink(configuration) }
+/// Many requests at once by one curl, which runs beside the test.
+struct Parallel {
+    private let curl: Subprocess
+    private let configuration: String
+
+    /// Begins so many requests for the same URL.
+    init(_ count: Int, _ url: String, through proxy: AttacheProcess) throws {
+        configuration = "\(Scratch.root)/parallel.\(UUID().uuidString)"
         let one = "url = \"\(url)\"\noutput = \"/dev/null\"\n"
         try Scratch.write(String(repeating: one, count: count), to: configuration)
         let options = ["--parallel", "--parallel-immediate", "--parallel-max", "\(min(count, 300))"]
         let fixed = ["-q", "-sS", "-x", proxy.address, "--max-time", "60", "-w", "%{http_code}\n"]
-        let run = try Finished.run("curl", fixed + options + ["-K", configuration], seconds: 90)
-        return run.output.split(separator: "\n").compactMap { Int($0) }
+        curl = try Subprocess("curl", fixed + options + ["-K", configuration])
+    }
+
+    /// Waits for their end.
+    func statuses() -> [Int] {
+        defer { unlink(configuration) }
+        _ = curl.wait(seconds: 90) ?? curl.kill()
+        return curl.output.split(separator: "\n").compactMap { Int($0) }
+    }
+
+    static func fetch(_ count: Int, _ url: String, through proxy: AttacheProcess) throws -> [Int] {
+        try Parallel(count, url, through: proxy).statuses()
     }
 }

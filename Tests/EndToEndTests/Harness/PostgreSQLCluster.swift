@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A PostgreSQL server of the distribution on a port of its own, which can be stopped and started again, and PgBouncer
 /// before it.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real Prometheus that reads the metrics of one proxy, by our alert rules.
 final class PrometheusServer {

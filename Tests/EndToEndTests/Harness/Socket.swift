@@ -85,15 +85,15 @@ enum Socket {
 
     /// Waits until something accepts on the port.
     static func awaitListener(on port: UInt16, of child: Subprocess, seconds: Double = 60) throws {
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        while Date() < deadline {
+        var isListening = false
+        _ = Wait.until(seconds: seconds) {
             if let descriptor = try? connect(to: port) {
                 close(descriptor)
-                return
+                isListening = true
             }
-            guard child.isRunning else { break }
-            usleep(5_000)
+            return isListening || !child.isRunning
         }
+        if isListening { return }
         throw Spawn.Failure(description: "nothing listens on port \(port): \(child.output)\(child.errorOutput)")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A real squid as parent proxy, one process for each set of schemes, started when first asked for.
 struct SquidServer: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A program that was started, its output in files. It is killed, with all it started, when nobody holds it any more.
 final class Subprocess: Sendable {
@@ -44,14 +45,12 @@ final class Subprocess: Sendable {
 
     /// The exit status (128 + n after signal n), or nil if it still runs after that time.
     func wait(seconds: Double) -> Int32? {
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        var pause: UInt32 = 500
-        while true {
-            if let status = reap() { return status }
-            guard Date() < deadline else { return nil }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
+        var status = reap()
+        _ = Wait.until(seconds: seconds) {
+            status = reap()
+            return status != nil
         }
+        return status
     }
 
     /// Kills the whole process group and waits.

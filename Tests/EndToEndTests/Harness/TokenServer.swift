@@ -10,8 +10,8 @@ final class TokenServer: Sendable {
         var answer: (status: String, content: String)?
         /// The API refuses this many tokens, the first ones.
         var refusedTokens = 0
-        /// The endpoint takes its time.
-        var delay: UInt32 = 0
+        /// The endpoint gives no token before it is open.
+        var gate: Gate?
         /// The endpoint gives another refresh token with each token, and ends all of them when one comes twice.
         var rotates = false
     }
@@ -44,7 +44,7 @@ final class TokenServer: Sendable {
                 if state.terms.answer == nil, isAdmitted { state.issued += 1 }
                 return (state.terms, state.issued, isAdmitted)
             }
-            usleep(terms.delay)
+            terms.gate?.wait()
             guard isAdmitted else {
                 return try connection.reply("400 Bad Request", [], "{\"error\":\"invalid_grant\"}")
             }

@@ -131,4 +131,20 @@ struct EarlyResponseConversations {
             << HTTP/1.1 200 OK
             """)
     }
+
+    @Test func `content that the origin did not take is not the client's next request`() async {
+        await play(
+            """
+            >> POST http://h/upload HTTP/1.1
+               Content-Length: 38
+            << connect h:80
+            << POST /upload HTTP/1.1
+            >> HTTP/1.1 413 Content Too Large
+            << HTTP/1.1 413 Content Too Large
+            client << end
+            server << close
+            # which would be answered with 400
+            client >> 38 bytes
+            """)
+    }
 }

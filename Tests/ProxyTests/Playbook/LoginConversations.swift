@@ -86,7 +86,7 @@ struct LoginConversations {
     }
 
     @Test(arguments: ["client 127.0.0.1", "client bob; use a }\nchallenge { host h"])
-    func `a login serves one client where a rule looks at who asks`(_ condition: String) async {
+    func `a login serves one client where a rule looks at who asks, and ends with it`(_ condition: String) async {
         await play(
             rules: """
                 credential a { user u; password p }
@@ -97,6 +97,8 @@ struct LoginConversations {
                 << connect h:80
                 server 2 << GET /2 HTTP/1.1
                             Authorization: NTLM TlRMTVNTUAAB*
+                client >> close
+                server << close
                 """)
     }
 
@@ -252,5 +254,25 @@ struct LoginConversations {
             refresh
             server << close
             """)
+    }
+
+    @Test func `content that comes behind its head stays on the connection of the login`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge { host h; use a }
+                """,
+            Self.login + """
+                client 2 >> GET http://h/2 HTTP/1.1
+                server << GET /2 HTTP/1.1
+                server >> HTTP/1.1 200 OK
+                          Content-Length: 4
+                client 2 << HTTP/1.1 200 OK
+                            Content-Length: 4
+                server >> "late"
+                client 2 << "late"
+                client >> GET http://h/3 HTTP/1.1
+                server << GET /3 HTTP/1.1
+                """)
     }
 }

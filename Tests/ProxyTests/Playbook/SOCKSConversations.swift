@@ -181,4 +181,40 @@ struct SOCKSConversations {
             << HTTP/1.1 200 OK
             """#)
     }
+
+    @Test func `that no password was asked for says nothing about the password`() async {
+        await play(
+            rules: Self.rules,
+            #"""
+            >> CONNECT h:443 HTTP/1.1
+            << connect proxy:1080
+            server << "\x05\x02\x00\x02"
+            server >> "\x05\x00"
+            server << "\x05\x01\x00\x03\x01h\x01\xbb"
+            server >> "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+            << HTTP/1.1 200 Connection established
+            # now it asks, and of two requests one shows the password
+            client 2 >> CONNECT h:443 HTTP/1.1
+            << connect proxy:1080
+            server 2 << "\x05\x02\x00\x02"
+            client 3 >> CONNECT h:443 HTTP/1.1
+            server 2 >> "\x05\x02"
+            server 2 << "\x01\x01u\x01p"
+            server 2 >> "\x01\x01"
+            server 2 << close
+            client 2 << HTTP/1.1 502 Bad Gateway
+                        Proxy-Status: *
+
+                        *refused*
+            report credential c was refused *
+            << connect proxy:1080
+            server 3 << "\x05\x01\x00"
+            server 3 >> "\x05\xff"
+            server 3 << close
+            client 3 << HTTP/1.1 502 Bad Gateway
+                        Proxy-Status: *
+
+                        *parked*
+            """#)
+    }
 }

@@ -118,4 +118,29 @@ struct TunnelConversations {
                *
             """)
     }
+
+    @Test func `a parent that sends interim responses without end has the time of a response for all of them`() async {
+        await play(
+            rules: """
+                timeouts { response 30s }
+                parent corp { http proxy:3128 }
+                route * { via corp }
+                """,
+            #"""
+            >> CONNECT h:443 HTTP/1.1
+            << connect proxy:3128
+            << CONNECT h:443 HTTP/1.1
+            server >> "HTTP/1.1 102 Processing\r\n\r\n"
+            after 14s
+            server >> "HTTP/1.1 102 Processing\r\n\r\n"
+            after 14s
+            server >> "HTTP/1.1 102 Processing\r\n\r\n"
+            after 2s
+            server << close
+            client << HTTP/1.1 504 Gateway Timeout
+                      Proxy-Status: *error=http_response_timeout*
+
+                      *
+            """#)
+    }
 }

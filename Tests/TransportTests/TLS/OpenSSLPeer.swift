@@ -62,12 +62,13 @@ final class OpenSSLPeer {
         /// All that it has said, once that contains the text so many times.
         @discardableResult
         func waits(for text: String, count: Int = 1) throws -> String {
-            for _ in 0..<2000 {
-                let output = output
-                if output.components(separatedBy: text).count > count { return output }
-                usleep(5000)
+            var output = ""
+            let hasCome = Wait.until {
+                output = self.output
+                return output.components(separatedBy: text).count > count
             }
-            throw Silence(output: output.suffix(300))
+            guard hasCome else { throw Silence(output: output.suffix(300)) }
+            return output
         }
     }
 

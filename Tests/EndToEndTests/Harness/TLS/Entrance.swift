@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A way into the proxy that leads to an https origin.
 enum Entrance: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A real nginx with one server block for each port.
 final class NginxServer: Sendable {

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 /// Where content begins and ends, for clients and origins of either minor version.
@@ -104,23 +103,6 @@ struct FramingTests {
                 let answered = try proxy.get(origin.url())
                 #expect([18, 52, 56].contains(answered.run.status) || answered.status == 502, "\(answered)")
             }
-        }
-    }
-
-    @Test func `eight GETs in one write are answered in order`() throws {
-        let origin = try RecordingOrigin.answering { request, connection in
-            try connection.reply(body: request.target)
-        }
-        let slow = try RecordingOrigin.answering { request, connection in
-            _ = Wait.until(seconds: 0.5) { false }
-            try connection.reply(body: request.target)
-        }
-        try AttacheProcess.running { proxy throws in
-            let wire = try proxy.connect()
-            // The first goes to an origin that takes its time: the others must not overtake it.
-            let origins = [slow] + Array(repeating: origin, count: 7)
-            try wire.send(origins.enumerated().map { head($1, "/\($0)") + "\r\n" }.joined())
-            for number in 0..<8 { #expect(try wire.readResponse().text == "/\(number)") }
         }
     }
 

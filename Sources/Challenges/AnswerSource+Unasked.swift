@@ -22,10 +22,10 @@ extension AnswerSource {
     /// A parked version that one request may send again.
     public final class Trial {
         let prepared: PreparedAnswer
-        let rule: Rules.Decision
+        let rule: Ruling
         let term: ParkedCredentials.Term
 
-        init(_ prepared: PreparedAnswer, by rule: Rules.Decision, _ term: ParkedCredentials.Term) {
+        init(_ prepared: PreparedAnswer, by rule: Ruling, _ term: ParkedCredentials.Term) {
             self.prepared = prepared
             self.rule = rule
             self.term = term
@@ -57,7 +57,7 @@ extension AnswerSource {
         return Offer(space: space, challenge: .unasked, strength: Strength.unknown)
     }
 
-    private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Rules.Decision)? {
+    private func unaskedRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, Ruling)? {
         guard !challenger.isProxy, !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else {
             return nil
         }
@@ -108,7 +108,7 @@ extension AnswerSource {
 
     /// Whether the answer may be given, and whether others wait for what comes of it.
     private func finding(
-        _ prepared: PreparedAnswer, by rule: Rules.Decision, at target: ByteBuffer, isToken: Bool
+        _ prepared: PreparedAnswer, by rule: Ruling, at target: ByteBuffer, isToken: Bool
     ) -> Finding? {
         let (answer, now, spaces) = (prepared.answer, loop.epochMilliseconds, state.spaces)
         let (version, space) = (answer.credential.version, answer.space)

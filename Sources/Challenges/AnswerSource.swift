@@ -105,7 +105,7 @@ public final class AnswerSource {
     /// Keeps an answer that depends on nothing but the generation, the target and perhaps the client: that of a credential which
     /// the rules give, to a request or on a connection, and which is no token that ends.
     private func remember(
-        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Rules.Decision,
+        _ answer: PreparedAnswer, in space: KnownSpace, of known: KnownOrigin, by rule: Ruling,
         as generation: Int
     ) {
         if case .session = answer.binding { return }
@@ -122,7 +122,7 @@ public final class AnswerSource {
     }
 
     private func answer(
-        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Rules.Decision,
+        in space: KnownSpace, of known: KnownOrigin, to target: ByteBuffer, by rule: Ruling,
         with credential: Credential, _ holdsLogin: (CredentialVersion) -> Bool
     ) -> PreparedAnswer? {
         // Another process may have found out that it is no good any more.
@@ -175,7 +175,7 @@ public final class AnswerSource {
     // MARK: - Credentials
 
     /// The credential that the rules give this client there.
-    private func credential(_ rule: Rules.Decision, for space: ProtectionSpace) -> Credential? {
+    private func credential(_ rule: Ruling, for space: ProtectionSpace) -> Credential? {
         switch rule.answer {
         case .use(let names):
             try? policy.credentials.credential(
@@ -188,7 +188,7 @@ public final class AnswerSource {
     }
 
     /// The credential that an operator has named.
-    private func standing(for space: ProtectionSpace, by rule: Rules.Decision) -> Credential? {
+    private func standing(for space: ProtectionSpace, by rule: Ruling) -> Credential? {
         let challenge = AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
         guard case .use(let name)? = state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key) else {

@@ -4,7 +4,7 @@ import Rules
 import Telemetry
 
 extension ChallengeDecision {
-    init(_ decision: Authentication.Decision, about challenge: AuthenticationChallenge, by rule: Rules.Decision) {
+    init(_ decision: Decision, about challenge: AuthenticationChallenge, by rule: Ruling) {
         let space = challenge.protectionSpace
         self.init(
             method: space.authenticationMethod.rawValue, realm: space.realm, rule: rule.rule.map { "\($0)" },

@@ -331,14 +331,14 @@ public final class ChallengeLoop {
         switch outcome {
         case .question(.success(let answer))?: word = answer
         case .question(.failure(let error))?:
-            let decision = Authentication.Decision(.cancelAuthenticationChallenge, reason: error.reason)
+            let decision = Decision(.cancelAuthenticationChallenge, reason: error.reason)
             request.record.trace?.note(ChallengeDecision(decision, about: challenge, by: rule))
             return task.decided(decision)
         case .exchange(.success(let decision), _)?: return task.decided(decision)
         case .exchange(.failure(let error), let reason)?:
             if case .failed(let details) = error { request.record.details = details }
             trouble = .explained("\(challenger.title) wants a token, and \(error)")
-            return task.decided(Authentication.Decision(.cancelAuthenticationChallenge, reason: reason))
+            return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
         case .credentials?: break
         default:
             if let subject = context.delegate.question(about: challenge, by: rule), !request.isOwn {

@@ -7,7 +7,7 @@ import Rules
 /// `default`, and an operator's earlier answer goes on to hold.
 extension RuleDelegate {
     /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
-    public func question(about challenge: AuthenticationChallenge, by rule: Rules.Decision) -> QuestionSubject? {
+    public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> QuestionSubject? {
         guard rule.answer == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
             challenge.previousFailureCount < rule.attempts
         else { return nil }
@@ -19,7 +19,7 @@ extension RuleDelegate {
 
     /// Whether a person can say something about a challenge of that method. A password is taken to a KDC only where a rule says
     /// so, and of a method that is not known, or a page, a rule has to speak.
-    private func isForPeople(_ space: ProtectionSpace, _ rule: Rules.Decision) -> Bool {
+    private func isForPeople(_ space: ProtectionSpace, _ rule: Ruling) -> Bool {
         switch space.authenticationMethod {
         case .negotiate, .other: rule.namesMethod
         case .htmlForm: rule.terms?.form != nil
@@ -29,7 +29,7 @@ extension RuleDelegate {
     }
 
     /// The operator's earlier answer, where it holds for requests to come.
-    public func standingAct(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> OperatorAnswer.Act? {
+    public func standingAct(for challenge: AuthenticationChallenge, by rule: Ruling) -> OperatorAnswer.Act? {
         guard challenge.previousFailureCount == 0 else { return nil }
         return state.questions.standing(for: QuestionSubject(challenge, by: rule.rule).key)
     }
@@ -48,7 +48,7 @@ extension RuleDelegate {
     }
 
     /// The decision of `ask` where no operator is asked.
-    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Answer {
+    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Answer {
         let subject = QuestionSubject(challenge, by: rule.rule)
         let isKept = challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
         if !isKept, challenge.previousFailureCount == 0, let standing = state.questions.standing(for: subject.key) {
@@ -72,7 +72,7 @@ extension RuleDelegate {
 
     /// The decision that an operator's answer to a challenge of that space stands for.
     public func decide(
-        by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Rules.Decision
+        by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Ruling
     ) -> Answer {
         let persistence = operatorAnswer.persistence
         switch operatorAnswer.act {
@@ -86,14 +86,14 @@ extension RuleDelegate {
         }
     }
 
-    private func cancelled(by rule: Rules.Decision) -> Answer {
+    private func cancelled(by rule: Ruling) -> Answer {
         answer(.cancelAuthenticationChallenge, by: rule, ", and the operator said no")
     }
 
-    private func answer(_ disposition: Disposition, by rule: Rules.Decision, _ rest: String = "") -> Answer {
+    private func answer(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> Answer {
         let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
         return Answer(
-            decision: Authentication.Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
+            decision: Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
             trouble: nil)
     }
 }

@@ -19,20 +19,20 @@ public struct RuleDelegate: Sendable {
 
     /// The delegate's decision with the rule that made it, for the record.
     public struct Answer {
-        public let decision: Authentication.Decision
-        public let rule: Rules.Decision
+        public let decision: Decision
+        public let rule: Ruling
         /// Why a credential that the rule names cannot be used; for the operator.
         public let trouble: CredentialError?
     }
 
     /// The rules' word on a space, before any credential is looked at. Allocates nothing.
-    public func rule(for space: ProtectionSpace, failures: Int) -> Rules.Decision {
+    public func rule(for space: ProtectionSpace, failures: Int) -> Ruling {
         policy.rules.decide(ChallengeQuery(space, client: client, failures: failures))
     }
 
     /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is parked,
     /// and its file may have a new value; or it could not be read.
-    public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+    public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         guard case .use(let names) = rule.answer, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
@@ -58,7 +58,7 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The rules' word on a challenge.
-    public func rule(for challenge: AuthenticationChallenge) -> Rules.Decision {
+    public func rule(for challenge: AuthenticationChallenge) -> Ruling {
         policy.rules.decide(ChallengeQuery(challenge, client: client))
     }
 
@@ -66,18 +66,18 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter now: milliseconds since 1970.
     public func decide(
-        _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
+        _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
     ) -> Answer {
         let answer = enforced(challenge, by: rule, at: now())
         return rule.isReport ? reported(answer, on: challenge) : answer
     }
 
     private func enforced(
-        _ challenge: AuthenticationChallenge, by rule: Rules.Decision, at now: @autoclosure () -> Int
+        _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
     ) -> Answer {
         let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
-            Authentication.Decision(
+            Decision(
                 disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
         }
         switch rule.answer {
@@ -117,7 +117,7 @@ public struct RuleDelegate: Sendable {
         case .rejectProtectionSpace: return answer
         }
         return Answer(
-            decision: Authentication.Decision(decision.disposition, reason: decision.reason, report: words),
+            decision: Decision(decision.disposition, reason: decision.reason, report: words),
             rule: answer.rule, trouble: answer.trouble)
     }
 
@@ -125,7 +125,7 @@ public struct RuleDelegate: Sendable {
     ///
     /// - Parameter space: set where an operator has named it, who may mean one that is stored for that space.
     func use(
-        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Rules.Decision
+        _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Ruling
     ) -> Answer {
         let reason = rule.reason
         do throws(CredentialError) {
@@ -137,11 +137,11 @@ public struct RuleDelegate: Sendable {
             }
             let kept = named.with(persistence)
             return Answer(
-                decision: Authentication.Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
+                decision: Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
             return Answer(
-                decision: Authentication.Decision(
+                decision: Decision(
                     .cancelAuthenticationChallenge,
                     reason: "credential \(name) of \(reason) cannot be read; the operator's log says why"),
                 rule: rule, trouble: error)
@@ -150,7 +150,7 @@ public struct RuleDelegate: Sendable {
 
     /// Whether `default` says something about the challenge. A password is taken to a KDC only where a rule says so, and to
     /// a scheme that is not known never.
-    func isMeant(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Bool {
+    func isMeant(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
         let method = challenge.protectionSpace.authenticationMethod
         if method == .other { return false }
         if method == .negotiate { return rule.namesMethod }

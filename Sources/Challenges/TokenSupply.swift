@@ -35,8 +35,8 @@ public struct TokenSupply {
     ///
     /// - Parameter isOwn: whether the request is the proxy's own, which waits for no token.
     func exchange(
-        _ decision: Authentication.Decision, for challenge: AuthenticationChallenge, isOwn: Bool
-    ) async throws(MissingToken) -> Authentication.Decision {
+        _ decision: Decision, for challenge: AuthenticationChallenge, isOwn: Bool
+    ) async throws(MissingToken) -> Decision {
         guard case .useCredential(let credential) = decision.disposition, credential.grant != nil else {
             return decision
         }
@@ -45,11 +45,11 @@ public struct TokenSupply {
             guard let token = state.current(credential, at: loop.epochMilliseconds), token.version != refused else {
                 throw .ownRequest
             }
-            return Authentication.Decision(.useCredential(token), reason: decision.reason)
+            return Decision(.useCredential(token), reason: decision.reason)
         }
         do throws(TokenError) {
             let token = try await token(for: credential, in: challenge.protectionSpace, besides: refused)
-            return Authentication.Decision(
+            return Decision(
                 .useCredential(token), attempts: max(2, decision.attempts), reason: decision.reason)
         } catch { throw .failed("credential \(credential.version.name) has no token: \(error)") }
     }

@@ -36,28 +36,28 @@ struct UnansweredReason {
     private struct Asked {
         let space: ProtectionSpace
         let query: ChallengeQuery
-        let decision: Rules.Decision
+        let ruling: Ruling
 
         init(_ offer: Offer, _ response: UnansweredResponse) {
             space = offer.space
             query = ChallengeQuery(offer.space, client: response.delegate.client, failures: response.failures)
-            decision = response.delegate.policy.rules.decide(query)
+            ruling = response.delegate.policy.rules.decide(query)
         }
     }
 
     /// The reason where there was a credential.
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
-        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.decision.answer) }.first
+        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.ruling.answer) }.first
         if let note = response.note {
             var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false
-            let reported = asked.first { $0.decision.isReport }
-            if case .use(let credentials)? = reported?.decision.answer { reason.credentials = credentials }
+            let reported = asked.first { $0.ruling.isReport }
+            if case .use(let credentials)? = reported?.ruling.answer { reason.credentials = credentials }
             return reason
         }
         if response.keepsAuthorization {
             for asked in asked {
-                guard case .use(let credentials) = asked.decision.answer, let rule = asked.decision.rule else {
+                guard case .use(let credentials) = asked.ruling.answer, let rule = asked.ruling.rule else {
                     continue
                 }
                 var reason = UnansweredReason(
@@ -89,14 +89,14 @@ struct UnansweredReason {
     private static func cause(of response: UnansweredResponse, _ asked: [Asked], isParked: Bool) -> UnansweredCause {
         if response.failures > 0 { return isParked && response.credential == nil ? .parked : .refused }
         if isParked { return .parked }
-        return asked.contains { $0.decision.answer == .cancel } ? .cancelled : .failed
+        return asked.contains { $0.ruling.answer == .cancel } ? .cancelled : .failed
     }
 
     private static func ofRules(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason {
         let rules = response.delegate.policy.rules
-        let decided = asked.first { $0.decision.rule != nil }
+        let decided = asked.first { $0.ruling.rule != nil }
         let miss = rules.nearestMiss(asked.map(\.query))
-        if let decided, let rule = decided.decision.rule {
+        if let decided, let rule = decided.ruling.rule {
             var reason: UnansweredReason
             if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
                 reason = UnansweredReason(miss.sentence, .mismatch)
@@ -104,7 +104,7 @@ struct UnansweredReason {
             } else {
                 let behind = rules.answerBehind(rule, decided.query)
                 reason = UnansweredReason(
-                    Self.sentence(on: decided.decision, by: rule, before: behind?.rule), Self.cause(decided.decision))
+                    Self.sentence(on: decided.ruling, by: rule, before: behind?.rule), Self.cause(decided.ruling))
                 if case .use(let credentials)? = behind?.answer { reason.credentials = credentials }
             }
             reason.precedes = rule
@@ -119,8 +119,8 @@ struct UnansweredReason {
             "no rule is for \(response.challenger.place)", .noRule, isConcerned: isConcerned(response))
     }
 
-    private static func cause(_ decision: Rules.Decision) -> UnansweredCause {
-        switch decision.answer {
+    private static func cause(_ ruling: Ruling) -> UnansweredCause {
+        switch ruling.answer {
         case .use, .trust: .exposing
         case .performDefault: .noCredential
         case .reject: .rejected
@@ -129,10 +129,10 @@ struct UnansweredReason {
     }
 
     private static func sentence(
-        on decision: Rules.Decision, by rule: RuleReference, before behind: RuleReference?
+        on ruling: Ruling, by rule: RuleReference, before behind: RuleReference?
     ) -> String {
         let rest = behind.map { " before rule \($0.title) is asked" } ?? ""
-        switch decision.answer {
+        switch ruling.answer {
         case .use, .trust: return "the response to such a request would show the credential"
         case .performDefault where behind == nil:
             return "rule \(rule.title) says 'default', and no credential is kept for the challenge"
@@ -151,9 +151,9 @@ struct UnansweredReason {
 
     /// A rule had its word on schemes that are not known.
     private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
-        for decision in offers.map({ Asked($0, response).decision }) {
-            guard let rule = decision.rule, [.reject, .cancel].contains(decision.answer) else { continue }
-            var reason = UnansweredReason(sentence(on: decision, by: rule, before: nil), cause(decision))
+        for ruling in offers.map({ Asked($0, response).ruling }) {
+            guard let rule = ruling.rule, [.reject, .cancel].contains(ruling.answer) else { continue }
+            var reason = UnansweredReason(sentence(on: ruling, by: rule, before: nil), cause(ruling))
             reason.isOfRules = false
             return reason
         }

@@ -89,7 +89,7 @@ struct SOCKSLogin: ~Copyable {
 
     /// The decision of the rules, or of the operator whom they ask.
     private func decide(
-        _ challenge: AuthenticationChallenge, by rule: Rules.Decision
+        _ challenge: AuthenticationChallenge, by rule: Ruling
     ) async throws(UnansweredQuestion) -> RuleDelegate.Answer {
         let now = requester.loop.epochMilliseconds
         guard let question = delegate.question(about: challenge, by: rule) else {

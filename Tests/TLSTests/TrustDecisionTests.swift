@@ -14,7 +14,7 @@ import Testing
         })
     }
 
-    private func refusal(_ decision: TrustEvaluation.Decision) -> (kinds: TrustFindings, pinMismatch: Bool)? {
+    private func refusal(_ decision: TrustEvaluation.Outcome) -> (kinds: TrustFindings, pinMismatch: Bool)? {
         guard case .refused(let findings, let mismatch) = decision else { return nil }
         return (TrustFindings(findings.map(\.kind)), mismatch)
     }

@@ -100,8 +100,8 @@ public struct ExplainedHandshake: Sendable, Equatable {
     public struct Challenge: Sendable, Equatable {
         public let query: ChallengeQuery
         /// Nil: it depends on what is found or asked for, which the caller did not say.
-        public let decision: Decision?
-        /// With a decision, every rule up to the one that made it; without, what each would need.
+        public let ruling: Ruling?
+        /// With a ruling, every rule up to the one that made it; without, what each would need.
         public let traces: [RuleTrace]
         /// Whether the rule that decided names hosts.
         let namesHosts: Bool
@@ -125,10 +125,10 @@ public struct ExplainedHandshake: Sendable, Equatable {
     }
 
     private static func challenge(_ query: ChallengeQuery, isKnown: Bool, _ rules: RuleSet) -> Challenge {
-        let decision = isKnown ? rules.decide(query) : nil
-        let rule = decision?.rule
+        let ruling = isKnown ? rules.decide(query) : nil
+        let rule = ruling?.rule
         return Challenge(
-            query: query, decision: decision, traces: isKnown ? rules.explain(query) : rules.prospects(query),
+            query: query, ruling: ruling, traces: isKnown ? rules.explain(query) : rules.prospects(query),
             namesHosts: rules.configuration.challenges.contains { $0.rule === rule && !$0.hosts.isEmpty })
     }
 }

@@ -13,7 +13,7 @@ extension ExplanationText {
     }
 
     private mutating func addTrust(_ challenge: ExplainedHandshake.Challenge) {
-        guard let decision = challenge.decision else {
+        guard let ruling = challenge.ruling else {
             let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
             add(
                 "server trust",
@@ -24,8 +24,8 @@ extension ExplanationText {
         let isOne = challenge.query.findings.findings.count == 1
         add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch decision.answer {
+        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch ruling.answer {
         case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
         case .performDefault:
             let refusal = "refused with a 502 that names the findings, unless an exception is stored for the key"
@@ -34,12 +34,12 @@ extension ExplanationText {
             let otherwise = "unless an exception is stored for the key, the request is held until an operator answers"
             add("answer", "ask: \(otherwise) ('attache ask'), \(by)")
         case .reject, .cancel, .use:
-            add("answer", "\(decision.answer.words): refused with a 502 that names this rule, \(by)")
+            add("answer", "\(ruling.answer.words): refused with a 502 that names this rule, \(by)")
         }
     }
 
     private mutating func addCertificate(_ challenge: ExplainedHandshake.Challenge) {
-        guard let decision = challenge.decision else {
+        guard let ruling = challenge.ruling else {
             let reason = challenge.traces.isEmpty ? "" : "a rule says otherwise, or "
             add("certificate", "none is shown to the server, unless \(reason)one is stored for it")
             for trace in challenge.traces { add("rule", Self.words(trace)) }
@@ -48,15 +48,15 @@ extension ExplanationText {
         let issuers = challenge.query.issuers.map { "\"\($0)\"" }.joined(separator: " or ")
         add("certificate", "the server accepts one that was issued by \(issuers)")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
-        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch decision.answer {
+        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch ruling.answer {
         case .use(let names): add("answer", "\(shownWords(names, challenge)), \(by)")
         case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
         case .performDefault: add("answer", "default: the one that is stored for the server, if there is one, \(by)")
         case .ask:
             let otherwise = "else the request is held until an operator answers ('attache ask')"
             add("answer", "ask: the one that is stored for the server, if there is one, \(otherwise), \(by)")
-        case .reject, .trust: add("answer", "\(decision.answer.words): none is shown, \(by)")
+        case .reject, .trust: add("answer", "\(ruling.answer.words): none is shown, \(by)")
         }
     }
 
@@ -65,7 +65,7 @@ extension ExplanationText {
     private func shownWords(_ names: [String], _ challenge: ExplainedHandshake.Challenge) -> String {
         let use = "use \(names.joined(separator: " "))"
         let failures = challenge.query.failures
-        if failures >= challenge.decision?.attempts ?? 1 {
+        if failures >= challenge.ruling?.attempts ?? 1 {
             return
                 "none is shown: \(failures == 1 ? "one was" : "\(failures) were") refused, and the rule allows no more"
         }

@@ -178,21 +178,21 @@ struct ExplanationText {
 
     private func answerWords(_ challenge: ExplainedRound.Challenge) -> String {
         let words = enforcedWords(challenge)
-        return challenge.decision.isReport ? "only reported, and the client gets the challenge: \(words)" : words
+        return challenge.ruling.isReport ? "only reported, and the client gets the challenge: \(words)" : words
     }
 
     private func enforcedWords(_ challenge: ExplainedRound.Challenge) -> String {
-        let decision = challenge.decision
-        let by = decision.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch decision.answer {
+        let ruling = challenge.ruling
+        let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
+        switch ruling.answer {
         case .use(let names):
             if case .pass(let reason) = challenge.forecast {
                 return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
             }
-            let retry = Configuration.Challenge.retryWords(decision.retry)
-            return "\(useWords(names, challenge)), attempts \(decision.attempts), retry \(retry), "
-                + "persistence \(decision.persistence.rawValue), preempt \(decision.preemption.rawValue), "
-                + "authorization \(decision.authorization.rawValue), \(by)"
+            let retry = Configuration.Challenge.retryWords(ruling.retry)
+            return "\(useWords(names, challenge)), attempts \(ruling.attempts), retry \(retry), "
+                + "persistence \(ruling.persistence.rawValue), preempt \(ruling.preemption.rawValue), "
+                + "authorization \(ruling.authorization.rawValue), \(by)"
         case .performDefault: return "default: \(defaultWords(challenge)), \(by)"
         case .reject: return "reject: go on to the response's next challenge, \(by)"
         case .cancel: return "cancel: the client gets a 502 that names this rule, \(by)"
@@ -200,7 +200,7 @@ struct ExplanationText {
             if case .pass(let reason) = challenge.forecast {
                 return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
             }
-            return "ask: \(askWords(challenge)), attempts \(decision.attempts), \(by)"
+            return "ask: \(askWords(challenge)), attempts \(ruling.attempts), \(by)"
         case .trust: return "trust, \(by)"
         }
     }
@@ -234,7 +234,7 @@ struct ExplanationText {
     /// The service that a ticket is got for, and how far it goes.
     private func serviceWords(_ challenge: ExplainedRound.Challenge) -> String {
         guard challenge.query.method == .negotiate else { return "" }
-        let terms = challenge.decision.terms
+        let terms = challenge.ruling.terms
         var words = " for \(terms?.servicePrincipal ?? "HTTP/\(challenge.query.host)")"
         if terms?.canonicalises == true { words += " (under the host's name in the DNS)" }
         if terms?.delegates == true { words += ", delegated" }

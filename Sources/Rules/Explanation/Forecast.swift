@@ -20,14 +20,14 @@ public enum Forecast: Sendable, Equatable {
     ///   - urlUser: the user of the request's URL.
     ///   - space: nil: nothing is known of it.
     init(
-        _ decision: Decision, on query: ChallengeQuery, refused: [String], urlUser: String?, space: ExplainedSpace?
+        _ ruling: Ruling, on query: ChallengeQuery, refused: [String], urlUser: String?, space: ExplainedSpace?
     ) {
-        switch decision.answer {
-        case .use(let names): self = Self.use(names, decision, query.failures, refused, space)
-        case .performDefault: self = Self.performDefault(decision, query, urlUser, space)
+        switch ruling.answer {
+        case .use(let names): self = Self.use(names, ruling, query.failures, refused, space)
+        case .performDefault: self = Self.performDefault(ruling, query, urlUser, space)
         case .reject: self = .next(reason: "rejected")
         case .cancel: self = .cancel
-        case .ask: self = Self.ask(decision, query, urlUser, space)
+        case .ask: self = Self.ask(ruling, query, urlUser, space)
         case .trust: self = .next(reason: "a rule about certificates answers no challenge of a response")
         }
     }
@@ -41,14 +41,14 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func use(
-        _ names: [String], _ decision: Decision, _ failures: Int, _ refused: [String], _ space: ExplainedSpace?
+        _ names: [String], _ ruling: Ruling, _ failures: Int, _ refused: [String], _ space: ExplainedSpace?
     ) -> Forecast {
         // Those of earlier answers that nobody has named were the first of the rule's.
         let known = refused + names.prefix(max(0, failures - refused.count))
         let chosen = names.dropLast().first { !known.contains($0) && space?.end(of: $0) == nil } ?? names.last ?? ""
-        if failures >= decision.attempts {
+        if failures >= ruling.attempts {
             let times = failures == 1 ? "one answer was" : "\(failures) answers were"
-            return .pass(reason: "\(times) refused, and the rule allows \(decision.attempts)")
+            return .pass(reason: "\(times) refused, and the rule allows \(ruling.attempts)")
         }
         if known.contains(chosen) { return .pass(reason: "\(chosen) was refused, and has no other value") }
         if let end = space?.end(of: chosen) { return .held(credential: chosen, until: end) }
@@ -56,11 +56,11 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func ask(
-        _ decision: Decision, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
+        _ ruling: Ruling, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "nobody here can answer it") }
-        if query.failures >= decision.attempts {
-            return .pass(reason: "\(query.failures) answers were refused, and the rule allows \(decision.attempts)")
+        if query.failures >= ruling.attempts {
+            return .pass(reason: "\(query.failures) answers were refused, and the rule allows \(ruling.attempts)")
         }
         guard query.failures == 0 else { return .asked }
         if let urlUser { return .answer(credential: urlUser) }
@@ -69,10 +69,10 @@ public enum Forecast: Sendable, Equatable {
     }
 
     private static func performDefault(
-        _ decision: Decision, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
+        _ ruling: Ruling, _ query: ChallengeQuery, _ urlUser: String?, _ space: ExplainedSpace?
     ) -> Forecast {
         if query.method == .other { return .next(reason: "nobody here can answer it") }
-        if query.method == .negotiate, !decision.namesMethod {
+        if query.method == .negotiate, !ruling.namesMethod {
             return .next(reason: "a password is taken to a KDC only where a rule says 'method negotiate'")
         }
         if query.failures > 0 { return .next(reason: "the credential was refused") }
@@ -124,7 +124,7 @@ public struct ExplainedRound: Sendable {
         /// How the caller names the challenge, for example `Digest SHA-256`.
         public let scheme: String
         public let query: ChallengeQuery
-        public let decision: Decision
+        public let ruling: Ruling
         public let traces: [RuleTrace]
         public let forecast: Forecast
     }
@@ -154,11 +154,11 @@ public struct ExplainedRound: Sendable {
             let challenges = asked.offers.map { offer in
                 var query = offer.query
                 query.failures = failures
-                let decision = rules.decide(query)
+                let ruling = rules.decide(query)
                 return Challenge(
-                    scheme: offer.scheme, query: query, decision: decision, traces: rules.explain(query),
+                    scheme: offer.scheme, query: query, ruling: ruling, traces: rules.explain(query),
                     forecast: Forecast(
-                        decision, on: query, refused: refused, urlUser: query.isProxy ? nil : request.urlUser,
+                        ruling, on: query, refused: refused, urlUser: query.isProxy ? nil : request.urlUser,
                         space: offer.space))
             }
             let round = ExplainedRound(failures: failures, response: asked, challenges: challenges)

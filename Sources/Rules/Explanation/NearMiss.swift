@@ -39,10 +39,10 @@ extension RuleSet {
     }
 
     /// The decision of the first rule with a credential that would have answered the challenge, had that rule not decided.
-    public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Decision? {
+    public func answerBehind(_ rule: RuleReference, _ query: ChallengeQuery) -> Ruling? {
         matchers.drop { $0.rule.rule !== rule }.dropFirst()
             .first { $0.rule.isUse && $0.firstMismatch(query, hostMatches: false) == nil }?
-            .decision(on: query.method)
+            .ruling(on: query.method)
     }
 
     /// As `explain`, of the rules that got furthest with the challenge, at most so many, in the file's order.

@@ -4,9 +4,9 @@ import Model
 /// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
 final class ChallengeMatcher: Sendable {
     let rule: Configuration.Challenge
-    private let decision: Decision
+    private let ruling: Ruling
     /// For each method, where the rule names several credentials: not all of them answer each.
-    private let decisions: [Decision]
+    private let rulings: [Ruling]
     private let hosts: [HostPattern]
     private let ports: PortSet?
     private let protocols: [NetworkProtocol]
@@ -22,10 +22,10 @@ final class ChallengeMatcher: Sendable {
 
     init(_ rule: Configuration.Challenge) {
         self.rule = rule
-        decision = Decision(rule, answer: rule.answer)
-        decisions =
+        ruling = Ruling(rule, answer: rule.answer)
+        rulings =
             rule.names.count > 1
-            ? AuthenticationMethod.allCases.map { Decision(rule, answer: rule.answer(to: $0)) } : []
+            ? AuthenticationMethod.allCases.map { Ruling(rule, answer: rule.answer(to: $0)) } : []
         hosts = rule.hosts
         ports = rule.ports
         protocols = rule.protocols
@@ -40,8 +40,8 @@ final class ChallengeMatcher: Sendable {
         terms = rule.trustTerms
     }
 
-    func decision(on method: AuthenticationMethod) -> Decision {
-        decisions.isEmpty ? decision : decisions[method.number]
+    func ruling(on method: AuthenticationMethod) -> Ruling {
+        rulings.isEmpty ? ruling : rulings[method.number]
     }
 
     /// The first predicate that does not hold, or nil when all do. `hostMatches` saves the look at the hosts.

@@ -10,7 +10,7 @@ public final class RuleSet: Sendable {
     private let routes: HostIndex
     private let challenges: HostIndex
     /// Nil where no host has many rules to be looked at.
-    private let cache: DecisionCache?
+    private let cache: RulingCache?
     private let routeDecisions: [RouteDecision]
     /// Zero for every port.
     private let routePorts: [UInt16]
@@ -53,7 +53,7 @@ public final class RuleSet: Sendable {
         challenges = HostIndex(
             rules.map { HostIndex.Entry(patterns: $0.hosts, methods: $0.effectiveMethods) })
         let longest = (0..<HostIndex.everyMethod).map(challenges.longest).max() ?? 0
-        cache = longest > DecisionCache.worthwhile ? DecisionCache(rules) : nil
+        cache = longest > RulingCache.worthwhile ? RulingCache(rules) : nil
         routeDecisions = configuration.routes.map(RouteDecision.init)
         routePorts = configuration.routes.map { $0.port ?? 0 }
         matchers = rules.map(ChallengeMatcher.init)
@@ -79,12 +79,12 @@ public final class RuleSet: Sendable {
         return found.map { routeDecisions[$0] } ?? .none
     }
 
-    /// The answer to a challenge. The first `challenge` block that fits decides; none: `Decision.none`.
-    public func decide(_ query: ChallengeQuery) -> Decision {
-        let isLong = challenges.longest(list: query.method.number) > DecisionCache.worthwhile
+    /// The answer to a challenge. The first `challenge` block that fits decides; none: `Ruling.none`.
+    public func decide(_ query: ChallengeQuery) -> Ruling {
+        let isLong = challenges.longest(list: query.method.number) > RulingCache.worthwhile
         let found =
             if isLong, let cache { cache.number(for: query) { find(query) } } else { find(query) }
-        return found.map { matchers[$0].decision(on: query.method) } ?? .none
+        return found.map { matchers[$0].ruling(on: query.method) } ?? .none
     }
 
     private func find(_ query: ChallengeQuery) -> Int? {

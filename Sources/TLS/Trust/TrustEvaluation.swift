@@ -73,7 +73,7 @@ public struct TrustEvaluation: Sendable {
 
 extension TrustEvaluation {
     /// The decision once a rule has forgiven some findings.
-    public enum Decision: Sendable {
+    public enum Outcome: Sendable {
         case trusted(VerifiedChain)
         /// The findings that were not forgiven, and whether pins were asked for and none fits.
         case refused(findings: [Finding], pinMismatch: Bool)
@@ -83,7 +83,7 @@ extension TrustEvaluation {
     ///
     /// A pin fits the server's own key or, on a path without any finding, that of an authority on it; once something is
     /// forgiven the server's own alone counts, since nothing then proves that the others have to do with it.
-    public func forgiving(_ allowed: TrustFindings, pins: [KeyPin] = []) -> Decision {
+    public func forgiving(_ allowed: TrustFindings, pins: [KeyPin] = []) -> Outcome {
         let mismatch = !pins.isEmpty && !bearsOne(of: pins)
         if !mismatch, let chain = VerifiedChain(self, forgiving: allowed) { return .trusted(chain) }
         return .refused(findings: findings.filter { !allowed.contains($0.kind) }, pinMismatch: mismatch)

@@ -114,12 +114,12 @@ final class IdentityChoice {
 
     // MARK: - The delegate
 
-    private func decide(_ challenge: AuthenticationChallenge) -> Authentication.Decision {
+    private func decide(_ challenge: AuthenticationChallenge) -> Decision {
         let rule = delegate.rule(for: challenge)
         var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
         if rule.isReport {
             let reason = rule.reason
-            return Authentication.Decision(.rejectProtectionSpace, reason: reason, report: rule.answer.words)
+            return Decision(.rejectProtectionSpace, reason: reason, report: rule.answer.words)
         }
         switch rule.answer {
         case .use(let names):
@@ -132,31 +132,31 @@ final class IdentityChoice {
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
         let reason = rule.reason
-        return Authentication.Decision(
+        return Decision(
             chosen.map { .useCredential($0) } ?? otherwise, attempts: attempts, reason: reason)
     }
 
     /// What is stored, else what an operator says.
-    private func ask(_ challenge: AuthenticationChallenge, by rule: Rules.Decision) -> Authentication.Decision {
+    private func ask(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Decision {
         let reason = rule.reason
         let kept = choose(among: stored, from: .storage, besides: challenge.refused)
         var chosen = kept
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
         case .use(let name)?:
             chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.name == name }
-        case .reject?: return Authentication.Decision(.rejectProtectionSpace, reason: reason)
+        case .reject?: return Decision(.rejectProtectionSpace, reason: reason)
         case .cancel?:
-            return Authentication.Decision(
+            return Decision(
                 .cancelAuthenticationChallenge, reason: "\(reason) asks, and the operator said no")
         case .password?, .trust?, nil: break
         }
         if let chosen, !challenge.refused.contains(chosen.version), pause(of: chosen.version) == nil {
-            return Authentication.Decision(.useCredential(chosen), attempts: rule.attempts, reason: reason)
+            return Decision(.useCredential(chosen), attempts: rule.attempts, reason: reason)
         }
         var subject = delegate.question(about: challenge, by: rule)
         subject?.details = issuers.map { "accepts \($0)" }
         progress.question = subject
-        return Authentication.Decision(.cancelAuthenticationChallenge, reason: "\(reason) asks the operator")
+        return Decision(.cancelAuthenticationChallenge, reason: "\(reason) asks the operator")
     }
 
     /// The stored ones, the space's default first.

@@ -8,7 +8,7 @@ import TLS
 struct IdentityReport {
     private let choice: IdentityChoice
     private let challenge: AuthenticationChallenge
-    private let decision: Rules.Decision
+    private let decision: Ruling
 
     /// Issuers and certificates that are listed: a server may accept hundreds.
     private static let limit = 16

@@ -20,7 +20,7 @@ public enum ServerTrustDecision<Verified> {
     ///   - ask: the rules, about findings of the first evaluation.
     public init<Evaluation: ChainEvaluation>(
         evaluate: (TrustTerms?) -> Evaluation, exceptions: () -> [TrustException],
-        ask: (TrustFindings) -> Rules.Decision
+        ask: (TrustFindings) -> Ruling
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
         let decision = ask(standard.kindsFound)

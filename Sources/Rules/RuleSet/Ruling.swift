@@ -1,7 +1,7 @@
 import Model
 
 /// The rules' answer to a challenge, and the rule that gave it.
-public struct Decision: Sendable, Equatable {
+public struct Ruling: Sendable, Equatable {
     public let answer: Configuration.Challenge.Answer
     /// Nil: no rule matched, and `answer` is `.performDefault`.
     public let rule: RuleReference?
@@ -66,5 +66,5 @@ public struct Decision: Sendable, Equatable {
     public var reason: String { rule?.reason ?? "no rule" }
 
     /// Holds when no rule matches.
-    public static let none = Decision()
+    public static let none = Ruling()
 }

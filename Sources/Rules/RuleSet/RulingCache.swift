@@ -2,12 +2,12 @@ import Bytes
 import Model
 import Synchronization
 
-/// The last decisions of one rule set, by query. It spares a request to a known space the way through rules that no
+/// The last rulings of one rule set, by query. It spares a request to a known space the way through rules that no
 /// index serves: patterns with `*` inside, blocks of addresses, and many realms or clients of one host or of any.
 ///
 /// It is bounded: a query takes the slot of an earlier one, and a long query, which a server can make, has none. A slot
 /// answers only the very query that it was filled for.
-final class DecisionCache: Sendable {
+final class RulingCache: Sendable {
     /// Below this number of rules to look at, looking is as cheap.
     static let worthwhile = 32
     /// Bytes of a query's texts.
@@ -20,7 +20,7 @@ final class DecisionCache: Sendable {
     }
 
     private final class Shard: Sendable {
-        let entries = Mutex([Entry?](repeating: nil, count: DecisionCache.slots))
+        let entries = Mutex([Entry?](repeating: nil, count: RulingCache.slots))
     }
 
     private let shards = (0..<16).map { _ in Shard() }

@@ -51,7 +51,7 @@ extension AnswerSource {
         let rules = policy.rules
         guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
         let methods: [AuthenticationMethod] = terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic]
-        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.answer, let name = names.first,
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first,
             let named = try? policy.credentials.credential(named: name), !isKept(named)
         else { return nil }
         return Offer(space: space, challenge: .unasked, strength: Strength.unknown)
@@ -79,7 +79,7 @@ extension AnswerSource {
     private func unasked(
         _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
     ) -> Finding? {
-        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.answer, let name = names.first
+        guard let (space, rule) = unaskedRule(for: methods), case .use(let names) = rule.action, let name = names.first
         else { return nil }
         let named: Credential
         do throws(CredentialError) { named = try policy.credentials.credential(named: name) } catch {

@@ -109,7 +109,7 @@ public final class AnswerSource {
         as generation: Int
     ) {
         if case .session = answer.binding { return }
-        guard case .use = rule.answer, answer.answer.credential.token == nil else { return }
+        guard case .use = rule.action, answer.answer.credential.token == nil else { return }
         challenger.latestAnswer = LatestAnswer(
             answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
             policy: policy, generation: generation, of: (known, space))
@@ -176,7 +176,7 @@ public final class AnswerSource {
 
     /// The credential that the rules give this client there.
     private func credential(_ rule: Ruling, for space: ProtectionSpace) -> Credential? {
-        switch rule.answer {
+        switch rule.action {
         case .use(let names):
             try? policy.credentials.credential(
                 named: delegate.choice(among: names, for: space, at: loop.epochMilliseconds))

@@ -19,7 +19,7 @@ extension ChallengeContext {
         entry.lines = [JournalText.printable("\(challenge)", longest: 512)]
         let rule = delegate.rule(for: answer.space, failures: 0)
         entry.rule = rule.rule.map { JournalText.printable("\($0)") }
-        entry.disposition = rule.answer.words
+        entry.disposition = rule.action.words
         let name = answer.credential.version.name
         entry.credential = name
         if (try? policy.credentials.credential(named: name)) != nil { entry.credentials = [name] }

@@ -56,7 +56,7 @@ public struct Learning {
     /// Nil when no rule wants it to be learned.
     private func persistence(for space: ProtectionSpace) -> Persistence? {
         let rule = delegate.rule(for: space, failures: 0)
-        guard rule.learns, rule.answer == .performDefault else { return nil }
+        guard rule.learns, rule.action == .performDefault else { return nil }
         let persistence = rule.persistence
         return persistence == .none ? nil : persistence
     }

@@ -8,7 +8,7 @@ import Rules
 extension RuleDelegate {
     /// The question that a challenge is to an operator; nil: its rule asks none, or there is an answer.
     public func question(about challenge: AuthenticationChallenge, by rule: Ruling) -> QuestionSubject? {
-        guard rule.answer == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
+        guard rule.action == .ask, !rule.isReport, isForPeople(challenge.protectionSpace, rule),
             challenge.previousFailureCount < rule.attempts
         else { return nil }
         let subject = QuestionSubject(challenge, by: rule.rule)

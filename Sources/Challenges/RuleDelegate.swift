@@ -33,7 +33,7 @@ public struct RuleDelegate: Sendable {
     /// Whether the credentials have to be read again before the challenge is decided: the first that the rule names is parked,
     /// and its file may have a new value; or it could not be read.
     public func wantsFreshCredentials(for challenge: AuthenticationChallenge, by rule: Ruling) -> Bool {
-        guard case .use(let names) = rule.answer, let first = names.first else { return false }
+        guard case .use(let names) = rule.action, let first = names.first else { return false }
         guard let known = try? policy.credentials.credential(named: first) else { return true }
         return state.spaces.parked.contains(known.version, for: challenge.protectionSpace)
     }
@@ -80,7 +80,7 @@ public struct RuleDelegate: Sendable {
             Decision(
                 disposition, attempts: rule.attempts, persistence: .init(rule.persistence), reason: reason)
         }
-        switch rule.answer {
+        switch rule.action {
         case .performDefault where !isMeant(challenge, by: rule):
             // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
             // beside NTLM, and the store has a password for the latter.
@@ -108,7 +108,7 @@ public struct RuleDelegate: Sendable {
         case .performDefaultHandling:
             if let name = challenge.proposedCredential?.version.name {
                 words = "default, with credential \(name)"
-            } else if answer.rule.answer == .ask {
+            } else if answer.rule.action == .ask {
                 words = "ask"
             } else {
                 return answer

@@ -35,7 +35,7 @@ public struct TLSChallengeNote {
             JournalEntry.Key(space, scheme: space.authenticationMethod.rawValue), outcome, at: now)
         entry.lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
         entry.rule = decision.rule.map { JournalText.printable("\($0)") }
-        entry.disposition = decision.answer.words
+        entry.disposition = decision.action.words
         entry.credential = credential
         entry.failures = failures
         guard outcome != .answered else {

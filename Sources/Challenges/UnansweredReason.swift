@@ -47,17 +47,17 @@ struct UnansweredReason {
 
     /// The reason where there was a credential.
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
-        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.ruling.answer) }.first
+        let parked = asked.lazy.compactMap { response.parked(in: $0.space, by: $0.ruling.action) }.first
         if let note = response.note {
             var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
             reason.isOfRules = false
             let reported = asked.first { $0.ruling.isReport }
-            if case .use(let credentials)? = reported?.ruling.answer { reason.credentials = credentials }
+            if case .use(let credentials)? = reported?.ruling.action { reason.credentials = credentials }
             return reason
         }
         if response.keepsAuthorization {
             for asked in asked {
-                guard case .use(let credentials) = asked.ruling.answer, let rule = asked.ruling.rule else {
+                guard case .use(let credentials) = asked.ruling.action, let rule = asked.ruling.rule else {
                     continue
                 }
                 var reason = UnansweredReason(
@@ -89,7 +89,7 @@ struct UnansweredReason {
     private static func cause(of response: UnansweredResponse, _ asked: [Asked], isParked: Bool) -> UnansweredCause {
         if response.failures > 0 { return isParked && response.credential == nil ? .parked : .refused }
         if isParked { return .parked }
-        return asked.contains { $0.ruling.answer == .cancel } ? .cancelled : .failed
+        return asked.contains { $0.ruling.action == .cancel } ? .cancelled : .failed
     }
 
     private static func ofRules(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason {
@@ -105,7 +105,7 @@ struct UnansweredReason {
                 let behind = rules.answerBehind(rule, decided.query)
                 reason = UnansweredReason(
                     Self.sentence(on: decided.ruling, by: rule, before: behind?.rule), Self.cause(decided.ruling))
-                if case .use(let credentials)? = behind?.answer { reason.credentials = credentials }
+                if case .use(let credentials)? = behind?.action { reason.credentials = credentials }
             }
             reason.precedes = rule
             return reason
@@ -120,7 +120,7 @@ struct UnansweredReason {
     }
 
     private static func cause(_ ruling: Ruling) -> UnansweredCause {
-        switch ruling.answer {
+        switch ruling.action {
         case .use, .trust: .exposing
         case .performDefault: .noCredential
         case .reject: .rejected
@@ -132,7 +132,7 @@ struct UnansweredReason {
         on ruling: Ruling, by rule: RuleReference, before behind: RuleReference?
     ) -> String {
         let rest = behind.map { " before rule \($0.title) is asked" } ?? ""
-        switch ruling.answer {
+        switch ruling.action {
         case .use, .trust: return "the response to such a request would show the credential"
         case .performDefault where behind == nil:
             return "rule \(rule.title) says 'default', and no credential is kept for the challenge"
@@ -152,7 +152,7 @@ struct UnansweredReason {
     /// A rule had its word on schemes that are not known.
     private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
         for ruling in offers.map({ Asked($0, response).ruling }) {
-            guard let rule = ruling.rule, [.reject, .cancel].contains(ruling.answer) else { continue }
+            guard let rule = ruling.rule, [.reject, .cancel].contains(ruling.action) else { continue }
             var reason = UnansweredReason(sentence(on: ruling, by: rule, before: nil), cause(ruling))
             reason.isOfRules = false
             return reason

@@ -124,7 +124,7 @@ public struct UnansweredResponse {
             entry.lines = lines
             entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
             entry.rule = decision.rule.map { JournalText.printable("\($0)") }
-            entry.disposition = decision.answer.words
+            entry.disposition = decision.action.words
             entry.credential = credential ?? proposed(for: offer.space)?.version.name
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)
@@ -137,7 +137,7 @@ public struct UnansweredResponse {
     }
 
     /// The version that would have answered there by the rules, or been proposed to them, if it is parked.
-    func parked(in space: ProtectionSpace, by answer: Configuration.Challenge.Answer) -> CredentialVersion? {
+    func parked(in space: ProtectionSpace, by answer: Configuration.ChallengeRule.Action) -> CredentialVersion? {
         var credentials = [proposed(for: space)]
         if case .use(let names) = answer {
             credentials += names.map { try? delegate.policy.credentials.credential(named: $0) }

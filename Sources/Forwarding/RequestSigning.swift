@@ -29,7 +29,7 @@ public final class RequestSigning {
             client: client)
         query.isSecure = origin.isSecure
         let rule = policy.rules.decide(query)
-        guard !rule.isReport, case .use(let names) = rule.answer, let name = names.first, !rule.isPlaced else {
+        guard !rule.isReport, case .use(let names) = rule.action, let name = names.first, !rule.isPlaced else {
             return nil
         }
         let credential: Credential

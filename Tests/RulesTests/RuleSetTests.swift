@@ -141,7 +141,7 @@ import Testing
             }
             """)
         let plain = rules.decide(query("a.example"))
-        #expect(plain.answer == .use(["c"]) && plain.attempts == 1 && plain.persistence == .session)
+        #expect(plain.action == .use(["c"]) && plain.attempts == 1 && plain.persistence == .session)
         #expect(plain.isPreemptive && plain.order.isEmpty && plain.authorization == .keep)
         #expect(plain.rule == RuleReference(name: nil, file: "proxy.conf", line: 2))
         let full = rules.decide(query("b.example"))

@@ -29,7 +29,7 @@ import Testing
             }
             """)
         let decision = rules.decide(query("a.example", today: "2027-01-31"))
-        guard case .trust(let terms) = decision.answer else {
+        guard case .trust(let terms) = decision.action else {
             Issue.record("\(decision)")
             return
         }
@@ -39,7 +39,7 @@ import Testing
         #expect(terms.name == "lab.example" && terms.until?.description == "2027-01-31")
         #expect(decision.rule?.name == "lab")
         // The same object for every question, so that connections can be told apart by it.
-        guard case .trust(let again) = rules.decide(query("a.example", today: "2026-11-21")).answer else {
+        guard case .trust(let again) = rules.decide(query("a.example", today: "2026-11-21")).action else {
             Issue.record("the rule did not match again")
             return
         }
@@ -99,9 +99,9 @@ import Testing
             challenge { host a.example; use b }
             """)
         let lab = query("a.example", .clientCertificate, issuers: ["CN=Other", "CN=Lab 1,O=Example"])
-        #expect(rules.decide(lab).answer == .use(["a"]))
-        #expect(rules.decide(query("a.example", .clientCertificate, issuers: ["CN=Other"])).answer == .use(["b"]))
-        #expect(rules.decide(query("a.example", .clientCertificate)).answer == .use(["b"]))
+        #expect(rules.decide(lab).action == .use(["a"]))
+        #expect(rules.decide(query("a.example", .clientCertificate, issuers: ["CN=Other"])).action == .use(["b"]))
+        #expect(rules.decide(query("a.example", .clientCertificate)).action == .use(["b"]))
     }
 
     @Test func `the questions about a host are known before its first connection`() throws {

@@ -28,9 +28,9 @@ import Testing
             challenge { host kept.example; method negotiate; default; spn HTTP/y }
             """)
         for method in AuthenticationMethod.allCases {
-            #expect((decide(rules, "svc.example", method).answer == .use(["svc"])) == (method == .negotiate))
-            #expect((decide(rules, "api.example", method).answer == .use(["api"])) == (method == .bearer))
-            #expect((decide(rules, "s3.example", method).answer == .use(["s3"])) == (method == .default))
+            #expect((decide(rules, "svc.example", method).action == .use(["svc"])) == (method == .negotiate))
+            #expect((decide(rules, "api.example", method).action == .use(["api"])) == (method == .bearer))
+            #expect((decide(rules, "s3.example", method).action == .use(["s3"])) == (method == .default))
         }
         let ticket = try #require(decide(rules, "svc.example", .negotiate).terms)
         #expect(ticket.servicePrincipal == "HTTP/x" && ticket.delegates && !ticket.canonicalises)
@@ -39,7 +39,7 @@ import Testing
         let form = try #require(decide(rules, "bob.example", .htmlForm).terms?.form)
         #expect(form.login.fields.map(\.name) == ["p"] && form.login.fields[0].value == [.password])
         #expect(decide(rules, "bob.example", .basic).terms == nil)
-        #expect(decide(rules, "bob.example", .basic).answer == .use(["bob"]))
+        #expect(decide(rules, "bob.example", .basic).action == .use(["bob"]))
     }
 
     @Test func `of several credentials those answer a method that can, in the order of their names`() throws {
@@ -58,16 +58,16 @@ import Testing
             }
             """)
         for method in [AuthenticationMethod.basic, .digest, .ntlm] {
-            #expect(decide(rules, "a.example", method).answer == .use(["new", "old"]))
-            #expect(decide(rules, "b.example", method).answer == .use(["new", "old"]))
+            #expect(decide(rules, "a.example", method).action == .use(["new", "old"]))
+            #expect(decide(rules, "b.example", method).action == .use(["new", "old"]))
         }
         #expect(decide(rules, "a.example", .basic).attempts == 2 && decide(rules, "b.example", .basic).attempts == 2)
         #expect(decide(rules, "a.example", .negotiate).rule == nil)
-        #expect(decide(rules, "b.example", .negotiate).answer == .use(["svc"]))
-        #expect(decide(rules, "c.example", .negotiate).answer == .use(["svc", "new"]))
-        #expect(decide(rules, "c.example", .basic).answer == .use(["new"]))
-        #expect(decide(rules, "d.example", .htmlForm).answer == .use(["new"]))
-        #expect(decide(rules, "d.example", .clientCertificate).answer == .use(["tls"]))
+        #expect(decide(rules, "b.example", .negotiate).action == .use(["svc"]))
+        #expect(decide(rules, "c.example", .negotiate).action == .use(["svc", "new"]))
+        #expect(decide(rules, "c.example", .basic).action == .use(["new"]))
+        #expect(decide(rules, "d.example", .htmlForm).action == .use(["new"]))
+        #expect(decide(rules, "d.example", .clientCertificate).action == .use(["tls"]))
     }
 
     @Test func `a refused credential is tried again after the times that its rule says`() throws {
@@ -93,11 +93,11 @@ import Testing
             challenge { host a.example b.example; use s3 }
             challenge { host b.example; cancel }
             """)
-        #expect(decide(rules, "a.example", .other).answer == .cancel)
-        #expect(decide(rules, "a.example", .default).answer == .use(["s3"]))
+        #expect(decide(rules, "a.example", .other).action == .cancel)
+        #expect(decide(rules, "a.example", .default).action == .use(["s3"]))
         #expect(decide(rules, "a.example", .basic).rule == nil)
-        #expect(decide(rules, "b.example", .other).answer == .cancel)
-        #expect(decide(rules, "b.example", .default).answer == .use(["s3"]))
+        #expect(decide(rules, "b.example", .other).action == .cancel)
+        #expect(decide(rules, "b.example", .default).action == .use(["s3"]))
     }
 
     @Test func `a route goes through its parents, but not for their exceptions`() throws {

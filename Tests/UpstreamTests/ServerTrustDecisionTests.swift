@@ -200,7 +200,7 @@ struct ServerTrustDecisionTests {
                     .serverTrust(host: host, port: 8443, client: client, findings: found, today: today))
                 let terms = TrustTerms(
                     allow: found, pins: [try #require(KeyPin(Self.pin))], until: Day("2027-02-19"))
-                #expect(decision.answer == .trust(terms), "\(suggestion.text)")
+                #expect(decision.action == .trust(terms), "\(suggestion.text)")
             }
         }
     }

@@ -82,7 +82,7 @@ extension Configuration.Timeouts {
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     fileprivate var summary: String {
         var words = ["challenge"]
         if let name = rule.name { words.append("\"\(name)\"") }
@@ -97,7 +97,7 @@ extension Configuration.Challenge {
         words += issuers.map { "issuer \"\($0)\"" }
         words += findings.map { "finding \($0.rawValue)" }
         if let failures { words.append("failures \(Self.range(failures))") }
-        words.append("-> \(answerWords)")
+        words.append("-> \(actionWords)")
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
         if persistence != .session { words.append("persistence \(persistence.rawValue)") }
@@ -111,7 +111,7 @@ extension Configuration.Challenge {
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// The values of `retry`.
     static func retryWords(_ retry: [Int]) -> String {
         let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]

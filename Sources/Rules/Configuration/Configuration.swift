@@ -23,7 +23,7 @@ public struct Configuration: Sendable, Equatable {
     public var credentials: [Credential] = []
     public var parents: [Parent] = []
     public var routes: [Route] = []
-    public var challenges: [Challenge] = []
+    public var challenges: [ChallengeRule] = []
     /// Of the rules that say nothing of it.
     public var mode = Mode.enforce
     /// `ask webhook`: who is told of challenges that wait for an operator; nil: nobody.

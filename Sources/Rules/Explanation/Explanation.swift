@@ -7,7 +7,7 @@ public struct Explanation: Sendable {
     /// The possible answers to a method's challenges, as long as none is known.
     public struct Outlook: Sendable, Equatable {
         public let method: AuthenticationMethod
-        public let answers: [Configuration.Challenge.Answer]
+        public let answers: [Configuration.ChallengeRule.Action]
     }
 
     public let request: ExplainedRequest
@@ -27,7 +27,7 @@ public struct Explanation: Sendable {
     public let egress: [(address: IPAddress, decision: EgressDecision)]
     /// The ways through parents, the first that works first; empty: directly.
     let parents: [ExplainedParent]
-    public let authorization: Configuration.Challenge.Authorization
+    public let authorization: Configuration.ChallengeRule.Authorization
     /// How often the rules are asked about the response: again where a credential counts as refused. Nil: none was given.
     public let rounds: [ExplainedRound]?
     /// Nil: the caller does not say.
@@ -138,7 +138,7 @@ struct ExplainedParent: Sendable, Equatable {
     /// The possible answers to a challenge, by a word for the challenge.
     struct Outlook: Sendable, Equatable {
         let label: String
-        let answers: [Configuration.Challenge.Answer]
+        let answers: [Configuration.ChallengeRule.Action]
     }
 
     let leg: ParentList.Leg

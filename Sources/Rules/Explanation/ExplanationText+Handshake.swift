@@ -25,7 +25,7 @@ extension ExplanationText {
         add("server trust", "the \(isOne ? "finding is" : "findings are") \(Self.list(challenge.query.findings))")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
         let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch ruling.answer {
+        switch ruling.action {
         case .trust(let terms): add("answer", "\(Self.verdict(terms, on: challenge.query.findings)), \(by)")
         case .performDefault:
             let refusal = "refused with a 502 that names the findings, unless an exception is stored for the key"
@@ -34,7 +34,7 @@ extension ExplanationText {
             let otherwise = "unless an exception is stored for the key, the request is held until an operator answers"
             add("answer", "ask: \(otherwise) ('attache ask'), \(by)")
         case .reject, .cancel, .use:
-            add("answer", "\(ruling.answer.words): refused with a 502 that names this rule, \(by)")
+            add("answer", "\(ruling.action.words): refused with a 502 that names this rule, \(by)")
         }
     }
 
@@ -49,14 +49,14 @@ extension ExplanationText {
         add("certificate", "the server accepts one that was issued by \(issuers)")
         for trace in challenge.traces { add("rule", Self.words(trace)) }
         let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch ruling.answer {
+        switch ruling.action {
         case .use(let names): add("answer", "\(shownWords(names, challenge)), \(by)")
         case .cancel: add("answer", "cancel: the client gets a 502 that names this rule, \(by)")
         case .performDefault: add("answer", "default: the one that is stored for the server, if there is one, \(by)")
         case .ask:
             let otherwise = "else the request is held until an operator answers ('attache ask')"
             add("answer", "ask: the one that is stored for the server, if there is one, \(otherwise), \(by)")
-        case .reject, .trust: add("answer", "\(ruling.answer.words): none is shown, \(by)")
+        case .reject, .trust: add("answer", "\(ruling.action.words): none is shown, \(by)")
         }
     }
 

@@ -3,7 +3,7 @@ import Model
 
 /// An explanation as a person reads it: lines of label and value, and one line for each rule asked.
 struct ExplanationText {
-    private typealias Answer = Configuration.Challenge.Answer
+    private typealias Action = Configuration.ChallengeRule.Action
 
     let explanation: Explanation
     private var lines: [String] = []
@@ -184,12 +184,12 @@ struct ExplanationText {
     private func enforcedWords(_ challenge: ExplainedRound.Challenge) -> String {
         let ruling = challenge.ruling
         let by = ruling.rule.map { "by \($0)" } ?? "for no rule matches"
-        switch ruling.answer {
+        switch ruling.action {
         case .use(let names):
             if case .pass(let reason) = challenge.forecast {
                 return "none: \(reason); \(Self.end(ofParent: challenge.query.isProxy)), \(by)"
             }
-            let retry = Configuration.Challenge.retryWords(ruling.retry)
+            let retry = Configuration.ChallengeRule.retryWords(ruling.retry)
             return "\(useWords(names, challenge)), attempts \(ruling.attempts), retry \(retry), "
                 + "persistence \(ruling.persistence.rawValue), preempt \(ruling.preemption.rawValue), "
                 + "authorization \(ruling.authorization.rawValue), \(by)"
@@ -210,7 +210,7 @@ struct ExplanationText {
         switch challenge.forecast {
         case .answer(let chosen) where chosen != names.first, .held(let chosen, _) where chosen != names.first:
             return "use \(chosen)\(manner)"
-        default: return Answer.useWords(names, manner)
+        default: return Action.useWords(names, manner)
         }
     }
 
@@ -246,9 +246,9 @@ struct ExplanationText {
             ?? "a stored credential, if there is one, else the response goes to the client as it is"
     }
 
-    private func outlookWords(_ answer: Answer) -> String {
+    private func outlookWords(_ answer: Action) -> String {
         switch answer {
-        case .use(let names): Answer.useWords(names)
+        case .use(let names): Action.useWords(names)
         case .performDefault: "default: \(defaultWords)"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"
@@ -313,9 +313,9 @@ extension ExplanationText {
         }
     }
 
-    private static func words(_ answer: Answer) -> String {
+    private static func words(_ answer: Action) -> String {
         switch answer {
-        case .use(let names): Answer.useWords(names)
+        case .use(let names): Action.useWords(names)
         case .performDefault: "default: a credential of the store, else the client gets a 502"
         case .reject: "reject: go on to the response's next challenge"
         case .cancel: "cancel: the client gets a 502"

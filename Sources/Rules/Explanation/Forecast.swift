@@ -22,7 +22,7 @@ public enum Forecast: Sendable, Equatable {
     init(
         _ ruling: Ruling, on query: ChallengeQuery, refused: [String], urlUser: String?, space: ExplainedSpace?
     ) {
-        switch ruling.answer {
+        switch ruling.action {
         case .use(let names): self = Self.use(names, ruling, query.failures, refused, space)
         case .performDefault: self = Self.performDefault(ruling, query, urlUser, space)
         case .reject: self = .next(reason: "rejected")

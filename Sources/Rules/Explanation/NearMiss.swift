@@ -31,7 +31,7 @@ extension RuleSet {
                 best = (matcher, predicate, query)
             }
         }
-        guard let best, case .use(let credentials) = best.matcher.rule.answer(to: best.query.method) else { return nil }
+        guard let best, case .use(let credentials) = best.matcher.rule.action(for: best.query.method) else { return nil }
         let rule = best.matcher.rule
         return NearMiss(
             rule: rule.rule, credentials: credentials, predicate: best.predicate,
@@ -74,7 +74,7 @@ extension ChallengePredicate {
     fileprivate var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// Whether its credential goes with every request, and answers no challenge.
     var waitsForNone: Bool { effectiveMethods == MethodSet(.default) }
 

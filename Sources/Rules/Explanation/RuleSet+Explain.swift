@@ -39,13 +39,13 @@ extension RuleSet {
 
     /// The answers of rules to challenges of the query's method, whatever their realm and however many failed before:
     /// every answer up to that of the first rule which leaves no challenge to the others.
-    func possibleAnswers(_ query: ChallengeQuery) -> [Configuration.Challenge.Answer] {
-        var answers: [Configuration.Challenge.Answer] = []
+    func possibleAnswers(_ query: ChallengeQuery) -> [Configuration.ChallengeRule.Action] {
+        var answers: [Configuration.ChallengeRule.Action] = []
         for matcher in matchers {
             let rule = matcher.rule
             let mismatch = matcher.firstMismatch(query, hostMatches: false)
             if let mismatch, mismatch != .realm, mismatch != .failures { continue }
-            let answer = rule.answer(to: query.method)
+            let answer = rule.action(for: query.method)
             if !answers.contains(answer) { answers.append(answer) }
             if mismatch == nil, rule.realms.isEmpty, rule.failures == nil { return answers }
         }

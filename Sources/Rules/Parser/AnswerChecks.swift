@@ -27,7 +27,7 @@ struct AnswerChecks: BlockReader {
 
     /// A rule that promises an answer to a method which cannot be answered would be ignored in silence.
     private func checkMethods(
-        of rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource
+        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource
     ) {
         let tokens = source.said(.method)?.arguments ?? []
         let methods = tokens.compactMap { token in
@@ -35,7 +35,7 @@ struct AnswerChecks: BlockReader {
         }
         let isAnswered = methods.contains { rule.answerable.contains($0.method) }
         for (method, token) in methods {
-            switch rule.answer {
+            switch rule.action {
             case .use:
                 // A rule may leave methods of its answer's side to be passed by, such as `negotiate ntlm` with a ticket.
                 let side = MethodSet.tls.contains(method) ? MethodSet.tls : .http
@@ -57,7 +57,7 @@ struct AnswerChecks: BlockReader {
 
     /// One of several credentials that has nothing to answer would be passed over in silence.
     private func checkSeveral(
-        _ used: [Configuration.Credential], of rule: Configuration.Challenge, _ source: ChallengeSource
+        _ used: [Configuration.Credential], of rule: Configuration.ChallengeRule, _ source: ChallengeSource
     ) {
         guard used.count > 1, let node = source.said(.use) else { return }
         for credential in used {
@@ -71,7 +71,7 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    private func checkPredicates(of rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func checkPredicates(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         let spoken = rule.methods ?? (rule.isUse ? rule.answerable : .all)
         let certificate = source.said(.issuer)
         let trust = source.said(.finding)
@@ -88,7 +88,7 @@ struct AnswerChecks: BlockReader {
 
     /// Only a certificate of ours may be refused by a server, of all that TLS asks about.
     private func reportMeaningless(
-        _ words: [ChallengeDirective], ofRefusals others: [ChallengeDirective], to rule: Configuration.Challenge,
+        _ words: [ChallengeDirective], ofRefusals others: [ChallengeDirective], to rule: Configuration.ChallengeRule,
         _ source: ChallengeSource
     ) {
         guard MethodSet.tls.isSuperset(of: rule.effectiveMethods) else { return }
@@ -103,13 +103,13 @@ struct AnswerChecks: BlockReader {
         }
     }
 
-    private func checkModifiers(of rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func checkModifiers(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         let modifiers: [ChallengeDirective] = [.allow, .pin, .anchor, .name, .until]
         if rule.trustTerms == nil {
             for modifier in modifiers {
                 guard let node = source.said(modifier) else { continue }
                 let sentence = "'\(modifier.rawValue)' goes with 'trust', and this challenge says "
-                log.report(at: node.name.range, "\(sentence)'\(rule.answerWords)'")
+                log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
             }
         } else if !modifiers.contains(where: { source.said($0) != nil && $0 != .until }) {
             // A rule that names a finding and says `trust` seems to forgive it, but only `allow` does.
@@ -119,8 +119,8 @@ struct AnswerChecks: BlockReader {
                 "this trusts what is trusted anyway: say what to 'allow', or 'pin', 'anchor' or 'name'",
                 suggestion: forgiven.isEmpty ? nil : "allow \(forgiven); trust")
         }
-        if let node = source.said(.retry), !rule.isUse, ![.performDefault, .ask].contains(rule.answer) {
-            let sentence = "'retry' goes with 'use', 'default' or 'ask', and this challenge says '\(rule.answerWords)'"
+        if let node = source.said(.retry), !rule.isUse, ![.performDefault, .ask].contains(rule.action) {
+            let sentence = "'retry' goes with 'use', 'default' or 'ask', and this challenge says '\(rule.actionWords)'"
             log.report(at: node.name.range, sentence)
             return
         }
@@ -129,9 +129,9 @@ struct AnswerChecks: BlockReader {
     }
 
     /// A modifier for a method that the challenge does not answer would be ignored in silence.
-    private func checkLogin(of rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func checkLogin(of rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         let methods =
-            switch rule.answer {
+            switch rule.action {
             case .use: rule.effectiveMethods
             // With what is stored only a rule that says so has a password taken to a KDC, or to a page.
             case .performDefault:
@@ -152,14 +152,14 @@ struct AnswerChecks: BlockReader {
         if let token, rule.isUse, source.said(.form) == nil {
             log.report(at: token.range, "'html-form' needs a 'form' beside it")
         }
-        if let node = source.said(.learn), rule.learns || rule.answer != .performDefault {
+        if let node = source.said(.learn), rule.learns || rule.action != .performDefault {
             checkLearning(rule, node)
         }
     }
 
-    private func checkLearning(_ rule: Configuration.Challenge, _ node: SyntaxNode) {
+    private func checkLearning(_ rule: Configuration.ChallengeRule, _ node: SyntaxNode) {
         let report = { (sentence: String) in self.log.report(at: node.name.range, sentence) }
-        if rule.answer != .performDefault {
+        if rule.action != .performDefault {
             report("'learn' goes with 'default': it is the client's own answer that is kept")
         } else if !rule.effectiveMethods.contains(.basic) {
             report("'learn' goes with 'basic': a client's answer to other methods does not have the password in it")

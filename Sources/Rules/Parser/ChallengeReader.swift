@@ -86,7 +86,7 @@ struct ChallengeReader: BlockReader {
             return
         }
         let name = directive.values.first
-        var rule = Configuration.Challenge(rule: context.reference(name?.text, directive.node))
+        var rule = Configuration.ChallengeRule(rule: context.reference(name?.text, directive.node))
         var terms = AnswerReader(context: context)
         var answer: SourceRange?
         for inner in context.directives(ChallengeDirective.self, in: directive.node) {
@@ -97,7 +97,7 @@ struct ChallengeReader: BlockReader {
                     log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
                 } else {
                     answer = inner.node.range
-                    rule.answer = self.answer(inner)
+                    rule.action = self.answer(inner)
                     if inner.name == .use { draft.uses += inner.values.map { ($0.text, $0.range) } }
                 }
             }
@@ -115,7 +115,7 @@ struct ChallengeReader: BlockReader {
             }
             return
         }
-        if case .trust = rule.answer { rule.answer = .trust(terms.trust) }
+        if case .trust = rule.action { rule.action = .trust(terms.trust) }
         rule.answerTerms = terms.login
         let source = ChallengeSource(node: directive.node, answer: answer)
         if source.said(.attempts) == nil { rule.attempts = rule.usualAttempts }
@@ -124,7 +124,7 @@ struct ChallengeReader: BlockReader {
     }
 
     private func predicate(
-        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.ChallengeRule
     ) -> Bool {
         let values = directive.values
         switch directive.name {
@@ -148,9 +148,9 @@ struct ChallengeReader: BlockReader {
     }
 
     private func modifier(
-        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.Challenge
+        _ directive: Directive<ChallengeDirective>, _ rule: inout Configuration.ChallengeRule
     ) -> Bool {
-        typealias Challenge = Configuration.Challenge
+        typealias Rule = Configuration.ChallengeRule
         guard let value = directive.values.first else { return false }
         switch directive.name {
         case .attempts: parse.number(value, 1...10).map { rule.attempts = $0 }
@@ -159,7 +159,7 @@ struct ChallengeReader: BlockReader {
         case .preempt: preemption(value).map { rule.preemption = $0 }
         case .learn: parse.yesOrNo(value).map { rule.learns = $0 }
         case .mode: rule.mode = parse.keyword(value, Configuration.Mode.self)
-        case .authorization: parse.keyword(value, Challenge.Authorization.self).map { rule.authorization = $0 }
+        case .authorization: parse.keyword(value, Rule.Authorization.self).map { rule.authorization = $0 }
         case .order:
             for value in directive.values {
                 guard let method = method(value) else { continue }
@@ -176,9 +176,9 @@ struct ChallengeReader: BlockReader {
         return true
     }
 
-    private func preemption(_ value: Value) -> Configuration.Challenge.Preemption? {
-        if let word = Configuration.Challenge.Preemption(rawValue: value.text) { return word }
-        let words = Configuration.Challenge.Preemption.allCases.map(\.rawValue)
+    private func preemption(_ value: Value) -> Configuration.ChallengeRule.Preemption? {
+        if let word = Configuration.ChallengeRule.Preemption(rawValue: value.text) { return word }
+        let words = Configuration.ChallengeRule.Preemption.allCases.map(\.rawValue)
         let isTrue = ["on", "true", "1"].contains(value.text)
         let isFalse = ["off", "false", "0", "never"].contains(value.text)
         refuse(
@@ -214,7 +214,7 @@ struct ChallengeReader: BlockReader {
         return nil
     }
 
-    private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.Challenge.Answer {
+    private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.ChallengeRule.Action {
         switch directive.name {
         case .use: use(directive.values)
         case .trust: .trust(TrustTerms())
@@ -225,7 +225,7 @@ struct ChallengeReader: BlockReader {
         }
     }
 
-    private func use(_ values: [Value]) -> Configuration.Challenge.Answer {
+    private func use(_ values: [Value]) -> Configuration.ChallengeRule.Action {
         var names: [String] = []
         for value in values {
             if names.contains(value.text) { refuse(value, "\(value.shown) is said already") }

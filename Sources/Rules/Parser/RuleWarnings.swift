@@ -55,7 +55,7 @@ struct RuleWarnings: BlockReader {
         log.report(.warning, at: range, "no route says 'trace', so that there is nothing to collect")
     }
 
-    private func warnOfWideAnswer(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isProxy != true, rule.issuers.isEmpty, rule.isForAnyHost else { return }
         if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
             log.report(.warning, at: source.answer, "any server is forgiven these findings: say 'host'")
@@ -66,7 +66,7 @@ struct RuleWarnings: BlockReader {
             "any host that asks is given this credential: say 'host', or 'proxy yes' for a parent proxy")
     }
 
-    private func warnOfPublicSuffix(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func warnOfPublicSuffix(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isUse, rule.isProxy != true else { return }
         for host in rule.hosts {
             guard let suffix = host.publicSuffix else { continue }
@@ -80,7 +80,7 @@ struct RuleWarnings: BlockReader {
 
     /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
     private func warnOfClearPassword(
-        _ rule: Configuration.Challenge, _ source: ChallengeSource, behind earlier: ArraySlice<Configuration.Challenge>
+        _ rule: Configuration.ChallengeRule, _ source: ChallengeSource, behind earlier: ArraySlice<Configuration.ChallengeRule>
     ) {
         guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
             !rule.staysOnThisMachine, !isUpgraded(rule)
@@ -100,7 +100,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// An answer that one client has shown is given for every other that the rule speaks of.
-    private func warnOfSharedLesson(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func warnOfSharedLesson(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard let node = source.said(.learn) else { return }
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
             AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
@@ -117,7 +117,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// A rule that can only be about what clients say in tunnels, which nobody looks into.
-    private func warnOfUnseen(_ rule: Configuration.Challenge, _ source: ChallengeSource) {
+    private func warnOfUnseen(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard rule.isUse, rule.actsOnChallenge, rule.isProxy != true, rule.namesHosts,
             let cause = causeOfTLS(rule, source), let host = rule.hosts.first(where: { !isSeen($0) })
         else { return }
@@ -125,7 +125,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// The predicate that keeps the rule from http in clear; nil where none does.
-    private func causeOfTLS(_ rule: Configuration.Challenge, _ source: ChallengeSource) -> SourceRange? {
+    private func causeOfTLS(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) -> SourceRange? {
         if rule.protocols == [.https] { return source.said(.protocol)?.name.range }
         if let ports = rule.ports?.ranges, ports == [443...443] { return source.said(.port)?.name.range }
         let hidesInClear = rule.effectiveMethods.methods.contains { !$0.revealsCredential }
@@ -139,7 +139,7 @@ struct RuleWarnings: BlockReader {
         } || configuration.routes.count > Self.compared
     }
 
-    private func isUpgraded(_ rule: Configuration.Challenge) -> Bool {
+    private func isUpgraded(_ rule: Configuration.ChallengeRule) -> Bool {
         !rule.hosts.isEmpty
             && rule.hosts.allSatisfy { host in
                 configuration.routes.prefix(Self.compared).first { $0.host.covers(host) }.map {
@@ -150,7 +150,7 @@ struct RuleWarnings: BlockReader {
 
     /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
     private func isKeptFromClear(
-        _ rule: Configuration.Challenge, _ method: AuthenticationMethod, by earlier: ArraySlice<Configuration.Challenge>
+        _ rule: Configuration.ChallengeRule, _ method: AuthenticationMethod, by earlier: ArraySlice<Configuration.ChallengeRule>
     ) -> Bool {
         var clear = rule
         clear.isSecure = false
@@ -158,7 +158,7 @@ struct RuleWarnings: BlockReader {
         return earlier.contains { !$0.isUse && $0.covers(clear) }
     }
 
-    private func warnOfForgery(_ rule: Configuration.Challenge, _ terms: TrustTerms, _ source: ChallengeSource) {
+    private func warnOfForgery(_ rule: Configuration.ChallengeRule, _ terms: TrustTerms, _ source: ChallengeSource) {
         let forgeable = terms.allow.findings.filter(\.isForgeable)
         guard let first = forgeable.first, terms.pins.isEmpty, let said = source.said(.allow) else { return }
         let token = said.arguments.first { $0.text == first.rawValue }
@@ -190,7 +190,7 @@ struct RuleWarnings: BlockReader {
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     fileprivate var isForAnyHost: Bool { hosts.isEmpty || hosts.contains { $0.form == .any } }
 
     /// Whether its hosts are none but this machine.
@@ -209,7 +209,7 @@ extension Configuration.Challenge {
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// Whether this rule surely matches whatever `other` matches. It may say no where the answer is yes.
     func covers(_ other: Self) -> Bool {
         covers(hosts, other.hosts) { $0.covers($1) }

@@ -6,7 +6,7 @@ struct UnaskedChecks: BlockReader {
     let context: ReadingContext
 
     func check(
-        _ rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource
+        _ rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource
     ) {
         let placed = used.first { !$0.content.placements.isEmpty }
         let said = source.said(.preempt)
@@ -22,7 +22,7 @@ struct UnaskedChecks: BlockReader {
             subject = "'preempt always'"
             range = said.range
             guard rule.isUse else {
-                log.report(at: range, "'preempt always' goes with 'use', and this challenge says '\(rule.answerWords)'")
+                log.report(at: range, "'preempt always' goes with 'use', and this challenge says '\(rule.actionWords)'")
                 return
             }
         } else if let placed {
@@ -36,7 +36,7 @@ struct UnaskedChecks: BlockReader {
         if placed == nil { checkMethods(of: rule, used, source, range) }
     }
 
-    private func fault(of rule: Configuration.Challenge) -> String? {
+    private func fault(of rule: Configuration.ChallengeRule) -> String? {
         if rule.isProxy == true { return "goes with origins: a parent proxy asks for its credential" }
         if !rule.namesHosts { return "needs 'host': no other server is to see the credential" }
         if rule.isSecure != true, !rule.staysOnThisMachine {
@@ -49,7 +49,7 @@ struct UnaskedChecks: BlockReader {
         return nil
     }
 
-    private func checkPredicates(of rule: Configuration.Challenge, _ subject: String, _ source: ChallengeSource) {
+    private func checkPredicates(of rule: Configuration.ChallengeRule, _ subject: String, _ source: ChallengeSource) {
         for predicate in [ChallengeDirective.realm, .failures, .issuer, .finding] {
             guard let node = source.said(predicate) else { continue }
             log.report(
@@ -59,7 +59,7 @@ struct UnaskedChecks: BlockReader {
 
     /// Only a method whose answer needs nothing of a challenge.
     private func checkMethods(
-        of rule: Configuration.Challenge, _ used: [Configuration.Credential], _ source: ChallengeSource,
+        of rule: Configuration.ChallengeRule, _ used: [Configuration.Credential], _ source: ChallengeSource,
         _ range: SourceRange
     ) {
         guard let credential = used.first else { return }

@@ -3,7 +3,7 @@ import Model
 
 /// A `challenge`, ready to be asked. A class, so that asking it copies nothing.
 final class ChallengeMatcher: Sendable {
-    let rule: Configuration.Challenge
+    let rule: Configuration.ChallengeRule
     private let ruling: Ruling
     /// For each method, where the rule names several credentials: not all of them answer each.
     private let rulings: [Ruling]
@@ -20,12 +20,12 @@ final class ChallengeMatcher: Sendable {
     private let failures: ClosedRange<Int>?
     private let terms: TrustTerms?
 
-    init(_ rule: Configuration.Challenge) {
+    init(_ rule: Configuration.ChallengeRule) {
         self.rule = rule
-        ruling = Ruling(rule, answer: rule.answer)
+        ruling = Ruling(rule, action: rule.action)
         rulings =
             rule.names.count > 1
-            ? AuthenticationMethod.allCases.map { Ruling(rule, answer: rule.answer(to: $0)) } : []
+            ? AuthenticationMethod.allCases.map { Ruling(rule, action: rule.action(for: $0)) } : []
         hosts = rule.hosts
         ports = rule.ports
         protocols = rule.protocols

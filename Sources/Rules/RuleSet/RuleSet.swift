@@ -122,7 +122,7 @@ public final class RuleSet: Sendable {
     /// `secure`, `client` and `proxy` fit. None: keep.
     public func authorization(
         host: Span<UInt8>, port: UInt16, protocol: NetworkProtocol, isSecure: Bool, client: ClientIdentity
-    ) -> Configuration.Challenge.Authorization {
+    ) -> Configuration.ChallengeRule.Authorization {
         guard speaks(of: .replacement) else { return .keep }
         let found = firstBeforeChallenge(host, port) { number in
             gates[number].authorization != nil
@@ -147,7 +147,7 @@ public final class RuleSet: Sendable {
 
 extension RuleSet.Subjects {
     /// - Parameter rules: as they act in the mode that the rule file is in.
-    fileprivate init(_ rules: [Configuration.Challenge], of configuration: Configuration) {
+    fileprivate init(_ rules: [Configuration.ChallengeRule], of configuration: Configuration) {
         let signing = Set(
             configuration.credentials.filter {
                 if case .signature = $0.content { true } else { false }
@@ -167,10 +167,10 @@ extension RuleSet.Subjects {
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// Whether it answers a challenge of a response, or makes an end of it.
     var actsOnChallenge: Bool {
-        switch answer {
+        switch action {
         case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
         case .performDefault, .reject, .trust: false
         }
@@ -237,14 +237,14 @@ public struct ClientPolicy: Sendable {
 struct Gate: Sendable {
     let actsOnChallenge: Bool
     let learns: Bool
-    let authorization: Configuration.Challenge.Authorization?
+    let authorization: Configuration.ChallengeRule.Authorization?
     private let isForOrigins: Bool
     private let isForProxies: Bool
     private let isForAnyPort: Bool
     /// Its ports in the rule set's common list.
     private let ports: Range<Int>
 
-    init(_ rule: Configuration.Challenge, ports list: inout [ClosedRange<UInt16>]) {
+    init(_ rule: Configuration.ChallengeRule, ports list: inout [ClosedRange<UInt16>]) {
         actsOnChallenge = rule.actsOnChallenge
         learns = rule.learns
         authorization = rule.authorization

@@ -2,8 +2,8 @@ import Model
 
 /// The rules' answer to a challenge, and the rule that gave it.
 public struct Ruling: Sendable, Equatable {
-    public let answer: Configuration.Challenge.Answer
-    /// Nil: no rule matched, and `answer` is `.performDefault`.
+    public let action: Configuration.ChallengeRule.Action
+    /// Nil: no rule matched, and `action` is `.performDefault`.
     public let rule: RuleReference?
     /// Answers that may be tried in one task.
     public let attempts: Int
@@ -11,10 +11,10 @@ public struct Ruling: Sendable, Equatable {
     /// after each refusal the next, the last one over and over; empty: never.
     public let retry: [Int]
     public let persistence: Persistence
-    public let preemption: Configuration.Challenge.Preemption
+    public let preemption: Configuration.ChallengeRule.Preemption
     /// The order in which to try a response's challenges; empty: by strength.
     public let order: [AuthenticationMethod]
-    public let authorization: Configuration.Challenge.Authorization
+    public let authorization: Configuration.ChallengeRule.Authorization
     /// Nil: nothing is out of the ordinary.
     public let terms: AnswerTerms?
     /// Whether a client's own answer is kept when the server accepts it.
@@ -26,9 +26,9 @@ public struct Ruling: Sendable, Equatable {
     /// Whether the answer is told, and not given.
     public let isReport: Bool
 
-    /// - Parameter answer: the rule's, or the part of it that goes with the challenge's method.
-    init(_ rule: Configuration.Challenge, answer: Configuration.Challenge.Answer) {
-        self.answer = answer
+    /// - Parameter action: the rule's, or the part of it that goes with the challenge's method.
+    init(_ rule: Configuration.ChallengeRule, action: Configuration.ChallengeRule.Action) {
+        self.action = action
         self.rule = rule.rule
         attempts = rule.attempts
         retry = rule.retry
@@ -44,10 +44,10 @@ public struct Ruling: Sendable, Equatable {
     }
 
     private init() {
-        answer = .performDefault
+        action = .performDefault
         rule = nil
         attempts = 1
-        retry = Configuration.Challenge.usualRetry
+        retry = Configuration.ChallengeRule.usualRetry
         persistence = .session
         preemption = .yes
         order = []

@@ -28,7 +28,7 @@ final class RulingCache: Sendable {
     private let asksClient: Bool
     private let asksDay: Bool
 
-    init(_ rules: [Configuration.Challenge]) {
+    init(_ rules: [Configuration.ChallengeRule]) {
         asksClient = rules.contains { !$0.clients.isEmpty }
         asksDay = rules.contains { $0.trustTerms?.until != nil }
     }

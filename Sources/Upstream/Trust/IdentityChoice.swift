@@ -119,9 +119,9 @@ final class IdentityChoice {
         var (chosen, attempts, otherwise) = (Credential?.none, rule.attempts, Disposition.rejectProtectionSpace)
         if rule.isReport {
             let reason = rule.reason
-            return Decision(.rejectProtectionSpace, reason: reason, report: rule.answer.words)
+            return Decision(.rejectProtectionSpace, reason: reason, report: rule.action.words)
         }
-        switch rule.answer {
+        switch rule.action {
         case .use(let names):
             let named = names.compactMap(delegate.policy.credentials.certificate)
             chosen = choose(among: named, from: .rule(rule.rule), besides: challenge.refused)

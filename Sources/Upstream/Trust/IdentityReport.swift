@@ -45,7 +45,7 @@ struct IdentityReport {
         case .declined(let reason)?:
             switch reason {
             case .parked, .attemptsUsed, .alreadyRefused, .reported: return reason.description
-            case .rejected where decision.answer == .reject: return "\(by(decision.rule)) rejects that"
+            case .rejected where decision.action == .reject: return "\(by(decision.rule)) rejects that"
             case .rejected: return "\(by(decision.rule)) shows it none, since it does not accept their issuers"
             default: return nil
             }
@@ -126,15 +126,15 @@ struct IdentityReport {
             return choice.delegate.policy.rules.nearestMiss([query], using: name)?.sentence
                 ?? "no rule shows it to this server"
         }
-        guard case .use(let names) = decision.answer, names.contains(name) else {
-            return "\(by(rule)) decides, which says '\(decision.answer.words)'"
+        guard case .use(let names) = decision.action, names.contains(name) else {
+            return "\(by(rule)) decides, which says '\(decision.action.words)'"
         }
         return foreign(credential) ?? "\(by(rule)) allows no other attempt"
     }
 
     private func whyNotByDefault(_ credential: Credential) -> String {
-        guard decision.answer == .performDefault else {
-            return "\(by(decision.rule)) decides, which says '\(decision.answer.words)'"
+        guard decision.action == .performDefault else {
+            return "\(by(decision.rule)) decides, which says '\(decision.action.words)'"
         }
         return foreign(credential) ?? "it is not the default"
     }

@@ -28,12 +28,12 @@ public enum ServerTrustDecision<Verified> {
             self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound, exceptions)
             if case .refused(var refusal) = self {
                 let rule = decision.rule.map { "rule \($0)" } ?? "a rule"
-                refusal.report = "\(rule) only reports: it would have answered '\(decision.answer.words)'"
+                refusal.report = "\(rule) only reports: it would have answered '\(decision.action.words)'"
                 self = .refused(refusal)
             }
             return
         }
-        switch decision.answer {
+        switch decision.action {
         case .trust(let terms):
             let isStandard = terms.anchors.isEmpty && terms.name == nil
             self.init(

@@ -60,7 +60,7 @@ public final class TrustSources: Sendable {
     public init(_ rules: RuleSet) throws(TrustAnchorsError) {
         none = try TrustAnchors(only: [])
         terms = rules.configuration.challenges.compactMap { challenge in
-            if case .trust(let terms) = challenge.answer, !terms.anchors.isEmpty { terms } else { nil }
+            if case .trust(let terms) = challenge.action, !terms.anchors.isEmpty { terms } else { nil }
         }
         listPaths = rules.configuration.routes.compactMap(\.tls?.revocation).filter { !$0.isEmpty }
     }

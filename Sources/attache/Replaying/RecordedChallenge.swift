@@ -37,9 +37,9 @@ struct RecordedChallenge {
         for offer in rules.offers(in: challenges, from: origin, client: client).offers {
             let decision = rules.decide(ChallengeQuery(offer.space, client: client))
             guard let rule = decision.rule else { continue }
-            switch decision.answer {
+            switch decision.action {
             case .use, .cancel, .ask:
-                let words = decision.isReport ? "only report '\(decision.answer.words)'" : decision.answer.words
+                let words = decision.isReport ? "only report '\(decision.action.words)'" : decision.action.words
                 return ReplayedAnswer(rule: rule.label, words: words)
             case .performDefault: return ReplayedAnswer(rule: rule.label, words: "default")
             case .reject, .trust: continue

@@ -76,7 +76,7 @@ final class RunningExpiries: Sendable {
             expiries.append(Expiry(kind: credential.words, name: configured.name, end: end))
         }
         for challenge in setup.rules.configuration.challenges {
-            guard case .trust(let terms) = challenge.answer, let until = terms.until else { continue }
+            guard case .trust(let terms) = challenge.action, let until = terms.until else { continue }
             expiries.append(Expiry(kind: "exception", name: challenge.rule.label, end: until.end))
         }
         for (space, credentials) in storage.credentials(of: [.certificate, .token, .trust]) {

@@ -1,6 +1,6 @@
 import Model
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// Why a predicate does not hold, as one sentence. Cold: it builds text.
     func words(for predicate: ChallengePredicate, _ query: ChallengeQuery) -> String {
         switch predicate {
@@ -50,7 +50,7 @@ extension Configuration.Challenge {
 
     /// The answer with the terms of a trust.
     var answerAndTerms: String {
-        trustTerms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? answerWords
+        trustTerms.map { "trust (\($0.summary.joined(separator: ", ")))" } ?? actionWords
     }
 
     private static func name(_ client: ClientIdentity) -> String {

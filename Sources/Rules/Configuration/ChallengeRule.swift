@@ -3,8 +3,8 @@ import Model
 extension Configuration {
     /// `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list and nil mean: said nothing.
     /// Values of one predicate are alternatives; all predicates must hold.
-    public struct Challenge: Sendable, Equatable {
-        public enum Answer: Sendable, Equatable {
+    public struct ChallengeRule: Sendable, Equatable {
+        public enum Action: Sendable, Equatable {
             /// The names of credentials that exist: the first, and where it was refused the next. At least one.
             case use([String])
             case performDefault
@@ -43,7 +43,7 @@ extension Configuration {
         public var findings: [FindingWord] = []
         public var failures: ClosedRange<Int>?
 
-        public var answer = Answer.performDefault
+        public var action = Action.performDefault
         public var attempts = 1
         /// Milliseconds after which a credential that was accepted before and is refused now is tried again by one
         /// request, after each refusal the next, the last one over and over; empty: never.
@@ -72,7 +72,7 @@ extension Configuration {
         var effectiveMethods: MethodSet {
             var effective = methods ?? (issuers.isEmpty && findings.isEmpty ? .http : .all)
             if methods == nil, answerTerms?.form != nil { effective = MethodSet(.htmlForm) }
-            switch answer {
+            switch action {
             case .use: effective = abilities.reduce(into: []) { $0.formUnion(meant($1, among: effective)) }
             case .trust: effective = MethodSet(.serverTrust)
             case .performDefault, .reject, .cancel, .ask: break
@@ -94,14 +94,14 @@ extension Configuration {
         }
 
         /// The answer to a challenge of that method: of several credentials, those that are meant for it.
-        func answer(to method: AuthenticationMethod) -> Answer {
-            guard case .use(let names) = answer, names.count > 1 else { return answer }
+        func action(for method: AuthenticationMethod) -> Action {
+            guard case .use(let names) = action, names.count > 1 else { return action }
             return .use(zip(names, abilities).filter { meant(for: $0.1).contains(method) }.map(\.0))
         }
     }
 }
 
-extension Configuration.Challenge {
+extension Configuration.ChallengeRule {
     /// The rule in its mode: one that only reports does nothing before it is asked.
     func effective(in mode: Configuration.Mode) -> Self {
         var rule = self
@@ -116,7 +116,7 @@ extension Configuration.Challenge {
 
     /// On what terms a server is trusted; nil when the answer is another.
     var trustTerms: TrustTerms? {
-        if case .trust(let terms) = answer { terms } else { nil }
+        if case .trust(let terms) = action { terms } else { nil }
     }
 
     /// Whether it names a credential.
@@ -124,17 +124,17 @@ extension Configuration.Challenge {
 
     /// The credentials that it names.
     var names: [String] {
-        if case .use(let names) = answer { names } else { [] }
+        if case .use(let names) = action { names } else { [] }
     }
 
     /// `attempts` where it is not said: each credential has one, and a person three.
-    var usualAttempts: Int { answer == .ask ? 3 : max(1, names.count) }
+    var usualAttempts: Int { action == .ask ? 3 : max(1, names.count) }
 
     /// `retry` where it is not said.
     static let usualRetry = [30_000, 300_000, 1_800_000]
 
     /// The answer in the rule file's words.
-    var answerWords: String { answer.words }
+    var actionWords: String { action.words }
 
     static func range(_ failures: ClosedRange<Int>) -> String {
         if failures.upperBound == .max { return "\(failures.lowerBound) or more" }
@@ -142,7 +142,7 @@ extension Configuration.Challenge {
     }
 }
 
-extension Configuration.Challenge.Answer {
+extension Configuration.ChallengeRule.Action {
     /// In the rule file's words.
     public var words: String {
         switch self {

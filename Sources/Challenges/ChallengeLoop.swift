@@ -350,22 +350,22 @@ public final class ChallengeLoop {
                 return nil
             }
         }
-        let answer =
+        let ruled =
             word.map { context.delegate.decide(by: $0, in: challenge.protectionSpace, rule) }
             ?? context.delegate.decide(challenge, by: rule, at: context.loop.epochMilliseconds)
-        if case .password? = word?.act, case .useCredential(let credential) = answer.decision.disposition {
+        if case .password? = word?.act, case .useCredential(let credential) = ruled.decision.disposition {
             granted = credential.version
         }
-        request.record.note(answer.rule.rule, about: challenger)
-        request.record.trace?.note(ChallengeDecision(answer.decision, about: challenge, by: answer.rule))
-        if let error = answer.trouble {
+        request.record.note(ruled.rule.rule, about: challenger)
+        request.record.trace?.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
+        if let error = ruled.trouble {
             request.record.details = "\(error)"
             context.state.report("\(error)")
         }
-        guard case .useCredential(let credential) = answer.decision.disposition, credential.grant != nil else {
-            return task.decided(answer.decision)
+        guard case .useCredential(let credential) = ruled.decision.disposition, credential.grant != nil else {
+            return task.decided(ruled.decision)
         }
-        work = .exchange(answer.decision, challenge)
+        work = .exchange(ruled.decision, challenge)
         return nil
     }
 

@@ -48,14 +48,14 @@ extension RuleDelegate {
     }
 
     /// The decision of `ask` where no operator is asked.
-    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> Answer {
+    func decideUnasked(_ challenge: AuthenticationChallenge, by rule: Ruling) -> RuledDecision {
         let subject = QuestionSubject(challenge, by: rule.rule)
         let isKept = challenge.proposedCredential?.canAnswer(challenge.protectionSpace) == true
         if !isKept, challenge.previousFailureCount == 0, let standing = state.questions.standing(for: subject.key) {
             return decide(
                 by: OperatorAnswer(standing, persistence: .session), in: challenge.protectionSpace, rule)
         }
-        return answer(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
+        return ruled(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
     }
 
     /// The names of credentials that could answer a challenge of that space: those of the rule file, in its order, and
@@ -73,26 +73,26 @@ extension RuleDelegate {
     /// The decision that an operator's answer to a challenge of that space stands for.
     public func decide(
         by operatorAnswer: OperatorAnswer, in space: ProtectionSpace, _ rule: Ruling
-    ) -> Answer {
+    ) -> RuledDecision {
         let persistence = operatorAnswer.persistence
         switch operatorAnswer.act {
         case .use(let name): return use(name, storedFor: space, kept: persistence, by: rule)
         case .password(let user, let password):
             let name = "ask:\(JournalText.printable(user, longest: 64))"
             let credential = Credential(name: name, user: user, password: password, persistence: persistence)
-            return answer(.useCredential(credential), by: rule)
-        case .reject, .trust: return answer(.rejectProtectionSpace, by: rule)
+            return ruled(.useCredential(credential), by: rule)
+        case .reject, .trust: return ruled(.rejectProtectionSpace, by: rule)
         case .cancel: return cancelled(by: rule)
         }
     }
 
-    private func cancelled(by rule: Ruling) -> Answer {
-        answer(.cancelAuthenticationChallenge, by: rule, ", and the operator said no")
+    private func cancelled(by rule: Ruling) -> RuledDecision {
+        ruled(.cancelAuthenticationChallenge, by: rule, ", and the operator said no")
     }
 
-    private func answer(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> Answer {
+    private func ruled(_ disposition: Disposition, by rule: Ruling, _ rest: String = "") -> RuledDecision {
         let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
-        return Answer(
+        return RuledDecision(
             decision: Decision(disposition, attempts: rule.attempts, reason: reason), rule: rule,
             trouble: nil)
     }

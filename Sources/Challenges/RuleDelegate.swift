@@ -18,7 +18,7 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The delegate's decision with the rule that made it, for the record.
-    public struct Answer {
+    public struct RuledDecision {
         public let decision: Decision
         public let rule: Ruling
         /// Why a credential that the rule names cannot be used; for the operator.
@@ -67,14 +67,14 @@ public struct RuleDelegate: Sendable {
     /// - Parameter now: milliseconds since 1970.
     public func decide(
         _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
-    ) -> Answer {
-        let answer = enforced(challenge, by: rule, at: now())
-        return rule.isReport ? reported(answer, on: challenge) : answer
+    ) -> RuledDecision {
+        let ruled = enforced(challenge, by: rule, at: now())
+        return rule.isReport ? reported(ruled, on: challenge) : ruled
     }
 
     private func enforced(
         _ challenge: AuthenticationChallenge, by rule: Ruling, at now: @autoclosure () -> Int
-    ) -> Answer {
+    ) -> RuledDecision {
         let reason = rule.reason
         let decision = { (disposition: Disposition, reason: String) in
             Decision(
@@ -84,13 +84,13 @@ public struct RuleDelegate: Sendable {
         case .performDefault where !isMeant(challenge, by: rule):
             // Nobody meant a credential for this challenge, and the next may have its own: a server offers Negotiate
             // beside NTLM, and the store has a password for the latter.
-            return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+            return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         // `trust` answers no challenge of a response.
         case .performDefault, .trust:
-            return Answer(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
-        case .reject: return Answer(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+            return RuledDecision(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
+        case .reject: return RuledDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
         case .cancel:
-            return Answer(
+            return RuledDecision(
                 decision: decision(.cancelAuthenticationChallenge, "\(reason) says no"), rule: rule, trouble: nil)
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
@@ -100,25 +100,25 @@ public struct RuleDelegate: Sendable {
     }
 
     /// The decision of a rule that only reports.
-    private func reported(_ answer: Answer, on challenge: AuthenticationChallenge) -> Answer {
-        let decision = answer.decision
+    private func reported(_ ruled: RuledDecision, on challenge: AuthenticationChallenge) -> RuledDecision {
+        let decision = ruled.decision
         let words: String
         switch decision.disposition {
         case .useCredential(let credential): words = "use \(credential.version.name)"
         case .performDefaultHandling:
             if let name = challenge.proposedCredential?.version.name {
                 words = "default, with credential \(name)"
-            } else if answer.rule.action == .ask {
+            } else if ruled.rule.action == .ask {
                 words = "ask"
             } else {
-                return answer
+                return ruled
             }
         case .cancelAuthenticationChallenge: words = "cancel"
-        case .rejectProtectionSpace: return answer
+        case .rejectProtectionSpace: return ruled
         }
-        return Answer(
+        return RuledDecision(
             decision: Decision(decision.disposition, reason: decision.reason, report: words),
-            rule: answer.rule, trouble: answer.trouble)
+            rule: ruled.rule, trouble: ruled.trouble)
     }
 
     /// The decision for a credential of the rule file.
@@ -126,7 +126,7 @@ public struct RuleDelegate: Sendable {
     /// - Parameter space: set where an operator has named it, who may mean one that is stored for that space.
     func use(
         _ name: String, storedFor space: ProtectionSpace? = nil, kept persistence: Persistence, by rule: Ruling
-    ) -> Answer {
+    ) -> RuledDecision {
         let reason = rule.reason
         do throws(CredentialError) {
             let named: Credential
@@ -136,11 +136,11 @@ public struct RuleDelegate: Sendable {
                 named = try policy.credentials.credential(named: name)
             }
             let kept = named.with(persistence)
-            return Answer(
+            return RuledDecision(
                 decision: Decision(.useCredential(kept), attempts: rule.attempts, reason: reason),
                 rule: rule, trouble: nil)
         } catch {
-            return Answer(
+            return RuledDecision(
                 decision: Decision(
                     .cancelAuthenticationChallenge,
                     reason: "credential \(name) of \(reason) cannot be read; the operator's log says why"),

@@ -48,25 +48,25 @@ struct SOCKSLogin: ~Copyable {
             await state.refresh(exchange.policy.challenges.credentials)
         }
         retry = rule.retry
-        let answer: RuleDelegate.Answer
-        do throws(UnansweredQuestion) { answer = try await decide(challenge, by: rule) } catch {
+        let ruled: RuleDelegate.RuledDecision
+        do throws(UnansweredQuestion) { ruled = try await decide(challenge, by: rule) } catch {
             reason = error.reason
             return
         }
-        exchange.record.note(answer.rule.rule, about: parent.challenger)
-        if let trouble = answer.trouble {
+        exchange.record.note(ruled.rule.rule, about: parent.challenger)
+        if let trouble = ruled.trouble {
             exchange.record.details = "\(trouble)"
             state.report("\(trouble)")
         }
-        if let report = answer.decision.report {
-            reason = PassReason.reported(answer: report, reason: answer.decision.reason).description
+        if let report = ruled.decision.report {
+            reason = PassReason.reported(answer: report, reason: ruled.decision.reason).description
             return
         }
-        switch answer.decision.disposition {
+        switch ruled.decision.disposition {
         case .useCredential(let credential): self.credential = credential
         case .performDefaultHandling: credential = stored
         case .rejectProtectionSpace: break
-        case .cancelAuthenticationChallenge: reason = answer.decision.reason
+        case .cancelAuthenticationChallenge: reason = ruled.decision.reason
         }
         guard let credential else { return }
         guard credential.user != nil, credential.password != nil else {
@@ -90,7 +90,7 @@ struct SOCKSLogin: ~Copyable {
     /// The decision of the rules, or of the operator whom they ask.
     private func decide(
         _ challenge: AuthenticationChallenge, by rule: Ruling
-    ) async throws(UnansweredQuestion) -> RuleDelegate.Answer {
+    ) async throws(UnansweredQuestion) -> RuleDelegate.RuledDecision {
         let now = requester.loop.epochMilliseconds
         guard let question = delegate.question(about: challenge, by: rule) else {
             return delegate.decide(challenge, by: rule, at: now)

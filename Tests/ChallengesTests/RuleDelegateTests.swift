@@ -85,22 +85,22 @@ struct RuleDelegateTests {
             ("other.example", "rejectProtectionSpace"),
         ] {
             for credential in [stored, ofURL] {
-                let answer = delegate.decide(Self.negotiate(host, proposing: credential))
-                #expect("\(answer.decision.disposition)" == disposition, "\(host) \(credential)")
+                let ruled = delegate.decide(Self.negotiate(host, proposing: credential))
+                #expect("\(ruled.decision.disposition)" == disposition, "\(host) \(credential)")
             }
         }
     }
 
     @Test func `the credential of a rule is kept as the rule says`() throws {
-        let answer = try Self.delegate().decide(Self.challenge("use.example"))
-        guard case .useCredential(let credential) = answer.decision.disposition else {
-            Issue.record("\(answer.decision)")
+        let ruled = try Self.delegate().decide(Self.challenge("use.example"))
+        guard case .useCredential(let credential) = ruled.decision.disposition else {
+            Issue.record("\(ruled.decision)")
             return
         }
         #expect(credential.version.name == "used")
         #expect(credential.persistence == .none)
-        #expect(answer.decision.attempts == 3)
-        #expect(answer.decision.reason.contains("\"a\""))
+        #expect(ruled.decision.attempts == 3)
+        #expect(ruled.decision.reason.contains("\"a\""))
     }
 
     @Test func `of several credentials the first answers that is not parked for the space, else the last`() throws {
@@ -110,14 +110,14 @@ struct RuleDelegateTests {
         let rule = delegate.rule(for: challenge)
         var found: [String] = []
         for name in ["used", "other", "unreadable"] {
-            let answer = delegate.decide(challenge, by: rule, at: 0)
-            if case .useCredential(let credential) = answer.decision.disposition {
+            let ruled = delegate.decide(challenge, by: rule, at: 0)
+            if case .useCredential(let credential) = ruled.decision.disposition {
                 found.append(credential.version.name)
-                #expect(answer.decision.attempts == 3)
+                #expect(ruled.decision.attempts == 3)
                 #expect(delegate.wantsFreshCredentials(for: challenge, by: rule) == (name != "used"))
                 state.spaces.parked.park(credential.version, for: challenge.protectionSpace)
             } else {
-                found.append(answer.decision.reason)
+                found.append(ruled.decision.reason)
             }
         }
         #expect(found.prefix(2) == ["used", "other"])
@@ -125,11 +125,11 @@ struct RuleDelegateTests {
     }
 
     @Test func `a secret that cannot be read cancels, and only the operator is told where it is`() throws {
-        let answer = try Self.delegate().decide(Self.challenge("unreadable.example"))
-        #expect("\(answer.decision.disposition)" == "cancelAuthenticationChallenge")
-        #expect(answer.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
-        #expect(!answer.decision.reason.contains("/nonexistent"))
-        #expect(answer.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
+        let ruled = try Self.delegate().decide(Self.challenge("unreadable.example"))
+        #expect("\(ruled.decision.disposition)" == "cancelAuthenticationChallenge")
+        #expect(ruled.trouble.map { "\($0)" }?.contains("/nonexistent/secret") == true)
+        #expect(!ruled.decision.reason.contains("/nonexistent"))
+        #expect(ruled.decision.reason.hasSuffix("cannot be read; the operator's log says why"))
     }
 
     @Test func `a parked credential is read again`() async throws {
@@ -156,7 +156,7 @@ struct RuleDelegateTests {
 }
 
 extension RuleDelegate {
-    fileprivate func decide(_ challenge: AuthenticationChallenge) -> Answer {
+    fileprivate func decide(_ challenge: AuthenticationChallenge) -> RuledDecision {
         decide(challenge, by: rule(for: challenge), at: 0)
     }
 }

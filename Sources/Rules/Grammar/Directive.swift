@@ -31,7 +31,7 @@ extension DirectiveName {
 
 /// One argument, with what stood for it in the file.
 struct Value {
-    enum Origin: Equatable {
+    enum Source: Equatable {
         case written
         /// `env NAME` or `file PATH`. The text came from outside, so no diagnostic may quote it.
         case environment(String)
@@ -41,12 +41,12 @@ struct Value {
     let text: String
     let isQuoted: Bool
     let range: SourceRange
-    var origin = Origin.written
+    var source = Source.written
     var isSecret = false
 
     /// As a diagnostic's sentence may show it.
     var shown: String {
-        switch origin {
+        switch source {
         case .written: isSecret ? "this value" : Token.shown(text)
         case .environment(let name): "the value of 'env \(name)'"
         case .file: "the content of this file"

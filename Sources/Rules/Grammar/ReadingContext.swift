@@ -192,25 +192,25 @@ final class ReadingContext {
             return nil
         }
         if kind.text == "env" {
-            let origin = Value.Origin.environment(target.text)
+            let source = Value.Source.environment(target.text)
             if when == .atUse {
                 secretVariables.insert(target.text)
-                return Value(text: "", isQuoted: true, range: range, origin: origin)
+                return Value(text: "", isQuoted: true, range: range, source: source)
             }
             guard let text = reader.environment(target.text) else {
                 log.report(at: target.range, "the environment has no variable \(target.shown)")
                 return nil
             }
-            return Value(text: text, isQuoted: true, range: range, origin: origin)
+            return Value(text: text, isQuoted: true, range: range, source: source)
         }
         let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
-        if when == .atUse { return Value(text: "", isQuoted: true, range: range, origin: .file(path)) }
+        if when == .atUse { return Value(text: "", isQuoted: true, range: range, source: .file(path)) }
         do throws(SourceError) {
             var bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
             if bytes.last == 0x0A { bytes.removeLast() }
             if bytes.last == 0x0D { bytes.removeLast() }
             let text = String(decoding: bytes, as: UTF8.self)
-            return Value(text: text, isQuoted: true, range: range, origin: .file(path))
+            return Value(text: text, isQuoted: true, range: range, source: .file(path))
         } catch {
             log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
             return nil

@@ -9,7 +9,7 @@ struct ValueParser {
 
     /// Reports a value. What came from the environment or another file is not quoted, not even as a suggestion.
     func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {
-        let mayShow = value.origin == .written && !value.isSecret
+        let mayShow = value.source == .written && !value.isSecret
         log.report(at: value.range, sentence, suggestion: mayShow ? suggestion : nil)
     }
 
@@ -153,7 +153,7 @@ struct ValueParser {
         var single: [UInt8] = []
         for byte in bytes where byte != UInt8(ascii: "*") || single.last != byte { single.append(byte) }
         let suggestion = whole(value, with: String(decoding: single, as: UTF8.self), insteadOf: text)
-        let mayShow = value.origin == .written && !value.isSecret
+        let mayShow = value.source == .written && !value.isSecret
         log.report(
             .warning, at: value.range, "'**' stands for a part of one label, and for no dot",
             suggestion: mayShow ? suggestion : nil)
@@ -219,7 +219,7 @@ struct ValueParser {
     }
 
     func secret(_ value: Value) -> ValueSource? {
-        switch value.origin {
+        switch value.source {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         case .written:
@@ -234,7 +234,7 @@ struct ValueParser {
 
     /// A key that stands in the rule file would be no secret to who may read the rules.
     func sealingKey(_ value: Value) -> ValueSource? {
-        switch value.origin {
+        switch value.source {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         case .written:

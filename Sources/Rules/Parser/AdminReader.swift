@@ -31,7 +31,7 @@ struct AdminReader: BlockReader {
             guard let value = inner.values.first else { continue }
             switch inner.name {
             case .users:
-                if case .file(let path) = value.origin {
+                if case .file(let path) = value.source {
                     draft.configuration.adminLogin.users = path
                 } else {
                     refuse(value, "users are read from a file: 'users file' and its path")

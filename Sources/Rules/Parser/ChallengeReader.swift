@@ -238,7 +238,7 @@ struct ChallengeReader: BlockReader {
     private func host(_ value: Value) -> HostPattern? {
         let parts = value.text.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count == 2, let port = ValueParser.port(String(parts[1])) {
-            let hint = value.origin == .written ? "port \(port)" : "port"
+            let hint = value.source == .written ? "port \(port)" : "port"
             refuse(value, "a host stands without its port; say '\(hint)' beside it", suggestion: String(parts[0]))
             return nil
         }
@@ -257,7 +257,7 @@ struct ChallengeReader: BlockReader {
 
     /// A text in quotes is a user's name, whatever it looks like.
     private func client(_ value: Value) -> ClientPattern? {
-        if value.isQuoted, value.origin == .written { return .user(TextPattern(value.text)) }
+        if value.isQuoted, value.source == .written { return .user(TextPattern(value.text)) }
         do throws(AddressPrefix.Fault) {
             return .addresses(try AddressPrefix(value.text))
         } catch {

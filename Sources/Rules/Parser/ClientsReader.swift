@@ -125,7 +125,7 @@ struct ClientsReader: BlockReader {
     }
 
     private func listFile(_ value: Value, _ word: String) -> ValueSource? {
-        switch value.origin {
+        switch value.source {
         case .written, .environment:
             refuse(value, "\(word) are read from a file: '\(word) file' and its path")
             return nil

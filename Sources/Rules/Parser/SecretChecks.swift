@@ -8,7 +8,7 @@ struct SecretChecks: BlockReader {
     }
 
     private func warnOfPaths() {
-        for (word, value) in context.valuesForUse where value.origin == .written && looksLikePath(value, of: word) {
+        for (word, value) in context.valuesForUse where value.source == .written && looksLikePath(value, of: word) {
             let home = value.text.hasPrefix("~") ? ", and a whole path: '~' is not expanded" : ""
             log.report(
                 .warning, at: value.range,
@@ -21,7 +21,7 @@ struct SecretChecks: BlockReader {
         var seen: Set<String> = []
         for (word, value) in context.valuesForUse where Self.isSecret(word) {
             let path: String
-            switch value.origin {
+            switch value.source {
             case .environment: continue
             case .file(let file): path = file
             case .written:
@@ -31,7 +31,7 @@ struct SecretChecks: BlockReader {
                 path = file.path
             }
             guard seen.insert(path).inserted else { continue }
-            let file = value.origin == .written ? "the rule file with this secret" : "this file"
+            let file = value.source == .written ? "the rule file with this secret" : "this file"
             warn(of: file, path, at: value.range)
         }
         for file in context.keyFiles where seen.insert(file.path).inserted {

@@ -29,7 +29,7 @@ struct StoreReader: BlockReader {
         let value = directive.values[1]
         switch kind {
         case .sqlite:
-            if case .file = value.origin {
+            if case .file = value.source {
                 refuse(value, "'file' has no meaning here: a path stands alone")
                 return nil
             }
@@ -45,7 +45,7 @@ struct StoreReader: BlockReader {
     }
 
     private func storePath(_ value: Value) -> String {
-        guard case .environment(let name) = value.origin else { return parse.path(value) }
+        guard case .environment(let name) = value.source else { return parse.path(value) }
         guard let text = context.reader.environment(name) else {
             log.report(at: value.range, "the environment has no variable '\(name)'")
             return ""

@@ -61,7 +61,7 @@ struct TracesReader: BlockReader {
             log.report(at: directive.range, "'header' takes a field's name and one value")
             return nil
         }
-        guard name.origin == .written, name.text.utf8.allSatisfy(\.isTokenByte), !name.text.isEmpty else {
+        guard name.source == .written, name.text.utf8.allSatisfy(\.isTokenByte), !name.text.isEmpty else {
             refuse(name, "\(name.shown) is no name of a field")
             return nil
         }
@@ -69,7 +69,7 @@ struct TracesReader: BlockReader {
             refuse(name, "the proxy itself says \(name.shown)")
             return nil
         }
-        switch directive.values[1].origin {
+        switch directive.values[1].source {
         case .environment(let variable): return .init(name: name.text, value: .environment(variable))
         case .file(let path): return .init(name: name.text, value: .file(path))
         case .written:

@@ -3,25 +3,26 @@ import COpenSSL
 
 /// The server's part of a connection: its certificate.
 final class ServerRole {
-    enum Answer {
+    /// The certificate that the server shows.
+    enum Choice {
         case open
         case given(Identity)
         case refused
     }
 
-    var answer: Answer
+    var choice: Choice
     /// Why a callback made the connection fail.
     private(set) var cause: TLSError?
     let context: ServerTLSContext
 
     init(_ context: ServerTLSContext, identity: Identity?) {
         self.context = context
-        answer = identity.map(Answer.given) ?? .open
+        choice = identity.map(Choice.given) ?? .open
     }
 
     /// The client's hello has come. A negative answer pauses the handshake.
     func identityWanted(on connection: OpaquePointer) -> Int32 {
-        switch answer {
+        switch choice {
         case .open: return -1
         case .given(let identity):
             if identity.install(on: connection) { return 1 }

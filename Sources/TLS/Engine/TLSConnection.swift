@@ -162,10 +162,10 @@ extension TLSConnection {
     }
 
     /// The answer to `serverIdentity`.
-    public func setIdentity(_ identity: Identity) { server?.answer = .given(identity) }
+    public func setIdentity(_ identity: Identity) { server?.choice = .given(identity) }
 
     /// There is no answer to `serverIdentity`: the handshake goes on to its end.
-    public func refuseIdentity() { server?.answer = .refused }
+    public func refuseIdentity() { server?.choice = .refused }
 
     /// Tells the server what we think of its certificate.
     ///

@@ -65,8 +65,8 @@ public final class AdminServer {
         else { return }
         connections.append(connection)
         connection.onIdle = { [unowned self, unowned connection] in
-            guard let place = connections.firstIndex(where: { $0 === connection }) else { return }
-            connections.append(connections.remove(at: place))
+            guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
+            connections.append(connections.remove(at: index))
             makeRoom()
         }
         makeRoom()

@@ -38,7 +38,7 @@ struct ChallengeTurn {
     }
 
     /// Its place among those that answer with the same version of a credential, which is not proven.
-    private enum Place {
+    private enum Rank {
         case none
         /// It is judged for all.
         case leads(Lease)
@@ -47,18 +47,18 @@ struct ChallengeTurn {
     }
 
     private var news = News.none
-    private var place = Place.none
+    private var rank = Rank.none
 
     /// The right to be judged for all; nil where it is another's, or nobody's.
     public var lease: Lease? {
-        switch place {
+        switch rank {
         case .none, .waitedInVain(nil): nil
         case .leads(let lease), .waitedInVain(let lease?): lease
         }
     }
 
     public var hasWaitedInVain: Bool {
-        if case .waitedInVain = place { true } else { false }
+        if case .waitedInVain = rank { true } else { false }
     }
 
     /// Whether nobody knew, when the request went out, whether its target asks for a credential.
@@ -106,24 +106,24 @@ struct ChallengeTurn {
     mutating func hearVerdict(_ outcome: Waiter.Outcome) -> Bool {
         switch outcome {
         case .lead(let lease): lead(with: lease)
-        case .settled(let verdict): place = verdict == .unanswered ? .waitedInVain(nil) : .none
+        case .settled(let verdict): rank = verdict == .unanswered ? .waitedInVain(nil) : .none
         case .expired:
-            place = .waitedInVain(nil)
+            rank = .waitedInVain(nil)
             return false
         }
         return true
     }
 
     private mutating func lead(with lease: Lease) {
-        place = hasWaitedInVain ? .waitedInVain(lease) : .leads(lease)
+        rank = hasWaitedInVain ? .waitedInVain(lease) : .leads(lease)
     }
 
     /// Gives the lead up without a verdict: the next request that waits finds out.
     mutating func passOn() {
-        switch place {
+        switch rank {
         case .none, .waitedInVain(nil): break
-        case .leads: place = .none
-        case .waitedInVain: place = .waitedInVain(nil)
+        case .leads: rank = .none
+        case .waitedInVain: rank = .waitedInVain(nil)
         }
     }
 

@@ -69,13 +69,13 @@ public final class OperatorQuestions: Sendable {
     /// Holds the request until an operator answers, as long as the policy says, or until its task is cancelled.
     func hold(_ subject: QuestionSubject, of delegate: RuleDelegate, at now: Int) async -> HeldOutcome {
         let request = Expectation<HeldOutcome>()
-        guard let place = enter(request, subject, of: delegate, at: now) else { return .crowded }
+        guard let entry = enter(request, subject, of: delegate, at: now) else { return .crowded }
         let outcome = await request.value(within: delegate.policy.timeouts.ask)
-        leave(place, because: Task.isCancelled ? .abandoned : .timeout)
+        leave(entry, because: Task.isCancelled ? .abandoned : .timeout)
         return outcome ?? .unanswered
     }
 
-    private struct Place {
+    private struct Entry {
         let question: Int
         let request: Int
     }
@@ -83,11 +83,11 @@ public final class OperatorQuestions: Sendable {
     /// - Returns: nil where as many requests wait for the same answer as may.
     private func enter(
         _ request: Expectation<HeldOutcome>, _ subject: QuestionSubject, of delegate: RuleDelegate, at now: Int
-    ) -> Place? {
+    ) -> Entry? {
         let (client, capacity) = (delegate.client, delegate.policy.rules.configuration.limits.questions)
         var displaced: [Expectation<HeldOutcome>] = []
         var news: OperatorQuestion?
-        let place = state.withLock { state -> Place? in
+        let entry = state.withLock { state -> Entry? in
             state.lastRequest += 1
             let number = state.lastRequest
             if let id = state.ids[subject.key], var held = state.open[id] {
@@ -98,7 +98,7 @@ public final class OperatorQuestions: Sendable {
                 held.requests[number] = request
                 held.question.join(subject, of: client)
                 state.open[id] = held
-                return Place(question: id, request: number)
+                return Entry(question: id, request: number)
             }
             while state.open.count >= max(1, capacity), let oldest = state.open.keys.min() {
                 displaced += state.close(oldest)
@@ -110,7 +110,7 @@ public final class OperatorQuestions: Sendable {
             state.open[question.id] = Held(question: question, policy: delegate.policy, requests: [number: request])
             state.ids[subject.key] = question.id
             news = question
-            return Place(question: question.id, request: number)
+            return Entry(question: question.id, request: number)
         }
         for request in displaced { request.fulfil(.displaced) }
         if let news {
@@ -118,18 +118,18 @@ public final class OperatorQuestions: Sendable {
             state.withLock { $0.open[news.id]?.question.credentials = names }
             for observer in observers.withLock({ $0 }) { observer(news) }
         }
-        return place
+        return entry
     }
 
     /// - Parameter silence: why there is no answer, if it is the last request of an open question.
-    private func leave(_ place: Place, because silence: RunningFigures.Questions.Silence) {
+    private func leave(_ entry: Entry, because silence: RunningFigures.Questions.Silence) {
         state.withLock { state in
-            guard var held = state.open[place.question] else { return }
-            held.requests[place.request] = nil
+            guard var held = state.open[entry.question] else { return }
+            held.requests[entry.request] = nil
             held.question.waiting = held.requests.count
-            state.open[place.question] = held
+            state.open[entry.question] = held
             guard held.requests.isEmpty else { return }
-            _ = state.close(place.question)
+            _ = state.close(entry.question)
             state.figures.unanswered[silence, default: 0] += 1
         }
     }
@@ -285,8 +285,8 @@ public struct OperatorQuestion: Sendable {
 
     /// The challenge in words.
     public var words: String {
-        let place = space.origin.place
-        let subject = space.isProxy ? "the proxy \(place)" : place
+        let authority = space.origin.authority
+        let subject = space.isProxy ? "the proxy \(authority)" : authority
         switch space.authenticationMethod {
         case .serverTrust: return "the certificate of \(subject) is not trusted"
         case .clientCertificate: return "\(subject) wants a client certificate"

@@ -51,11 +51,11 @@ public struct TLSChallengeNote {
     }
 
     private func report(_ entry: JournalEntry) -> String {
-        let place = space.origin.place
+        let authority = space.origin.authority
         let subject =
             isOurVerdict
-            ? "the certificate of \(place) is not trusted"
-            : "a request of \(place) for a client certificate is not answered"
+            ? "the certificate of \(authority) is not trusted"
+            : "a request of \(authority) for a client certificate is not answered"
         return "\(subject): \(entry.reason ?? "")"
     }
 }

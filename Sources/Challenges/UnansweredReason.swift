@@ -116,7 +116,7 @@ struct UnansweredReason {
             return reason
         }
         return UnansweredReason(
-            "no rule is for \(response.challenger.place)", .noRule, isConcerned: isConcerned(response))
+            "no rule is for \(response.challenger.authority)", .noRule, isConcerned: isConcerned(response))
     }
 
     private static func cause(_ ruling: Ruling) -> UnansweredCause {
@@ -192,12 +192,12 @@ struct UnansweredReason {
 
 extension Challenger {
     /// Host and port.
-    var place: String { origin.place }
+    var authority: String { origin.authority }
 }
 
 extension Origin {
     /// Host and port.
-    var place: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension RuleReference {

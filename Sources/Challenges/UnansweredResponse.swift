@@ -68,7 +68,7 @@ public struct UnansweredResponse {
             let subject = names.isEmpty ? "" : " (\(names)\(realm))"
             let lines = entry.suggestion?.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
             let advice = lines.map { "; to have it answered: \($0)" } ?? ""
-            return "a challenge of \(challenger.place)\(subject) is not answered: \(entry.reason ?? "")\(advice)"
+            return "a challenge of \(challenger.authority)\(subject) is not answered: \(entry.reason ?? "")\(advice)"
         }
     }
 

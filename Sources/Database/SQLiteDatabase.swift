@@ -86,10 +86,10 @@ public final class SQLiteDatabase: SQLConnection {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        for (place, value) in parameters.enumerated() {
+        for (index, value) in parameters.enumerated() {
             // Its places count in the order in which the names first occur.
-            let place = sqlite3_bind_parameter_index(statement, "$\(place + 1)")
-            guard place == 0 || bind(value, at: place, of: statement) == SQLITE_OK else { throw failure() }
+            let index = sqlite3_bind_parameter_index(statement, "$\(index + 1)")
+            guard index == 0 || bind(value, at: index, of: statement) == SQLITE_OK else { throw failure() }
         }
         while true {
             switch sqlite3_step(statement) {
@@ -110,19 +110,19 @@ public final class SQLiteDatabase: SQLConnection {
         return made
     }
 
-    private func bind(_ value: DatabaseValue, at place: Int32, of statement: OpaquePointer) -> Int32 {
+    private func bind(_ value: DatabaseValue, at index: Int32, of statement: OpaquePointer) -> Int32 {
         switch value {
-        case .null: return sqlite3_bind_null(statement, place)
-        case .integer(let number): return sqlite3_bind_int64(statement, place, number)
+        case .null: return sqlite3_bind_null(statement, index)
+        case .integer(let number): return sqlite3_bind_int64(statement, index, number)
         case .text(var text):
             return text.withUTF8 { text in
                 text.withMemoryRebound(to: CChar.self) {
-                    attache_sqlite3_bind_text(statement, place, $0.baseAddress, Int32(clamping: $0.count))
+                    attache_sqlite3_bind_text(statement, index, $0.baseAddress, Int32(clamping: $0.count))
                 }
             }
         case .bytes(let bytes):
             return bytes.withUnsafeBytes {
-                attache_sqlite3_bind_blob(statement, place, $0.baseAddress, Int32(clamping: $0.count))
+                attache_sqlite3_bind_blob(statement, index, $0.baseAddress, Int32(clamping: $0.count))
             }
         }
     }

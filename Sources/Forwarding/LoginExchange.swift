@@ -69,13 +69,13 @@ struct LoginExchange {
     /// In HTTP/1.0, so that interim responses stay here.
     private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLoginError) {
         let origin = destination.origin
-        let place = Self.place(of: origin)
+        let serialized = Self.serialized(origin)
         let head = own.headBytes
         if case .post = question { head.append("POST " as StaticString) } else { head.append("GET " as StaticString) }
-        head.append(place)
+        head.append(serialized)
         head.append(target)
         head.append(" HTTP/1.0\r\nHost: " as StaticString)
-        head.append(String(place.dropFirst(origin.isSecure ? 8 : 7)))
+        head.append(String(serialized.dropFirst(origin.isSecure ? 8 : 7)))
         head.append(
             "\r\nAccept: text/html, application/xhtml+xml, */*;q=0.8\r\nAccept-Encoding: gzip\r\n" as StaticString)
         let (fields, client) = (exchange.request.fields, exchange.headBytes)
@@ -88,7 +88,7 @@ struct LoginExchange {
             head.append("\r\n" as StaticString)
         }
         if case .post(let content, let page) = question {
-            head.append("Origin: \(place)\r\nReferer: \(place)")
+            head.append("Origin: \(serialized)\r\nReferer: \(serialized)")
             head.append(page)
             head.append("\r\nContent-Type: \(content.type)\r\nContent-Length: ")
             head.append(decimal: content.bytes.count)
@@ -100,7 +100,8 @@ struct LoginExchange {
         own.body.begin(own.request.framing, limits: own.policy.limits.request)
     }
 
-    private static func place(of origin: UpstreamServer) -> String {
+    /// RFC 6454 section 6.1.
+    private static func serialized(_ origin: UpstreamServer) -> String {
         let host = origin.hostText.contains(":") ? "[\(origin.hostText)]" : origin.hostText
         let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"
         return "\(origin.isSecure ? "https" : "http")://\(host)\(port)"

@@ -5,20 +5,20 @@ import Upstream
 extension Refusal {
     /// The client's answer when an FTP server gave none of its own; nil when nobody is there to be told.
     public init?(_ error: FTPError, of server: FTPServer) {
-        let place = "\(server.host) port \(server.port)"
+        let peer = "\(server.host) port \(server.port)"
         switch error {
         case .unavailable(let sentence):
             self.init(.notImplemented, .proxyConfigurationError, "ftp URLs are not served here: \(sentence)")
         case .unspeakable:
             self.init(.badRequest, .httpRequestError, "no FTP server can be asked for such a path")
-        case .unreachable: self.init(.badGateway, .connectionRefused, "\(place) did not accept a connection for ftp")
-        case .timedOut: self.init(.gatewayTimeout, .connectionTimeout, "\(place) did not answer by ftp in time")
+        case .unreachable: self.init(.badGateway, .connectionRefused, "\(peer) did not accept a connection for ftp")
+        case .timedOut: self.init(.gatewayTimeout, .connectionTimeout, "\(peer) did not answer by ftp in time")
         case .notSecured:
             self.init(
-                .badGateway, .tlsProtocolError, "\(place) offers no TLS, and its route says that it has to (upgrade)")
+                .badGateway, .tlsProtocolError, "\(peer) offers no TLS, and its route says that it has to (upgrade)")
         case .insecure(let text):
-            self.init(.badGateway, .tlsProtocolError, "\(place) offers TLS, which came to nothing (\(text))")
-        case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(place) failed (\(text))")
+            self.init(.badGateway, .tlsProtocolError, "\(peer) offers TLS, which came to nothing (\(text))")
+        case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(peer) failed (\(text))")
         case .loginRefused, .loginFailed, .refused, .cancelled: return nil
         }
     }

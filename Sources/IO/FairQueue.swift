@@ -52,9 +52,9 @@ struct FairQueue<Key: Hashable> {
         if running.contains(where: { $0.key == key }) { return .joins }
         arrivals &+= 1
         let piece = Piece(key: key, turn: turn, round: nextRound(of: turn.source), number: arrivals)
-        if let place = waiting.firstIndex(where: { $0.key == key }) {
+        if let index = waiting.firstIndex(where: { $0.key == key }) {
             // It is done when the first of those who want it has a turn.
-            if piece.precedes(waiting[place]) { (waiting[place].turn, waiting[place].round) = (turn, piece.round) }
+            if piece.precedes(waiting[index]) { (waiting[index].turn, waiting[index].round) = (turn, piece.round) }
             return .joins
         }
         guard waiting.count >= limit else {
@@ -74,8 +74,8 @@ struct FairQueue<Key: Hashable> {
 
     /// Takes the work that is to be done next; `finish` says when it is done.
     mutating func next() -> Key? {
-        guard let place = nextPlace else { return nil }
-        let piece = waiting.remove(at: place)
+        guard let index = nextPlace else { return nil }
+        let piece = waiting.remove(at: index)
         running.append(piece)
         round = max(round, piece.round)
         return piece.key
@@ -86,8 +86,8 @@ struct FairQueue<Key: Hashable> {
     /// Nobody wants it any more.
     /// - Returns: whether it is given up; false: it is being done.
     mutating func withdraw(_ key: Key) -> Bool {
-        guard let place = waiting.firstIndex(where: { $0.key == key }) else { return false }
-        waiting.remove(at: place)
+        guard let index = waiting.firstIndex(where: { $0.key == key }) else { return false }
+        waiting.remove(at: index)
         return true
     }
 

@@ -31,15 +31,15 @@ struct TimerWheel: ~Copyable {
         remove(entry)
         let wanted = (entry.deadline &+ Self.tick - 1) / Self.tick
         let tick = min(max(wanted, current + 1), current + UInt64(Self.slots - 1))
-        let place = slot(of: tick)
-        let head = heads[place]?.takeUnretainedValue()
+        let slot = slot(of: tick)
+        let head = heads[slot]?.takeUnretainedValue()
         entry.filedTick = tick
         entry.earlier = nil
         entry.later = head
         head?.earlier = entry
-        heads[place] = Unmanaged.passUnretained(entry)
-        occupied[place >> 6] |= 1 << UInt64(place & 63)
-        words |= 0x101 << UInt32(place >> 6)
+        heads[slot] = Unmanaged.passUnretained(entry)
+        occupied[slot >> 6] |= 1 << UInt64(slot & 63)
+        words |= 0x101 << UInt32(slot >> 6)
     }
 
     mutating func remove(_ entry: Timed) {
@@ -47,9 +47,9 @@ struct TimerWheel: ~Copyable {
         if let earlier = entry.earlier {
             earlier.later = entry.later
         } else {
-            let place = slot(of: entry.filedTick)
-            heads[place] = entry.later.map(Unmanaged.passUnretained)
-            if entry.later == nil { empty(place) }
+            let slot = slot(of: entry.filedTick)
+            heads[slot] = entry.later.map(Unmanaged.passUnretained)
+            if entry.later == nil { empty(slot) }
         }
         entry.later?.earlier = entry.earlier
         entry.earlier = nil
@@ -57,9 +57,9 @@ struct TimerWheel: ~Copyable {
         entry.filedTick = 0
     }
 
-    private mutating func empty(_ place: Int) {
-        occupied[place >> 6] &= ~(1 << UInt64(place & 63))
-        if occupied[place >> 6] == 0 { words &= ~(0x101 << UInt32(place >> 6)) }
+    private mutating func empty(_ slot: Int) {
+        occupied[slot >> 6] &= ~(1 << UInt64(slot & 63))
+        if occupied[slot >> 6] == 0 { words &= ~(0x101 << UInt32(slot >> 6)) }
     }
 
     /// Milliseconds until the next slot that holds anything, or nil when the wheel is empty.

@@ -31,51 +31,51 @@ public struct UseOrder: ~Copyable {
     /// An entry stands in one order at a time. It leaves with its last reference.
     open class Entry {
         /// Pointers, since references would be counted with each step.
-        fileprivate struct Place {
+        fileprivate struct Links {
             unowned(unsafe) let entry: Entry
-            var newer: UnsafeMutablePointer<Place>?
-            var older: UnsafeMutablePointer<Place>?
+            var newer: UnsafeMutablePointer<Links>?
+            var older: UnsafeMutablePointer<Links>?
         }
 
-        private final let place: UnsafeMutablePointer<Place>
+        private final let links: UnsafeMutablePointer<Links>
 
         public init() {
-            place = .allocate(capacity: 1)
-            place.initialize(to: Place(entry: self))
+            links = .allocate(capacity: 1)
+            links.initialize(to: Links(entry: self))
         }
 
         deinit {
             leaveOrder()
-            place.deallocate()
+            links.deallocate()
         }
 
-        public final var isInOrder: Bool { place.pointee.newer != nil }
+        public final var isInOrder: Bool { links.pointee.newer != nil }
 
         /// Once is enough, twice does no harm.
         public final func leaveOrder() {
-            guard let newer = place.pointee.newer, let older = place.pointee.older else { return }
+            guard let newer = links.pointee.newer, let older = links.pointee.older else { return }
             newer.pointee.older = older
             older.pointee.newer = newer
-            place.pointee.newer = nil
-            place.pointee.older = nil
+            links.pointee.newer = nil
+            links.pointee.older = nil
         }
 
         fileprivate final func closeRing() {
-            place.pointee.newer = place
-            place.pointee.older = place
+            links.pointee.newer = links
+            links.pointee.older = links
         }
 
         fileprivate final func stand(before other: Entry) {
-            let older = other.place.pointee.older
-            place.pointee.newer = other.place
-            place.pointee.older = older
-            older?.pointee.newer = place
-            other.place.pointee.older = place
+            let older = other.links.pointee.older
+            links.pointee.newer = other.links
+            links.pointee.older = older
+            older?.pointee.newer = links
+            other.links.pointee.older = links
         }
 
         /// The newer neighbour; nil where there is none but itself.
         fileprivate final var next: Entry? {
-            guard let newer = place.pointee.newer, newer != place else { return nil }
+            guard let newer = links.pointee.newer, newer != links else { return nil }
             return newer.pointee.entry
         }
     }

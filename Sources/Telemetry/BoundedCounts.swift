@@ -1,21 +1,21 @@
 /// Counts by keys that the rule file or others name: so many keys at most, and all others together.
 struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
-    private var places: [Key: Int] = [:]
+    private var indices: [Key: Int] = [:]
     /// Those of the keys that were too many come first.
     private var counts = [0]
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func add(_ key: Key) { add(at: place(of: key)) }
+    mutating func add(_ key: Key) { add(at: index(of: key)) }
 
-    /// - Parameter place: as `place` found it, once and for all.
-    mutating func add(at place: Int) { counts[place] &+= 1 }
+    /// - Parameter index: as `index` found it, once and for all.
+    mutating func add(at index: Int) { counts[index] &+= 1 }
 
-    mutating func place(of key: Key) -> Int {
-        if let place = places[key] { return place }
-        guard places.count < limit else { return 0 }
-        places[key] = counts.count
+    mutating func index(of key: Key) -> Int {
+        if let index = indices[key] { return index }
+        guard indices.count < limit else { return 0 }
+        indices[key] = counts.count
         counts.append(0)
         return counts.count - 1
     }
@@ -25,7 +25,7 @@ struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
 
     static func sum(_ all: [BoundedCounts]) -> Sum {
         all.reduce(into: ([:], 0)) { sum, counts in
-            sum.known.merge(counts.places.mapValues { counts.counts[$0] }, uniquingKeysWith: &+)
+            sum.known.merge(counts.indices.mapValues { counts.counts[$0] }, uniquingKeysWith: &+)
             sum.others &+= counts.counts[0]
         }
     }
@@ -42,22 +42,22 @@ struct AnswerCounts: Sendable {
     }
 
     private(set) var counts = BoundedCounts<Labels>(limit: 100)
-    /// The answer that was counted last, and its place: mostly it is the next one as well.
+    /// The answer that was counted last, and its index: mostly it is the next one as well.
     private var latest: AnswerRecord?
-    private var latestPlace = 0
+    private var latestIndex = 0
 
     /// - Parameter isOfParent: whether a parent got it. Always the same for one answer.
     mutating func add(_ answer: AnswerRecord, ofParent isOfParent: Bool) {
         if answer !== latest {
             // A client may bring as many names as it likes in its URLs.
             let credential = answer.credential ?? ""
-            latestPlace = counts.place(
+            latestIndex = counts.index(
                 of: Labels(
                     scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
                     rule: isOfParent ? "" : answer.rule ?? ""))
             latest = answer
         }
-        counts.add(at: latestPlace)
+        counts.add(at: latestIndex)
     }
 
     mutating func add(_ labels: Labels) { counts.add(labels) }

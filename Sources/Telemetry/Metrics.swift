@@ -24,7 +24,7 @@ public final class Metrics: Sendable {
     }
 
     public func add(_ error: ProxyError) {
-        Self.add(1, to: errors[Self.place(of: error)])
+        Self.add(1, to: errors[Self.index(of: error)])
     }
 
     /// Counts an exchange that has ended: its status, bytes, answers, upstream connection, error and durations.
@@ -61,7 +61,7 @@ public final class Metrics: Sendable {
     ///
     /// - Parameter scheme: nil for one that cannot be answered.
     public func addUnanswered(_ scheme: AnsweredScheme?, because cause: UnansweredCause) {
-        Self.add(1, to: unanswered[Self.place(of: scheme, cause)])
+        Self.add(1, to: unanswered[Self.index(of: scheme, cause)])
     }
 
     /// Counts a certificate that a server was shown.
@@ -97,10 +97,10 @@ public final class Metrics: Sendable {
 
     public func value(of counter: Counter) -> Int { counters[counter.rawValue].load(ordering: .relaxed) }
 
-    func value(of error: ProxyError) -> Int { errors[Self.place(of: error)].load(ordering: .relaxed) }
+    func value(of error: ProxyError) -> Int { errors[Self.index(of: error)].load(ordering: .relaxed) }
 
     func unansweredCount(of scheme: AnsweredScheme?, because cause: UnansweredCause) -> Int {
-        unanswered[Self.place(of: scheme, cause)].load(ordering: .relaxed)
+        unanswered[Self.index(of: scheme, cause)].load(ordering: .relaxed)
     }
 
     var answerCounts: BoundedCounts<AnswerCounts.Labels> { answers.withLock { $0.counts } }
@@ -114,11 +114,11 @@ public final class Metrics: Sendable {
     func durations(of phase: Phase) -> Durations { phases[phase.rawValue].durations }
 
     /// Errors are rare enough to be looked for.
-    private static func place(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
+    private static func index(of error: ProxyError) -> Int { ProxyError.allCases.firstIndex(of: error) ?? 0 }
 
-    private static func place(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
-        let place = scheme.flatMap(AnsweredScheme.challenged.firstIndex) ?? AnsweredScheme.challenged.count
-        return place * UnansweredCause.allCases.count + cause.rawValue
+    private static func index(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
+        let index = scheme.flatMap(AnsweredScheme.challenged.firstIndex) ?? AnsweredScheme.challenged.count
+        return index * UnansweredCause.allCases.count + cause.rawValue
     }
 
     private static func add(_ count: Int, to number: borrowing Atomic<Int>) {

@@ -165,19 +165,19 @@ public final class ParentBoard: Sendable {
     ///   - groups: the names under which PAC files are asked.
     ///   - limit: of all that is returned.
     public func states(of configured: [ParentName], foundBy groups: Set<String>, limit: Int = 100) -> [ParentState] {
-        var places: [ParentName: Int] = [:]
+        var indices: [ParentName: Int] = [:]
         var states: [ParentState] = []
-        for parent in configured where places[parent] == nil {
-            places[parent] = states.count
+        for parent in configured where indices[parent] == nil {
+            indices[parent] = states.count
             states.append(ParentState(parent))
         }
         for figures in entries.withLock({ $0.compactMap(\.figures) }) {
-            if figures.isFound, places[figures.parent] == nil, groups.contains(figures.parent.name) {
-                places[figures.parent] = states.count
+            if figures.isFound, indices[figures.parent] == nil, groups.contains(figures.parent.name) {
+                indices[figures.parent] = states.count
                 states.append(ParentState(figures.parent))
                 states[states.count - 1].isFound = true
             }
-            if let place = places[figures.parent] { figures.add(to: &states[place]) }
+            if let index = indices[figures.parent] { figures.add(to: &states[index]) }
         }
         return Array(states.prefix(limit))
     }

@@ -215,7 +215,7 @@ extension ByteStream {
     ///     that is resumed, which carries its trust with it (`tls.serverTrust`).
     /// - Throws: why there is no TLS. The stream is then good for nothing but to be closed.
     public func handshake(
-        as client: ClientTLSContext, to name: ServerName, sessions: (any SessionPlace)? = nil,
+        as client: ClientTLSContext, to name: ServerName, sessions: (any SessionSlot)? = nil,
         chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil, within limit: Int,
         trusting judge: (PresentedChain) async -> ServerTrust?
     ) async throws(HandshakeError) {

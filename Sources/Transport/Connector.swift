@@ -102,14 +102,14 @@ public struct Connector {
 
     /// The first attempt that is connected; those that failed are closed and forgotten.
     private mutating func arrived() -> Socket? {
-        var place = 0
-        while place < attempts.count {
-            switch attempts[place].connectionResult() {
-            case .success: return attempts[place]
+        var index = 0
+        while index < attempts.count {
+            switch attempts[index].connectionResult() {
+            case .success: return attempts[index]
             case .failure(let error):
                 failure = error
-                attempts.remove(at: place).close()
-            case nil: place += 1
+                attempts.remove(at: index).close()
+            case nil: index += 1
             }
         }
         return nil

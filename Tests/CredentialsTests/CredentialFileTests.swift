@@ -17,7 +17,7 @@ struct CredentialFileTests {
     private func found(_ text: String) throws -> [String] {
         try #require(try read(text)).credentials.map { one in
             let place =
-                switch one.place {
+                switch one.server {
                 case .host(let host): host
                 case .url(let url): url
                 case .proxy(let url): "proxy \(url)"
@@ -72,7 +72,7 @@ struct CredentialFileTests {
         let lines = (0..<40_000).map { "machine \($0).test login bob password secret\n" }
         let text = lines.joined()
         let last = try #require(try read(text)).credentials.last
-        #expect(last?.place == .host("39999.test"))
+        #expect(last?.server == .host("39999.test"))
         #expect(problem(text + "machine 39999.test login bob password x")?.hasSuffix("in line 40000") == true)
     }
 

@@ -63,8 +63,8 @@ public struct CookieJar: Sendable {
         if let old {
             cookies[old] = cookie
         } else {
-            let place = cookies.firstIndex { $0.path.count < path.count } ?? cookies.count
-            cookies.insert(cookie, at: place)
+            let position = cookies.firstIndex { $0.path.count < path.count } ?? cookies.count
+            cookies.insert(cookie, at: position)
         }
         let size = cookies.reduce(0) { $0 + $1.name.count + $1.value.count }
         if cookies.count > Self.limit || size > Self.sizeLimit { cookies.removeAll { $0.name == new.name } }

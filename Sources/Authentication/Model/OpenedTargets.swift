@@ -13,8 +13,8 @@ public final class OpenedTargets: Sendable {
     /// The target was opened to an answer with the version of that fingerprint.
     func note(_ target: Span<UInt8>, to fingerprint: UInt128) {
         let hash = Self.hash(target, fingerprint)
-        let place = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
-        if hashes[place].load(ordering: .relaxed) != hash { hashes[place].store(hash, ordering: .relaxed) }
+        let index = Int(truncatingIfNeeded: hash % UInt64(Self.capacity))
+        if hashes[index].load(ordering: .relaxed) != hash { hashes[index].store(hash, ordering: .relaxed) }
     }
 
     func contains(_ target: Span<UInt8>, for fingerprint: UInt128) -> Bool {

@@ -72,9 +72,9 @@ final class RefreshTokenRotations: Sendable {
     func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
         known.withLock { known in
             var others = known[family.name] ?? []
-            if let place = others.firstIndex(where: { $0.family.isSame(as: family) }) {
-                guard others[place].rotation.generation < rotation.generation else { return }
-                others.remove(at: place)
+            if let index = others.firstIndex(where: { $0.family.isSame(as: family) }) {
+                guard others[index].rotation.generation < rotation.generation else { return }
+                others.remove(at: index)
             }
             known[family.name] = others.suffix(Self.capacity - 1) + [(family, rotation)]
         }

@@ -34,7 +34,7 @@ struct UserAccounts: Sendable {
     /// Those that there are lines of, the strongest first.
     private(set) var digestAlgorithms: [DigestAlgorithm] = []
     /// By a keyed code of the name, so that a name is looked up without an array of its bytes.
-    private var places: [UInt128: Int] = [:]
+    private var numbers: [UInt128: Int] = [:]
 
     init() {}
 
@@ -53,35 +53,35 @@ struct UserAccounts: Sendable {
             case .empty: reason = nil
             case .refused(let why): reason = why
             case .user(let name, let hash):
-                let place = place(of: name, code)
-                reason = accounts[place].hash == nil ? nil : .duplicate
-                if reason == nil { accounts[place].hash = hash }
+                let number = number(of: name, code)
+                reason = accounts[number].hash == nil ? nil : .duplicate
+                if reason == nil { accounts[number].hash = hash }
             case .digest(let name, let lineRealm, let algorithm, let key):
                 guard lineRealm.utf8Span.span.equals(realm.utf8Span.span) else {
                     reason = .otherRealm(realm)
                     break
                 }
-                let place = place(of: name, code)
-                reason = accounts[place][algorithm] == nil ? nil : .duplicate
-                if reason == nil { accounts[place][algorithm] = key }
+                let number = number(of: name, code)
+                reason = accounts[number][algorithm] == nil ? nil : .duplicate
+                if reason == nil { accounts[number][algorithm] = key }
             }
             if let reason { problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason)) }
         }
         digestAlgorithms = [.sha256, .md5].filter { algorithm in accounts.contains { $0[algorithm] != nil } }
     }
 
-    func account(_ code: UInt128) -> Account? { places[code].map { accounts[$0] } }
+    func account(_ code: UInt128) -> Account? { numbers[code].map { accounts[$0] } }
 
     /// One of the accounts, for a user that is none: the same for the same code.
     func stranger(_ code: UInt128) -> Account? {
         accounts.isEmpty ? nil : accounts[Int(code % UInt128(accounts.count))]
     }
 
-    private mutating func place(of name: String, _ code: MessageAuthenticationCode) -> Int {
+    private mutating func number(of name: String, _ code: MessageAuthenticationCode) -> Int {
         let code = code.code(of: name.utf8Span.span).prefix128
-        if let place = places[code] { return place }
+        if let number = numbers[code] { return number }
         accounts.append(Account(name: name))
-        places[code] = accounts.count - 1
+        numbers[code] = accounts.count - 1
         return accounts.count - 1
     }
 }

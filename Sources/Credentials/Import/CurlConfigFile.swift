@@ -74,7 +74,7 @@ struct CurlConfigFile {
 
     private mutating func take(
         _ users: [CurlOption], for places: [CurlOption], _ kind: String, _ text: Span<UInt8>,
-        _ make: (String) -> FoundCredential.Place
+        _ make: (String) -> FoundCredential.Server
     ) throws(CredentialFileProblem) {
         if users.count > 1 {
             throw CredentialFileProblem(

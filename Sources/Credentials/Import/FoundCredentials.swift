@@ -29,7 +29,7 @@ public struct FoundCredentials: Sendable, Equatable {
     /// The credentials that the file's program would send; none sends a password with a control character (RFC 7617
     /// section 2).
     mutating func add(
-        line: Int, _ place: FoundCredential.Place, user: String, password: inout [UInt8]
+        line: Int, _ server: FoundCredential.Server, user: String, password: inout [UInt8]
     ) throws(CredentialFileProblem) {
         let isSendable = !password.contains { $0 < .space || $0 == .delete }
         let secret = Secret(wiping: &password)
@@ -38,14 +38,14 @@ public struct FoundCredentials: Sendable, Equatable {
         }
         if user.isEmpty { throw CredentialFileProblem(line: line, "the user has no name") }
         if secret.count == 0 { throw CredentialFileProblem(line: line, "the password is empty") }
-        credentials.append(FoundCredential(line: line, place: place, user: user, password: secret))
+        credentials.append(FoundCredential(line: line, server: server, user: user, password: secret))
     }
 }
 
 /// A user and a password as another program's file has them.
 public struct FoundCredential: Sendable, Equatable {
     /// The server that the file means them for.
-    public enum Place: Sendable, Hashable {
+    public enum Server: Sendable, Hashable {
         /// A server, whatever it is asked for.
         case host(String)
         case url(String)
@@ -55,13 +55,13 @@ public struct FoundCredential: Sendable, Equatable {
 
     /// From 1.
     public let line: Int
-    public let place: Place
+    public let server: Server
     public let user: String
     public let password: Secret
 
-    public init(line: Int, place: Place, user: String, password: Secret) {
+    public init(line: Int, server: Server, user: String, password: Secret) {
         self.line = line
-        self.place = place
+        self.server = server
         self.user = user
         self.password = password
     }

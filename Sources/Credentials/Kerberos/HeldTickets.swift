@@ -16,7 +16,7 @@ struct HeldTickets {
         let ticket: ServiceTicket
     }
 
-    private struct Setback {
+    private struct Failure {
         let error: TicketError
         let until: Int
     }
@@ -24,8 +24,8 @@ struct HeldTickets {
     private(set) var cache: TicketCache?
     private var services: [ServiceName: Held] = [:]
     /// Why there is no first ticket, and none is asked for before that time.
-    private var setback: Setback?
-    private var missing: [ServiceName: Setback] = [:]
+    private var failure: Failure?
+    private var missing: [ServiceName: Failure] = [:]
 
     /// Between questions that nobody answered.
     private static let pause = 2
@@ -34,7 +34,7 @@ struct HeldTickets {
     private static let capacity = 1024
 
     /// The reason, if the first ticket cannot be got, or not again.
-    var trouble: TicketError? { setback?.error }
+    var trouble: TicketError? { failure?.error }
 
     /// Whether the ticket can be used for a while yet.
     private static func isUsable(_ validity: Range<Int>, at now: Int) -> Bool {
@@ -51,7 +51,7 @@ struct HeldTickets {
     }
 
     /// Why there is no use in asking for a first ticket now.
-    func reasonToWait(at now: Int) -> TicketError? { setback.flatMap { now < $0.until ? $0.error : nil } }
+    func reasonToWait(at now: Int) -> TicketError? { failure.flatMap { now < $0.until ? $0.error : nil } }
 
     func reasonToWait(for service: ServiceName, at now: Int) -> TicketError? {
         missing[service].flatMap { now < $0.until ? $0.error : nil }
@@ -73,16 +73,16 @@ struct HeldTickets {
         self.cache = cache
         let former = services.filter { Self.isUsable($0.value.ticket.validity, at: now) }
         services = tickets.mapValues { Held(ticket: $0, cache: cache, since: now) }.merging(former) { new, _ in new }
-        setback = nil
+        failure = nil
         missing = [:]
     }
 
     /// - Parameter error: a refusal holds for good, anything else for a moment.
     mutating func lack(_ error: TicketError, at now: Int) {
         if case .refused = error {
-            setback = Setback(error: error, until: .max)
+            failure = Failure(error: error, until: .max)
         } else {
-            setback = Setback(error: error, until: now + Self.pause)
+            failure = Failure(error: error, until: now + Self.pause)
         }
     }
 
@@ -95,7 +95,7 @@ struct HeldTickets {
 
     mutating func lack(_ error: TicketError, for service: ServiceName, at now: Int) {
         if missing.count >= Self.capacity { missing = [:] }
-        missing[service] = Setback(error: error, until: now + Self.pause)
+        missing[service] = Failure(error: error, until: now + Self.pause)
     }
 
     /// Drops a ticket that a service does not take, unless it is new.

@@ -14,14 +14,14 @@ struct CredentialView: Sendable {
         case foreign(user: String, host: String)
     }
 
-    private struct Place: Sendable {
+    private struct StoredOrigin: Sendable {
         let origin: Origin
         var spaces = 0
     }
 
     private struct StoredSpace: Sendable {
-        /// The place's slot.
-        let place: Int32
+        /// The origin's slot.
+        let originSlot: Int32
         let realm: String?
         let method: AuthenticationMethod
         var firstRow: Int32 = none
@@ -56,10 +56,10 @@ struct CredentialView: Sendable {
 
     /// The key that seals every row.
     let dataKey: SealingKey
-    private var places = Slots<Place>()
+    private var origins = Slots<StoredOrigin>()
     private var spaces = Slots<StoredSpace>()
     private var rows = Slots<Row>()
-    private var placeTable = SlotTable()
+    private var originTable = SlotTable()
     private var spaceTable = SlotTable()
     private var rowTable = SlotTable()
     /// Many spaces have the same realm.
@@ -75,7 +75,7 @@ struct CredentialView: Sendable {
 
     // MARK: - Finding
 
-    func serves(_ origin: Origin) -> Bool { place(of: origin) != nil }
+    func serves(_ origin: Origin) -> Bool { originSlot(of: origin) != nil }
 
     mutating func defaultCredential(for space: ProtectionSpace) -> Opening {
         guard let spaceSlot = spaceSlot(of: space), let row = spaces[spaceSlot]?.defaultRow, row != Self.none else {
@@ -158,9 +158,9 @@ struct CredentialView: Sendable {
         let sealed = StoredCredential(space: space, user: row.user, isDefault: false, sealed: Array(row.box))
         do throws(CryptoError) {
             let credential = try sealed.credential(openedWith: dataKey)
-            let (place, evicted) = opened.add(credential, of: slot)
+            let (openedSlot, evicted) = opened.add(credential, of: slot)
             if let evicted { rows[evicted]?.opened = Self.none }
-            rows[slot]?.opened = Int32(clamping: place)
+            rows[slot]?.opened = Int32(clamping: openedSlot)
             return .credential(credential)
         } catch {
             rows[slot]?.opened = Self.foreign
@@ -244,43 +244,43 @@ struct CredentialView: Sendable {
     }
 
     private mutating func addSpace(for space: ProtectionSpace) -> Int {
-        let place = place(of: space.origin) ?? addPlace(space.origin)
-        places[place]?.spaces += 1
+        let originSlot = originSlot(of: space.origin) ?? addOrigin(space.origin)
+        origins[originSlot]?.spaces += 1
         let spaceSlot = spaces.add(
             StoredSpace(
-                place: Int32(clamping: place), realm: space.realm.map { realms.insert($0).memberAfterInsert },
+                originSlot: Int32(clamping: originSlot), realm: space.realm.map { realms.insert($0).memberAfterInsert },
                 method: space.authenticationMethod))
         spaceTable.insert(spaceSlot, Self.hash(space))
         return spaceSlot
     }
 
     private mutating func removeSpace(_ spaceSlot: Int, of space: ProtectionSpace) {
-        guard let place = spaces[spaceSlot]?.place else { return }
+        guard let originSlot = spaces[spaceSlot]?.originSlot else { return }
         spaceTable.remove(spaceSlot, Self.hash(space))
         spaces.remove(spaceSlot)
-        places[Int(place)]?.spaces -= 1
-        guard places[Int(place)]?.spaces == 0 else { return }
-        placeTable.remove(Int(place), Self.hash(space.origin))
-        places.remove(Int(place))
+        origins[Int(originSlot)]?.spaces -= 1
+        guard origins[Int(originSlot)]?.spaces == 0 else { return }
+        originTable.remove(Int(originSlot), Self.hash(space.origin))
+        origins.remove(Int(originSlot))
     }
 
-    private mutating func addPlace(_ origin: Origin) -> Int {
-        let place = places.add(Place(origin: origin))
-        placeTable.insert(place, Self.hash(origin))
-        return place
+    private mutating func addOrigin(_ origin: Origin) -> Int {
+        let originSlot = origins.add(StoredOrigin(origin: origin))
+        originTable.insert(originSlot, Self.hash(origin))
+        return originSlot
     }
 
     // MARK: - The tables
 
-    private func place(of origin: Origin) -> Int? {
-        placeTable.first(Self.hash(origin)) { places[$0]?.origin == origin }
+    private func originSlot(of origin: Origin) -> Int? {
+        originTable.first(Self.hash(origin)) { origins[$0]?.origin == origin }
     }
 
     private func spaceSlot(of space: ProtectionSpace) -> Int? {
         spaceTable.first(Self.hash(space)) { slot in
             guard let stored = spaces[slot] else { return false }
             return stored.method == space.authenticationMethod && stored.realm == space.realm
-                && places[Int(stored.place)]?.origin == space.origin
+                && origins[Int(stored.originSlot)]?.origin == space.origin
         }
     }
 
@@ -299,7 +299,7 @@ struct CredentialView: Sendable {
     }
 
     private func space(of stored: StoredSpace) -> ProtectionSpace? {
-        places[Int(stored.place)].map {
+        origins[Int(stored.originSlot)].map {
             ProtectionSpace(origin: $0.origin, realm: stored.realm, authenticationMethod: stored.method)
         }
     }
@@ -333,11 +333,11 @@ private struct OpenedCredentials {
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// - Parameter place: as `add` gave it.
-    subscript(place: Int) -> Credential? {
+    /// - Parameter slot: as `add` gave it.
+    subscript(slot: Int) -> Credential? {
         mutating get {
-            guard entries.indices.contains(place), let entry = entries[place] else { return nil }
-            if !entry.isRecent { entries[place]?.isRecent = true }
+            guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
+            if !entry.isRecent { entries[slot]?.isRecent = true }
             return entry.credential
         }
     }
@@ -346,7 +346,7 @@ private struct OpenedCredentials {
     var all: [(row: Int, credential: Credential)] { entries.compactMap { $0.map { ($0.row, $0.credential) } } }
 
     /// - Returns: where it is, and the row that had to go for it.
-    mutating func add(_ credential: Credential, of row: Int) -> (place: Int, evicted: Int?) {
+    mutating func add(_ credential: Credential, of row: Int) -> (slot: Int, evicted: Int?) {
         if entries.count < capacity {
             entries.append(Entry(row: row, credential: credential))
             return (entries.count - 1, nil)
@@ -355,14 +355,14 @@ private struct OpenedCredentials {
             entries[hand]?.isRecent = false
             hand = (hand + 1) % capacity
         }
-        let place = hand
-        let evicted = entries[place]?.row
-        entries[place] = Entry(row: row, credential: credential)
+        let slot = hand
+        let evicted = entries[slot]?.row
+        entries[slot] = Entry(row: row, credential: credential)
         hand = (hand + 1) % capacity
-        return (place, evicted)
+        return (slot, evicted)
     }
 
-    mutating func remove(_ place: Int) {
-        if entries.indices.contains(place) { entries[place] = nil }
+    mutating func remove(_ slot: Int) {
+        if entries.indices.contains(slot) { entries[slot] = nil }
     }
 }

@@ -98,7 +98,7 @@ final class WriteBehind: Sendable {
             }
         }
         // A change that the store refuses does not take along the others that were to be written with it.
-        for (place, write) in writes.enumerated() where !self.write([write]).isEmpty { return Array(writes[place...]) }
+        for (index, write) in writes.enumerated() where !self.write([write]).isEmpty { return Array(writes[index...]) }
         return []
     }
 

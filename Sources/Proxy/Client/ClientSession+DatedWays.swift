@@ -29,12 +29,12 @@ extension Requester {
         func put(_ ways: DatedWays, _ server: UpstreamServer?, _ credential: String?) {
             guard let authority = server?.authority else { return }
             for finding in ways.words {
-                let place = DatedUse.Server(
+                let peer = DatedUse.Server(
                     authority.protocol.rawValue, host: authority.host, port: authority.port,
                     as: authority.isProxy ? .parent : .origin)
                 shared.datedUses.note(
                     DatedUse(
-                        finding, of: place, by: parties.client, parties.application,
+                        finding, of: peer, by: parties.client, parties.application,
                         with: credential.map { JournalText.printable($0, longest: 64) }, at: loop.epochMilliseconds))
             }
         }

@@ -55,12 +55,12 @@ final class Arrivals {
 
     /// There may be room again.
     func admitWaiting() {
-        var place = 0
-        while place < waiting.count {
-            switch clients.enter(waiting[place].address, on: worker.loop.index) {
-            case nil: begin(waiting.remove(at: place))
+        var next = 0
+        while next < waiting.count {
+            switch clients.enter(waiting[next].address, on: worker.loop.index) {
+            case nil: begin(waiting.remove(at: next))
             case .clients: return
-            case .address: place += 1
+            case .address: next += 1
             }
         }
     }

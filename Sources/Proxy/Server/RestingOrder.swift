@@ -51,16 +51,16 @@ struct RestingOrder {
     private mutating func known(
         among sessions: [Int: ClientSession], silent isSilent: Bool, in network: IPAddress?
     ) -> ClientSession? {
-        var place = candidates.count
-        let end = network == nil ? 0 : max(0, place - Self.few)
-        while place > end {
-            place -= 1
-            let candidate = candidates[place]
+        var index = candidates.count
+        let end = network == nil ? 0 : max(0, index - Self.few)
+        while index > end {
+            index -= 1
+            let candidate = candidates[index]
             // A request that is there and was not read yet is no silence.
             guard let session = sessions[candidate.number], session.rest == candidate.rest,
                 !session.stream.socket.hasUnreadBytes
             else {
-                if place == candidates.count - 1 { candidates.removeLast() }
+                if index == candidates.count - 1 { candidates.removeLast() }
                 continue
             }
             if candidate.rest.isSilent != isSilent {

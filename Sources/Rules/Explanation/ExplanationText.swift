@@ -37,16 +37,17 @@ struct ExplanationText {
         let route = explanation.route
         add("client", clientWords)
         if request.isInTunnel {
-            add("tunnel", "the client sends a CONNECT of \(request.place) first")
+            add("tunnel", "the client sends a CONNECT of \(request.authority) first")
         }
         add("route", routeWords)
         let asked = explanation.asked
         if route.action != .deny, asked.protocol != request.protocol, !request.isTunnel {
-            add("upgrade", "the origin is asked as https://\(asked.place)")
+            add("upgrade", "the origin is asked as https://\(asked.authority)")
         }
         if request.opensTunnel, route.action == .intercept {
             add(
-                "intercept", "the client is shown a certificate of the proxy's; inside, https://\(asked.place) is asked"
+                "intercept",
+                "the client is shown a certificate of the proxy's; inside, https://\(asked.authority) is asked"
             )
         }
         addParents(explanation)
@@ -286,7 +287,7 @@ extension ExplainedRound.Challenge {
 
 extension ExplainedRequest {
     /// Host and port.
-    fileprivate var place: String { host.utf8.contains(.colon) ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    fileprivate var authority: String { host.utf8.contains(.colon) ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// The parents that a request goes through, and what their challenges would be answered with.

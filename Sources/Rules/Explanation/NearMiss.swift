@@ -31,7 +31,9 @@ extension RuleSet {
                 best = (matcher, predicate, query)
             }
         }
-        guard let best, case .use(let credentials) = best.matcher.rule.action(for: best.query.method) else { return nil }
+        guard let best, case .use(let credentials) = best.matcher.rule.action(for: best.query.method) else {
+            return nil
+        }
         let rule = best.matcher.rule
         return NearMiss(
             rule: rule.rule, credentials: credentials, predicate: best.predicate,

@@ -80,7 +80,8 @@ struct RuleWarnings: BlockReader {
 
     /// Of a rule that says nothing of the matter: `secure` and `protocol` show that it was thought of.
     private func warnOfClearPassword(
-        _ rule: Configuration.ChallengeRule, _ source: ChallengeSource, behind earlier: ArraySlice<Configuration.ChallengeRule>
+        _ rule: Configuration.ChallengeRule, _ source: ChallengeSource,
+        behind earlier: ArraySlice<Configuration.ChallengeRule>
     ) {
         guard rule.isUse, rule.isProxy != true, rule.isSecure == nil, rule.protocols.isEmpty,
             !rule.staysOnThisMachine, !isUpgraded(rule)
@@ -150,7 +151,8 @@ struct RuleWarnings: BlockReader {
 
     /// Whether a rule before it takes Basic in clear away: `challenge { method basic; secure no; reject }`.
     private func isKeptFromClear(
-        _ rule: Configuration.ChallengeRule, _ method: AuthenticationMethod, by earlier: ArraySlice<Configuration.ChallengeRule>
+        _ rule: Configuration.ChallengeRule, _ method: AuthenticationMethod,
+        by earlier: ArraySlice<Configuration.ChallengeRule>
     ) -> Bool {
         var clear = rule
         clear.isSecure = false

@@ -20,10 +20,10 @@ final class ClientRole {
     private(set) var identityAnswer = TLSConnection.IdentityAnswer.notRequested
     /// The session that is resumed, if the server wants to.
     let resumed: StoredSession?
-    private let sessions: (any SessionPlace)?
+    private let sessions: (any SessionSlot)?
     private let chooseIdentity: (([DistinguishedName]) -> Identity?)?
 
-    init(sessions: (any SessionPlace)?, chooseIdentity: (([DistinguishedName]) -> Identity?)?) {
+    init(sessions: (any SessionSlot)?, chooseIdentity: (([DistinguishedName]) -> Identity?)?) {
         self.sessions = sessions
         self.chooseIdentity = chooseIdentity
         resumed = sessions?.take()

@@ -25,11 +25,11 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
         self.lifetime = lifetime
     }
 
-    public func place(for key: Key) -> some SessionPlace { Place(cache: self, key: key) }
+    public func slot(for key: Key) -> some SessionSlot { Slot(cache: self, key: key) }
 
     public func removeAll() { generations.withLock { $0 = Generations() } }
 
-    private struct Place: SessionPlace {
+    private struct Slot: SessionSlot {
         let cache: SessionCache
         let key: Key
 
@@ -73,7 +73,7 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
 }
 
 /// Where the sessions of one kind of connection (this server, under this identity and this trust rule) are kept.
-public protocol SessionPlace: Sendable {
+public protocol SessionSlot: Sendable {
     /// A session to resume, if there is one that has not expired. One of TLS 1.3 is given away but once (RFC 8446
     /// appendix C.4).
     func take() -> StoredSession?

@@ -36,7 +36,7 @@ public final class TLSConnection {
     ///     Never before the server is trusted. Nil declines.
     public convenience init(
         client context: ClientTLSContext, to name: ServerName, over transport: any RecordTransport,
-        sessions: (any SessionPlace)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
+        sessions: (any SessionSlot)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
     ) throws(TLSError) {
         let role = ClientRole(sessions: sessions, chooseIdentity: chooseIdentity)
         let port = RecordPort(transport, client: role, after: nil)

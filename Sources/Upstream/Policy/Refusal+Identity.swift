@@ -15,10 +15,10 @@ extension Refusal {
 
     /// The client's answer where the server broke off since it was shown no certificate, or one that it refuses.
     init(_ alert: TLSAlert, of choice: IdentityChoice) {
-        let place = "\(choice.space.host) port \(choice.space.port)"
+        let peer = "\(choice.space.host) port \(choice.space.port)"
         let report = IdentityReport(choice)
         self.init(
-            .badGateway, .tlsAlertReceived, "\(place) \(report.predicate): it broke the connection off (\(alert))")
+            .badGateway, .tlsAlertReceived, "\(peer) \(report.predicate): it broke the connection off (\(alert))")
         self.alert = alert
         explanation = report.text
     }

@@ -12,9 +12,9 @@ extension Refusal {
     ) -> Refusal {
         let shown = Array(addresses.prefix(shownLimit))
         let names = shown.map { "\($0.unmapped)" }
-        let place = names == [host] ? "\(host) port \(port)" : "\(host) port \(port) (\(names.joined(separator: ", ")))"
+        let peer = names == [host] ? "\(host) port \(port)" : "\(host) port \(port) (\(names.joined(separator: ", ")))"
         var refusal = Refusal(
-            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(place)")
+            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(peer)")
         let entries = shown.compactMap { egress.entry(allowing: $0, port: port) }
         if let address = shown.first, entries.isEmpty {
             refusal.explanation =

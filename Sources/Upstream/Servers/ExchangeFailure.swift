@@ -32,7 +32,7 @@ extension Refusal {
         case .timedOut:
             self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
         case .invalid(let error): self.init(error)
-        case .insecure(let error): self.init(error, place: peer)
+        case .insecure(let error): self.init(error, peer: peer)
         }
     }
 }

@@ -47,11 +47,11 @@ public final class HeldConnections: ChannelObserver {
     /// none: the one used last, which is the least likely to have been closed meanwhile. One of an older version has no more
     /// use.
     func take(_ wanted: Wanted) -> OriginConnection? {
-        var place = connections.count
-        while place > 0 {
-            place -= 1
-            guard connections[place].isMeant(for: wanted) else { continue }
-            let connection = remove(at: place)
+        var index = connections.count
+        while index > 0 {
+            index -= 1
+            guard connections[index].isMeant(for: wanted) else { continue }
+            let connection = remove(at: index)
             if connection.serves(wanted) { return connection }
             connection.stream.close()
         }
@@ -97,18 +97,18 @@ public final class HeldConnections: ChannelObserver {
     public func closeAll() { close { _ in true } }
 
     private func close(where isOver: (OriginConnection) -> Bool) {
-        while let place = connections.firstIndex(where: isOver) { remove(at: place).stream.close() }
+        while let index = connections.firstIndex(where: isOver) { remove(at: index).stream.close() }
     }
 
     public func channelChanged(_ channel: Channel) {
         guard channel.isReadable || !channel.isOpen else { return }
-        guard let place = connections.firstIndex(where: { $0.stream.socket === channel }) else { return }
-        if channel.isOpen, !connections[place].stream.isReadable { return }
-        remove(at: place).stream.close()
+        guard let index = connections.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        if channel.isOpen, !connections[index].stream.isReadable { return }
+        remove(at: index).stream.close()
     }
 
-    private func remove(at place: Int) -> OriginConnection {
-        let connection = connections.remove(at: place)
+    private func remove(at index: Int) -> OriginConnection {
+        let connection = connections.remove(at: index)
         connection.stream.forgetObserver()
         connection.peer.pool.leave(connection)
         return connection

@@ -158,14 +158,14 @@ public final class UpstreamServer: ChannelObserver {
     public func channelChanged(_ channel: Channel) {
         // A new send window is no reason to part.
         guard channel.isReadable || !channel.isOpen else { return }
-        guard let place = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
+        guard let index = idle.firstIndex(where: { $0.stream.socket === channel }) else { return }
         // New session tickets are no sign of anything.
-        if channel.isOpen, !idle[place].stream.isReadable { return }
-        close(at: place)
+        if channel.isOpen, !idle[index].stream.isReadable { return }
+        close(at: index)
     }
 
-    private func close(at place: Int) {
-        let connection = idle.remove(at: place)
+    private func close(at index: Int) {
+        let connection = idle.remove(at: index)
         pool.leave(connection)
         connection.stream.forgetObserver()
         connection.stream.close()

@@ -171,19 +171,19 @@ public struct Dialer {
     }
 
     private static func refusal(for error: IOError, host: String, port: UInt16) -> Refusal {
-        let place = "\(host) port \(port)"
+        let peer = "\(host) port \(port)"
         switch error {
         case .timedOut:
-            return Refusal(.gatewayTimeout, .connectionTimeout, "\(place) did not accept a connection in time")
+            return Refusal(.gatewayTimeout, .connectionTimeout, "\(peer) did not accept a connection in time")
         case .system(let errno, _) where errno == ECONNREFUSED:
-            return Refusal(.badGateway, .connectionRefused, "\(place) refused the connection")
+            return Refusal(.badGateway, .connectionRefused, "\(peer) refused the connection")
         case .system(let errno, _) where [EHOSTUNREACH, ENETUNREACH, EACCES].contains(errno):
-            return Refusal(.badGateway, .destinationIPUnroutable, "there is no route to \(place)")
+            return Refusal(.badGateway, .destinationIPUnroutable, "there is no route to \(peer)")
         case _ where error.isLocalResource:
             return Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left to offer; try again")
         default:
-            return Refusal(.badGateway, .destinationUnavailable, "no connection to \(place) could be made")
+            return Refusal(.badGateway, .destinationUnavailable, "no connection to \(peer) could be made")
         }
     }
 }

@@ -67,7 +67,7 @@ public struct OriginHandshake {
         do throws(HandshakeError) {
             try await stream.handshake(
                 as: try context(), to: ServerName(origin.hostText),
-                sessions: mayResume ? shared.sessions.place(for: key) : nil,
+                sessions: mayResume ? shared.sessions.slot(for: key) : nil,
                 chooseIdentity: own.map { own in { _ in own.identity } } ?? { choice.identity(acceptedBy: $0) },
                 within: policy.timeouts.connect
             ) { chain in

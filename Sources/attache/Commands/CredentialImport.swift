@@ -147,7 +147,7 @@ struct CredentialImport {
 
     private func origin(of found: FoundCredential) throws(CredentialFileProblem) -> Origin {
         do throws(ExplanationError) {
-            switch found.place {
+            switch found.server {
             case .host(let host):
                 let isAddress = host.contains(":") && IPAddress(host) != nil
                 let origin = try Origin(url: "\(scheme)://\(isAddress ? "[\(host)]" : host)/", isProxy: false)

@@ -67,10 +67,10 @@ final class RunningCertificates: CertificateDesk {
     private func finish(_ look: CertificateLook, _ outcome: CertificateLook.Outcome, _ opinion: TrustOpinion?) {
         records.withLock { records in
             guard
-                let place = records.firstIndex(where: { $0.look.host == look.host && $0.look.port == look.port })
+                let known = records.firstIndex(where: { $0.look.host == look.host && $0.look.port == look.port })
             else { return }
-            records[place].look.outcome = outcome
-            records[place].opinion = opinion
+            records[known].look.outcome = outcome
+            records[known].opinion = opinion
         }
     }
 

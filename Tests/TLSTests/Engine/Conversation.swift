@@ -21,7 +21,7 @@ final class Conversation {
 
     init(
         client settings: ClientTLSSettings = ClientTLSSettings(), server context: ServerTLSContext,
-        name: ServerName = .host("server.example.test"), sessions: (any SessionPlace)? = nil,
+        name: ServerName = .host("server.example.test"), sessions: (any SessionSlot)? = nil,
         chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
     ) throws {
         (clientEnd, serverEnd) = MemoryTransport.pair()

@@ -4,7 +4,7 @@ import Synchronization
 @testable import TLS
 
 /// Holds the last session that it was given, which a cache would give away but once.
-final class KeptSession: SessionPlace {
+final class KeptSession: SessionSlot {
     private let kept = Mutex<StoredSession?>(nil)
 
     func take() -> StoredSession? { kept.withLock { $0 } }

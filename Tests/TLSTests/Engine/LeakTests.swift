@@ -28,7 +28,7 @@ import Testing
             try {
                 let talk = try Conversation(
                     client: ClientTLSSettings(maximum: version), server: contexts[end == .refusedClient ? 1 : 0],
-                    sessions: end == .resumed ? cache.place(for: version) : nil
+                    sessions: end == .resumed ? cache.slot(for: version) : nil
                 ) { _ in try? TestIdentity.client() }
                 client = talk.client
                 port = talk.server.port

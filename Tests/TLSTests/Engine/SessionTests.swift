@@ -13,8 +13,8 @@ import Testing
     ) throws {
         let settings = ClientTLSSettings(maximum: version)
         let context = try plainServer()
-        let place = SessionCache<String>().place(for: "server under rule 1")
-        let first = try Conversation(client: settings, server: context, sessions: place)
+        let slot = SessionCache<String>().slot(for: "server under rule 1")
+        let first = try Conversation(client: settings, server: context, sessions: slot)
         while first.client.serverTrust == nil {
             if case .serverTrust(let chain) = try first.client.handshake() {
                 first.client.trust(try Conversation.trusting(chain, decision: "rule 1"))
@@ -25,7 +25,7 @@ import Testing
         // The tickets of TLS 1.3 come with the first bytes.
         _ = try Conversation.pass("hello", from: first.server, to: first.client)
 
-        let second = try Conversation(client: settings, server: context, sessions: place)
+        let second = try Conversation(client: settings, server: context, sessions: slot)
         try second.shake()
         #expect(second.questions == [])
         #expect(second.client.isResumed)
@@ -38,17 +38,17 @@ import Testing
     @Test func `Under another key nothing is resumed`() throws {
         let cache = SessionCache<String>()
         let context = try plainServer()
-        _ = try visited(context, cache.place(for: "one"))
-        let second = try Conversation(server: context, sessions: cache.place(for: "two"))
+        _ = try visited(context, cache.slot(for: "one"))
+        let second = try Conversation(server: context, sessions: cache.slot(for: "two"))
         try second.shake()
         #expect(!second.client.isResumed)
         #expect(second.questions.count == 2)
     }
 
     @Test func `A server that has forgotten the session is judged anew`() throws {
-        let place = SessionCache<String>().place(for: "one")
-        _ = try visited(try plainServer(), place)
-        let second = try Conversation(server: plainServer(), sessions: place)
+        let slot = SessionCache<String>().slot(for: "one")
+        _ = try visited(try plainServer(), slot)
+        let second = try Conversation(server: plainServer(), sessions: slot)
         try second.shake()
         #expect(!second.client.isResumed)
         #expect(second.questions.count == 2)
@@ -57,42 +57,42 @@ import Testing
     @Test func `A session of TLS 1.3 is given away once, one of TLS 1.2 again and again`() throws {
         let cache = SessionCache<String>()
         let context = try plainServer()
-        let new = cache.place(for: "new")
+        let new = cache.slot(for: "new")
         _ = try visited(context, new)
         #expect(new.take() != nil)
         #expect(new.take() == nil)
-        let old = cache.place(for: "old")
+        let old = cache.slot(for: "old")
         _ = try visited(context, old, version: .v12)
         for _ in 0..<3 { #expect(old.take() != nil) }
     }
 
     @Test func `A decision is carried on only for so long`() throws {
-        let place = SessionCache<String>(lifetime: 0).place(for: "one")
-        _ = try visited(try plainServer(), place)
-        #expect(place.take() == nil)
+        let slot = SessionCache<String>(lifetime: 0).slot(for: "one")
+        _ = try visited(try plainServer(), slot)
+        #expect(slot.take() == nil)
     }
 
     @Test func `What was not used longest goes first`() throws {
         let cache = SessionCache<Int>(capacity: 4)
         let context = try plainServer()
         for key in 0..<4 {
-            _ = try visited(context, cache.place(for: key), version: .v12)
-            #expect(cache.place(for: 0).take() != nil)
+            _ = try visited(context, cache.slot(for: key), version: .v12)
+            #expect(cache.slot(for: 0).take() != nil)
         }
-        #expect(cache.place(for: 1).take() == nil)
-        #expect(cache.place(for: 3).take() != nil)
+        #expect(cache.slot(for: 1).take() == nil)
+        #expect(cache.slot(for: 3).take() != nil)
         cache.removeAll()
-        #expect(cache.place(for: 0).take() == nil)
+        #expect(cache.slot(for: 0).take() == nil)
     }
 
     @Test func `A connection that breaks does not take its session with it`() throws {
-        let place = SessionCache<String>().place(for: "one")
+        let slot = SessionCache<String>().slot(for: "one")
         let context = try plainServer()
-        let first = try visited(context, place, version: .v12)
+        let first = try visited(context, slot, version: .v12)
         first.serverEnd.end()
         #expect(Conversation.read(first.client) != .endOfStream)
         #expect(first.client.failure == .truncated)
-        let second = try Conversation(client: ClientTLSSettings(maximum: .v12), server: context, sessions: place)
+        let second = try Conversation(client: ClientTLSSettings(maximum: .v12), server: context, sessions: slot)
         try second.shake()
         #expect(second.client.isResumed)
     }
@@ -103,7 +103,7 @@ import Testing
         let context = try ServerTLSContext(ServerTLSSettings()) { clock.withLock { $0 } }
         let settings = ClientTLSSettings(maximum: version)
         let (one, two) = (KeptSession(), KeptSession())
-        for place in [one, two] { _ = try visited(context, place, version: version) }
+        for slot in [one, two] { _ = try visited(context, slot, version: version) }
         let name = try #require(KeptSession.ticketName(of: one.take()?.session.pointer))
         clock.withLock { $0 += 3600 }
 
@@ -141,9 +141,9 @@ import Testing
 
     /// A connection that has left its sessions.
     private func visited(
-        _ context: ServerTLSContext, _ place: some SessionPlace, version: TLSVersion = .v13
+        _ context: ServerTLSContext, _ slot: some SessionSlot, version: TLSVersion = .v13
     ) throws -> Conversation {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context, sessions: place)
+        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context, sessions: slot)
         try talk.shake()
         _ = try Conversation.pass("hello", from: talk.server, to: talk.client)
         return talk

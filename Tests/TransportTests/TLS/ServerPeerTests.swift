@@ -50,11 +50,11 @@ import Transport
         let (peer, port) = try OpenSSLPeer.server("-www")
         defer { peer.kill() }
         let resumed = try await onLoop { loop in
-            let place = SessionCache<UInt16>().place(for: port)
+            let slot = SessionCache<UInt16>().slot(for: port)
             var resumed: [Bool?] = []
             for _ in 0..<3 {
                 let stream = try await ByteStream.connected(to: port, on: loop)
-                try await stream.secured(ClientTLSSettings(maximum: version), sessions: place)
+                try await stream.secured(ClientTLSSettings(maximum: version), sessions: slot)
                 try await stream.say("GET / HTTP/1.0\r\n\r\n")
                 _ = try await stream.rest()
                 resumed.append(stream.tls?.isResumed)

@@ -29,7 +29,7 @@ extension ByteStream {
 
     func secured(
         _ settings: ClientTLSSettings = ClientTLSSettings(applicationProtocols: []),
-        sessions: (any SessionPlace)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
+        sessions: (any SessionSlot)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
     ) async throws {
         try await handshake(
             as: .shared(for: settings), to: serverName, sessions: sessions, chooseIdentity: chooseIdentity,

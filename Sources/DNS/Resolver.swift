@@ -16,13 +16,13 @@ public final class Resolver {
     private var system: SystemSettings?
     private var file: SettingsFile
     /// Asks name servers for a name as it is; made for the first name, and anew where the file has changed.
-    private var servers: Channel?
+    private var servers: ResolverChannel?
     /// Reads the hosts file; made for the first name.
-    private var hosts: Channel?
+    private var hosts: ResolverChannel?
     /// Asks once more why a name server gave no answer; made when that is wanted.
-    private var reasons: Channel?
+    private var reasons: ResolverChannel?
     /// Those of earlier settings, whose queries still run.
-    private var retired: [Channel] = []
+    private var retired: [ResolverChannel] = []
     private let serverList: String?
     private var cache = AddressCache()
     private var lookups: [String: Lookup] = [:]
@@ -51,8 +51,8 @@ public final class Resolver {
 
     private func prepare() throws(ResolutionError) -> SystemSettings {
         retired.removeAll { $0.queries == 0 }
-        if servers == nil { servers = try Channel(.nameServers, on: loop, by: file.path, servers: serverList) }
-        if hosts == nil { hosts = try Channel(.hostsFile, on: loop, by: file.path) }
+        if servers == nil { servers = try ResolverChannel(.nameServers, on: loop, by: file.path, servers: serverList) }
+        if hosts == nil { hosts = try ResolverChannel(.hostsFile, on: loop, by: file.path) }
         if let system { return system }
         let read = try SystemSettings(in: file.path)
         system = read
@@ -104,9 +104,9 @@ public final class Resolver {
     private final class Query {
         /// Kept until the answer is there.
         let resolver: Resolver
-        let channel: Channel?
+        let channel: ResolverChannel?
         let body: (QueryAnswer) -> Void
-        init(resolver: Resolver, channel: Channel?, body: @escaping (QueryAnswer) -> Void) {
+        init(resolver: Resolver, channel: ResolverChannel?, body: @escaping (QueryAnswer) -> Void) {
             self.resolver = resolver
             self.channel = channel
             self.body = body
@@ -114,7 +114,9 @@ public final class Resolver {
     }
 
     /// - Parameter body: called once, on the loop, perhaps before this returns.
-    private func ask(_ channel: Channel?, _ name: String, family: Int32, _ body: @escaping (QueryAnswer) -> Void) {
+    private func ask(
+        _ channel: ResolverChannel?, _ name: String, family: Int32, _ body: @escaping (QueryAnswer) -> Void
+    ) {
         var hints = ares_addrinfo_hints()
         hints.ai_family = family
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -157,7 +159,7 @@ public final class Resolver {
     /// c-ares 1.18 says of every answer that a server refused or failed to give that no server was reached. Without that
     /// check it hands out the answer, but asks no other server: hence only now.
     private func reason(for name: String, _ family: Family, _ body: @escaping (QueryAnswer) -> Void) {
-        if reasons == nil { reasons = try? Channel(.reasons, on: loop, by: file.path, servers: serverList) }
+        if reasons == nil { reasons = try? ResolverChannel(.reasons, on: loop, by: file.path, servers: serverList) }
         guard reasons != nil else { return body(QueryAnswer(status: cares_connection_refused, list: nil)) }
         ask(reasons, name, family: family.number, body)
     }

@@ -5,6 +5,14 @@ import Testing
 /// Dates in fields, and the calendar behind them.
 struct HTTPDateTests {
     @Test(arguments: [
+        (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (-1, nil), (253_402_300_800, nil),
+    ])
+    func `a time is written as RFC 9110 writes it`(seconds: Int, text: String?) {
+        #expect(HTTPDate.text(epochSeconds: seconds) == text)
+    }
+
+    @Test(arguments: [
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
         ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
         ("1 jan 70 0:0:0", 0), ("Fri, 01 Jan 2038 00:00:00", 2_145_916_800), ("01-Jan-69 00:00:00", 3_124_224_000),

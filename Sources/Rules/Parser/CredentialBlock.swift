@@ -87,7 +87,7 @@ struct CredentialBlock {
 }
 
 /// The kinds of content that a `credential` can have: exactly one of them.
-enum CredentialKind: CaseIterable {
+enum ContentKind: CaseIterable {
     case kerberos
     case oauth
     case token

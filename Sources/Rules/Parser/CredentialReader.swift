@@ -33,11 +33,11 @@ struct CredentialReader: BlockReader {
     /// The kind of a credential, if nothing that it needs is missing and nothing is of another kind.
     private func credentialKind(
         _ said: [Directive<CredentialDirective>], of name: Value, in node: SyntaxNode
-    ) -> CredentialKind? {
+    ) -> ContentKind? {
         let words = node.block?.nodes.map { CredentialDirective(rawValue: $0.name.text) } ?? []
         // A word that is no directive was reported, and is probably the one that is missing.
         let isDoubtful = words.contains(nil)
-        guard let kind = CredentialKind(words.compactMap { $0 }) else {
+        guard let kind = ContentKind(words.compactMap { $0 }) else {
             let sentence = "the credential \(name.shown) has neither 'user' and 'password' nor 'certificate' and 'key'"
             if !isDoubtful { log.report(at: name.range, sentence) }
             return nil
@@ -58,7 +58,7 @@ struct CredentialReader: BlockReader {
 
     /// Nil when a value is missing or wrong, which was reported.
     private func content(
-        _ kind: CredentialKind, _ block: CredentialBlock, of name: Value
+        _ kind: ContentKind, _ block: CredentialBlock, of name: Value
     ) -> CredentialSource? {
         let tokens = TokenReader(context: context)
         let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }

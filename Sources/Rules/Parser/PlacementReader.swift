@@ -10,7 +10,7 @@ struct PlacementReader: BlockReader {
     private static let longestValue = 256
 
     /// Nil where one of them is wrong, which was reported.
-    func read(_ block: CredentialBlock, of kind: CredentialKind) -> [CredentialPlacement]? {
+    func read(_ block: CredentialBlock, of kind: ContentKind) -> [CredentialPlacement]? {
         var placements: [CredentialPlacement] = []
         let said = block.said([.header, .query])
         for directive in said {
@@ -55,7 +55,7 @@ struct PlacementReader: BlockReader {
     }
 
     /// The parts of what stands there. Of a token alone that need not be said.
-    private func value(_ directive: Directive<CredentialDirective>, of kind: CredentialKind) -> [CredentialPlacement
+    private func value(_ directive: Directive<CredentialDirective>, of kind: ContentKind) -> [CredentialPlacement
         .Part]?
     {
         let isToken = kind == .token

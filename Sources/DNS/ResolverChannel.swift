@@ -3,7 +3,7 @@ import Glibc
 import IO
 
 /// A channel of c-ares on a loop: its sockets and its time-outs.
-final class Channel {
+final class ResolverChannel {
     enum Purpose {
         /// A name as it is, of one server after the other.
         case nameServers
@@ -37,7 +37,7 @@ final class Channel {
         options.ndomains = 0
         options.sock_state_cb = { context, descriptor, read, write in
             guard let context else { return }
-            Unmanaged<Channel>.fromOpaque(context).takeUnretainedValue()
+            Unmanaged<ResolverChannel>.fromOpaque(context).takeUnretainedValue()
                 .watch(descriptor, read: read != 0, write: write != 0)
         }
         options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
@@ -151,11 +151,11 @@ struct SystemSettings {
         let path = strdup(file)
         defer { free(path) }
         wanted.resolvconf_path = path
-        try Channel.check(ares_init_options(&channel, &wanted, Int32(ARES_OPT_RESOLVCONF)))
+        try ResolverChannel.check(ares_init_options(&channel, &wanted, Int32(ARES_OPT_RESOLVCONF)))
         defer { ares_destroy(channel) }
         var options = ares_options()
         var mask: Int32 = 0
-        try Channel.check(ares_save_options(channel, &options, &mask))
+        try ResolverChannel.check(ares_save_options(channel, &options, &mask))
         defer { ares_destroy_options(&options) }
         domains = (0..<max(0, Int(options.ndomains))).compactMap { place in
             options.domains?[place].flatMap { String(validatingCString: $0) }

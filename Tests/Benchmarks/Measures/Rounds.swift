@@ -37,22 +37,22 @@ struct Rounds {
         setting.foreignLoad.begin()
         var contestants = 0
         for _ in 0..<setting.options.rounds {
-            for place in entries.indices {
-                let before = entries[place].contestant.processorTime
-                let load = try await entries[place].generator.run(goal)
-                let spent = entries[place].contestant.processorTime - before
+            for index in entries.indices {
+                let before = entries[index].contestant.processorTime
+                let load = try await entries[index].generator.run(goal)
+                let spent = entries[index].contestant.processorTime - before
                 contestants += spent
                 let units = unit == .request ? load.requests : load.bytes
-                entries[place].costs.append(Double(spent) / Double(max(1, units)))
-                entries[place].requests += load.requests
+                entries[index].costs.append(Double(spent) / Double(max(1, units)))
+                entries[index].requests += load.requests
             }
         }
         setting.foreignLoad.end(contestants: contestants)
     }
 
     /// The median nanoseconds of CPU per unit.
-    func cost(_ place: Int) -> Double { Self.median(entries[place].costs) }
-    func requests(_ place: Int) -> Int { entries[place].requests }
+    func cost(_ index: Int) -> Double { Self.median(entries[index].costs) }
+    func requests(_ index: Int) -> Int { entries[index].requests }
 
     func stop() {
         for entry in entries {

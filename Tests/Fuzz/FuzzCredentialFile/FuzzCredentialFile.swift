@@ -38,7 +38,7 @@ private func check(_ input: [UInt8], as kind: CredentialFileKind, _ lines: Int) 
         precondition(!one.user.isEmpty && one.password.count > 0)
         let password = one.password.withBytes { $0.array }
         precondition(password.allSatisfy { $0 >= .space && $0 != .delete }, "a password that none can send")
-        guard case .host(let host) = one.place else { continue }
+        guard case .host(let host) = one.server else { continue }
         for (word, value) in [("machine", Array(host.utf8)), ("login", Array(one.user.utf8)), ("password", password)] {
             written += Array("\(word) ".utf8) + quoted(value) + [.space]
         }
@@ -52,11 +52,11 @@ private func check(_ input: [UInt8], as kind: CredentialFileKind, _ lines: Int) 
 
 /// A credential without its line.
 private struct Said: Equatable {
-    let place: FoundCredential.Place
+    let server: FoundCredential.Server
     let user: String
     let password: Secret
 
-    init(_ one: FoundCredential) { (place, user, password) = (one.place, one.user, one.password) }
+    init(_ one: FoundCredential) { (server, user, password) = (one.server, one.user, one.password) }
 }
 
 private func quoted(_ value: [UInt8]) -> [UInt8] {

@@ -29,7 +29,7 @@ final class LoadSecurity: Sendable {
     func secure(_ stream: ByteStream, within limit: Int) async throws(HandshakeError) {
         let name = ServerName.address(IPAddress(v4: 0x7F00_0001))
         let port = stream.peerAddress?.port ?? 0
-        try await stream.handshake(as: context, to: name, sessions: sessions?.place(for: port), within: limit) {
+        try await stream.handshake(as: context, to: name, sessions: sessions?.slot(for: port), within: limit) {
             [anchors] chain in
             let evaluation = TrustEvaluation.of(chain, for: name, anchors: anchors, at: time(nil))
             guard case .trusted(let chain) = evaluation.forgiving(TrustFindings.all) else { return nil }

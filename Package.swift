@@ -133,7 +133,9 @@ let benchmarks: [Target] =
     : [
         .executableTarget(
             name: "bench",
-            dependencies: ["Authentication", "Bytes", "Credentials", "Crypto", "IO", "Model", "TLS", "Transport"],
+            dependencies: [
+                "Authentication", "Bytes", "Credentials", "Crypto", "IO", "Model", "TLS", "TestSupport", "Transport",
+            ],
             path: "Tests/Benchmarks",
             exclude: ["README.md", "run", "allocations.c", "floor.c", "thresholds.txt"], swiftSettings: house)
     ]

@@ -37,7 +37,7 @@ struct ChallengeTurn {
         case awaited(Lease?)
     }
 
-    /// Its place among those that answer with the same version of a credential, which is not proven.
+    /// Its rank among those that answer with the same version of a credential, which is not proven.
     private enum Rank {
         case none
         /// It is judged for all.

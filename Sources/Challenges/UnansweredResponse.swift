@@ -118,13 +118,13 @@ public struct UnansweredResponse {
         let lines = lines.prefix(JournalText.lines).map { JournalText.printable($0, longest: 512) }
         return offers.map { offer in
             let query = ChallengeQuery(offer.space, client: delegate.client, failures: failures)
-            let decision = rules.decide(query)
+            let ruling = rules.decide(query)
             var entry = JournalEntry(
                 JournalEntry.Key(offer.space, scheme: offer.challenge.scheme), outcome, at: now)
             entry.lines = lines
             entry.rules = rules.explain(query, limit: JournalText.rules).map { JournalText.printable("\($0)") }
-            entry.rule = decision.rule.map { JournalText.printable("\($0)") }
-            entry.disposition = decision.action.words
+            entry.rule = ruling.rule.map { JournalText.printable("\($0)") }
+            entry.disposition = ruling.action.words
             entry.credential = credential ?? proposed(for: offer.space)?.version.name
             entry.failures = failures
             entry.reason = JournalText.printable(reason.sentence, longest: 512)

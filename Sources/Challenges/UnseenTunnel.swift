@@ -15,10 +15,8 @@ public struct UnseenTunnel {
     /// For the log line, and once for the operator.
     public var sentence: String {
         JournalText.printable(
-            "no route looks into the tunnel to \(authority), and rule \(rule.title) is not asked", longest: 512)
+            "no route looks into the tunnel to \(origin.authority), and rule \(rule.title) is not asked", longest: 512)
     }
-
-    private var authority: String { "\(origin.host):\(origin.port)" }
 
     private var suggestion: String? {
         (try? HostPattern(origin.host)).map { "route \($0) { intercept }" }

@@ -26,22 +26,22 @@ public struct TokenResponse: Sendable {
     ///   - content: its content; wiped.
     public init(status: Int, content: inout [UInt8], from endpoint: HTTPEndpoint) throws(TokenError) {
         defer { _ = Secret(wiping: &content) }
-        let authority = "\(endpoint)"
+        let url = "\(endpoint)"
         let members = JSONMembers(content)
         guard status == 200 else {
             guard (400..<500).contains(status), let code = members?.text("error"), Self.refusals.contains(code) else {
-                throw .status(endpoint: authority, status)
+                throw .status(endpoint: url, status)
             }
             throw .refused(
-                endpoint: authority, code: Self.printable(code),
+                endpoint: url, code: Self.printable(code),
                 words: members?.text("error_description").map(Self.printable))
         }
-        guard let members else { throw .malformed(endpoint: authority, "is no JSON object") }
+        guard let members else { throw .malformed(endpoint: url, "is no JSON object") }
         guard var token = members.text("access_token"), !token.isEmpty,
             token.allSatisfy({ $0 > .space && $0 < .delete })
-        else { throw .malformed(endpoint: authority, "has no access_token that a field can carry") }
+        else { throw .malformed(endpoint: url, "has no access_token that a field can carry") }
         guard let type = members.text("token_type"), type.span.equalsIgnoringCase("bearer") else {
-            throw .malformed(endpoint: authority, "has a token_type other than Bearer")
+            throw .malformed(endpoint: url, "has a token_type other than Bearer")
         }
         self.token = Secret(wiping: &token)
         refreshToken = members.text("refresh_token").flatMap { text in

@@ -97,7 +97,7 @@ struct ChallengeReader: BlockReader {
                     log.report(at: inner.range, "this challenge has its answer already, on line \(line)")
                 } else {
                     answer = inner.node.range
-                    rule.action = self.answer(inner)
+                    rule.action = self.action(inner)
                     if inner.name == .use { draft.uses += inner.values.map { ($0.text, $0.range) } }
                 }
             }
@@ -214,7 +214,7 @@ struct ChallengeReader: BlockReader {
         return nil
     }
 
-    private func answer(_ directive: Directive<ChallengeDirective>) -> Configuration.ChallengeRule.Action {
+    private func action(_ directive: Directive<ChallengeDirective>) -> Configuration.ChallengeRule.Action {
         switch directive.name {
         case .use: use(directive.values)
         case .trust: .trust(TrustTerms())

@@ -20,7 +20,7 @@ struct RuleWarnings: BlockReader {
             warnOfPublicSuffix(rule, source)
             if index < Self.compared { warnOfClearPassword(rule, source, behind: configuration.challenges[..<index]) }
             if index < Self.compared { warnOfUnseen(rule, source) }
-            if rule.learns, rule.persistence == .permanent { warnOfSharedLesson(rule, source) }
+            if rule.learns, rule.persistence == .permanent { warnOfSharedLearning(rule, source) }
             guard let terms = rule.trustTerms else { continue }
             warnOfForgery(rule, terms, source)
             warnOfEnd(terms, source)
@@ -101,7 +101,7 @@ struct RuleWarnings: BlockReader {
     }
 
     /// An answer that one client has shown is given for every other that the rule speaks of.
-    private func warnOfSharedLesson(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
+    private func warnOfSharedLearning(_ rule: Configuration.ChallengeRule, _ source: ChallengeSource) {
         guard let node = source.said(.learn) else { return }
         let isOneMachine = configuration.clients.allow.allSatisfy { prefix in
             AddressClass.loopback.prefixes.contains { $0.covers(prefix) }

@@ -79,7 +79,7 @@ public final class RuleSet: Sendable {
         return found.map { routeDecisions[$0] } ?? .none
     }
 
-    /// The answer to a challenge. The first `challenge` block that fits decides; none: `Ruling.none`.
+    /// The ruling on a challenge. The first `challenge` block that fits decides; none: `Ruling.none`.
     public func decide(_ query: ChallengeQuery) -> Ruling {
         let isLong = challenges.longest(list: query.method.number) > RulingCache.worthwhile
         let found =

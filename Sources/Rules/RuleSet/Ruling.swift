@@ -1,6 +1,6 @@
 import Model
 
-/// The rules' answer to a challenge, and the rule that gave it.
+/// What the rules say of a challenge, and the rule that it is from.
 public struct Ruling: Sendable, Equatable {
     public let action: Configuration.ChallengeRule.Action
     /// Nil: no rule matched, and `action` is `.performDefault`.

@@ -8,7 +8,7 @@ import TLS
 struct IdentityReport {
     private let choice: IdentityChoice
     private let challenge: AuthenticationChallenge
-    private let decision: Ruling
+    private let ruling: Ruling
 
     /// Issuers and certificates that are listed: a server may accept hundreds.
     private static let limit = 16
@@ -22,7 +22,7 @@ struct IdentityReport {
             previousFailureCount: choice.progress.task.failureCount, failureResponse: nil)
         challenge.distinguishedNames = choice.issuers.map(\.description)
         self.challenge = challenge
-        decision = choice.delegate.rule(for: challenge)
+        ruling = choice.delegate.rule(for: challenge)
     }
 
     // MARK: - The sentence
@@ -45,8 +45,8 @@ struct IdentityReport {
         case .declined(let reason)?:
             switch reason {
             case .parked, .attemptsUsed, .alreadyRefused, .reported: return reason.description
-            case .rejected where decision.action == .reject: return "\(by(decision.rule)) rejects that"
-            case .rejected: return "\(by(decision.rule)) shows it none, since it does not accept their issuers"
+            case .rejected where ruling.action == .reject: return "\(by(ruling.rule)) rejects that"
+            case .rejected: return "\(by(ruling.rule)) shows it none, since it does not accept their issuers"
             default: return nil
             }
         case .cancelled?, nil: return nil
@@ -121,20 +121,20 @@ struct IdentityReport {
 
     private func whyNotByRule(_ credential: Credential) -> String {
         let name = credential.version.name
-        guard let rule = decision.rule else {
+        guard let rule = ruling.rule else {
             let query = ChallengeQuery(challenge, client: choice.delegate.client)
             return choice.delegate.policy.rules.nearestMiss([query], using: name)?.sentence
                 ?? "no rule shows it to this server"
         }
-        guard case .use(let names) = decision.action, names.contains(name) else {
-            return "\(by(rule)) decides, which says '\(decision.action.words)'"
+        guard case .use(let names) = ruling.action, names.contains(name) else {
+            return "\(by(rule)) decides, which says '\(ruling.action.words)'"
         }
         return foreign(credential) ?? "\(by(rule)) allows no other attempt"
     }
 
     private func whyNotByDefault(_ credential: Credential) -> String {
-        guard decision.action == .performDefault else {
-            return "\(by(decision.rule)) decides, which says '\(decision.action.words)'"
+        guard ruling.action == .performDefault else {
+            return "\(by(ruling.rule)) decides, which says '\(ruling.action.words)'"
         }
         return foreign(credential) ?? "it is not the default"
     }

@@ -23,26 +23,26 @@ public enum ServerTrustDecision<Verified> {
         ask: (TrustFindings) -> Ruling
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
-        let decision = ask(standard.kindsFound)
-        if decision.isReport {
-            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound, exceptions)
+        let ruling = ask(standard.kindsFound)
+        if ruling.isReport {
+            self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
             if case .refused(var refusal) = self {
-                let rule = decision.rule.map { "rule \($0)" } ?? "a rule"
-                refusal.report = "\(rule) only reports: it would have answered '\(decision.action.words)'"
+                let rule = ruling.rule.map { "rule \($0)" } ?? "a rule"
+                refusal.report = "\(rule) only reports: it would have answered '\(ruling.action.words)'"
                 self = .refused(refusal)
             }
             return
         }
-        switch decision.action {
+        switch ruling.action {
         case .trust(let terms):
             let isStandard = terms.anchors.isEmpty && terms.name == nil
             self.init(
-                isStandard ? standard : evaluate(terms), on: terms, by: decision.rule,
+                isStandard ? standard : evaluate(terms), on: terms, by: ruling.rule,
                 foundAtFirst: standard.kindsFound, exceptions)
         case .performDefault, .use, .ask:
-            self.init(standard, on: nil, by: decision.rule, foundAtFirst: standard.kindsFound, exceptions)
+            self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
         case .reject, .cancel:
-            self = .refused(TrustRefusal(reason: .rule, rule: decision.rule, findings: standard.kindsFound))
+            self = .refused(TrustRefusal(reason: .rule, rule: ruling.rule, findings: standard.kindsFound))
         }
     }
 

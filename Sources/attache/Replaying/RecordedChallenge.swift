@@ -35,11 +35,11 @@ struct RecordedChallenge {
         let parameters = realm.map { [HeaderChallenge.Parameter(name: "realm", value: Array($0.utf8))] } ?? []
         let challenges = schemes.map { HeaderChallenge(scheme: $0, parameters: parameters) }
         for offer in rules.offers(in: challenges, from: origin, client: client).offers {
-            let decision = rules.decide(ChallengeQuery(offer.space, client: client))
-            guard let rule = decision.rule else { continue }
-            switch decision.action {
+            let ruling = rules.decide(ChallengeQuery(offer.space, client: client))
+            guard let rule = ruling.rule else { continue }
+            switch ruling.action {
             case .use, .cancel, .ask:
-                let words = decision.isReport ? "only report '\(decision.action.words)'" : decision.action.words
+                let words = ruling.isReport ? "only report '\(ruling.action.words)'" : ruling.action.words
                 return ReplayedAnswer(rule: rule.label, words: words)
             case .performDefault: return ReplayedAnswer(rule: rule.label, words: "default")
             case .reject, .trust: continue

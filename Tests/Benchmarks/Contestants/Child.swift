@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A process that this one started.
 final class Child {
@@ -71,11 +72,11 @@ final class Child {
         return status
     }
 
-    /// Asks it to end, and insists when it takes longer than `patience`.
-    func stop(patience: Duration = .seconds(20)) {
+    /// Asks it to end, and insists when it takes longer than so many seconds.
+    func stop(patience: Double = 20) {
         if hasEnded { return }
         kill(identifier, SIGTERM)
-        if Wait.until(within: patience, { hasEnded }) { return }
+        if Wait.until(seconds: patience, { hasEnded }) { return }
         kill(identifier, SIGKILL)
         wait()
     }

@@ -1,5 +1,6 @@
 import Glibc
 import IO
+import TestSupport
 
 /// A contestant whose port accepts connections.
 final class RunningContestant {
@@ -57,11 +58,11 @@ final class RunningContestant {
     /// The same once it is at rest: behind the answers of a load there is still something to be cleared away.
     var settledMemory: Int {
         var (before, looks) = (residentMemory, 0)
-        _ = Wait.until(within: .seconds(10), every: 50_000) {
+        _ = Wait.until(seconds: 10) {
             let now = residentMemory
             looks = now == before ? looks + 1 : 0
             before = now
-            return looks == 5
+            return looks == 50
         }
         return before
     }
@@ -69,7 +70,7 @@ final class RunningContestant {
     /// To be called when no client connection is left, so that it ends in order.
     func stop() { child.stop() }
 
-    deinit { child.stop(patience: .milliseconds(100)) }
+    deinit { child.stop(patience: 0.1) }
 
     /// A port that the system gave. It stays bound, without listening, so that nobody else is given it before the
     /// contestant binds it as well (`SO_REUSEADDR`).
@@ -94,7 +95,7 @@ final class RunningContestant {
     /// or takes too long.
     static func listens(_ child: Child, on port: UInt16) -> Bool {
         var isListening = false
-        _ = Wait.until(every: 200) {
+        _ = Wait.until {
             isListening = accepts(port)
             return isListening || child.hasEnded
         }

@@ -19,7 +19,12 @@ final class LastWill: Sendable {
                 esac
             done
             for process in $live; do kill -TERM "$process"; done
-            [ -z "${live# }" ] || sleep 1
+            for try in 1 2 3 4 5 6 7 8 9 10; do
+                left=
+                for process in $live; do kill -0 "$process" && left=yes; done
+                [ -n "$left" ] || break
+                sleep 0.1
+            done
             for process in $live; do kill -KILL -- "-$process"; done
             rm -rf $folders
             """

@@ -37,6 +37,20 @@ struct TokenConversations {
             attempts: 1
         """
 
+    /// From the first request until its token is asked for.
+    static let asked = """
+        client >> GET http://h/1 HTTP/1.1
+        << connect h:80
+        server << GET /1 HTTP/1.1
+        server >> HTTP/1.1 401 Unauthorized
+                  WWW-Authenticate: Bearer
+        << connect 127.0.0.1:9
+        server 2 << POST /token HTTP/1.1
+                    Authorization: Basic base64(c:s)
+
+                    grant_type=client_credentials
+        """
+
     @Test func `a token is fetched when it is first asked for, and goes along from then on`() async {
         await play(
             rules: Self.rules,
@@ -129,16 +143,7 @@ struct TokenConversations {
         await play(
             rules: Self.rules,
             """
-            client >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            server << GET /1 HTTP/1.1
-            server >> HTTP/1.1 401 Unauthorized
-                      WWW-Authenticate: Bearer
-            << connect 127.0.0.1:9
-            server 2 << POST /token HTTP/1.1
-                        Authorization: Basic base64(c:s)
-
-                        grant_type=client_credentials
+            \(Self.asked)
             client 2 >> GET http://h/2 HTTP/1.1
             after 1s
             << connect h:80
@@ -164,16 +169,7 @@ struct TokenConversations {
         await play(
             rules: Self.rules,
             """
-            client >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            server << GET /1 HTTP/1.1
-            server >> HTTP/1.1 401 Unauthorized
-                      WWW-Authenticate: Bearer
-            << connect 127.0.0.1:9
-            server 2 << POST /token HTTP/1.1
-                        Authorization: Basic base64(c:s)
-
-                        grant_type=client_credentials
+            \(Self.asked)
             client >> close
             server << close
             server 2 >> HTTP/1.1 200 OK

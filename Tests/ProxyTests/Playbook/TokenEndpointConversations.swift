@@ -124,16 +124,7 @@ struct TokenEndpointConversations {
         await play(
             rules: Self.rules,
             """
-            client >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            server << GET /1 HTTP/1.1
-            server >> HTTP/1.1 401 Unauthorized
-                      WWW-Authenticate: Bearer
-            << connect 127.0.0.1:9
-            server 2 << POST /token HTTP/1.1
-                        Authorization: Basic base64(c:s)
-
-                        grant_type=client_credentials
+            \(TokenConversations.asked)
             after 29s
             after 1s
             server 2 << close
@@ -157,16 +148,7 @@ struct TokenEndpointConversations {
         await play(
             rules: Self.rules,
             """
-            client >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            server << GET /1 HTTP/1.1
-            server >> HTTP/1.1 401 Unauthorized
-                      WWW-Authenticate: Bearer
-            << connect 127.0.0.1:9
-            server 2 << POST /token HTTP/1.1
-                        Authorization: Basic base64(c:s)
-
-                        grant_type=client_credentials
+            \(TokenConversations.asked)
             server 2 >> "\(head)"
             after 9s
             server 2 >> "\(piece)"
@@ -189,16 +171,7 @@ struct TokenEndpointConversations {
         await play(
             rules: Self.rules,
             """
-            client >> GET http://h/1 HTTP/1.1
-            << connect h:80
-            server << GET /1 HTTP/1.1
-            server >> HTTP/1.1 401 Unauthorized
-                      WWW-Authenticate: Bearer
-            << connect 127.0.0.1:9
-            server 2 << POST /token HTTP/1.1
-                        Authorization: Basic base64(c:s)
-
-                        grant_type=client_credentials
+            \(TokenConversations.asked)
             server 2 >> HTTP/1.1 401 Unauthorized
 
                         {"error":"invalid_client"}

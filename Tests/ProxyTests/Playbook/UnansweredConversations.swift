@@ -259,4 +259,18 @@ struct UnansweredConversations {
                 details: -
             """)
     }
+
+    @Test func `an address of IPv6 has its brackets in front of a port`() async {
+        await play(
+            rules: """
+                credential a { user u; password p }
+                challenge "ci" { host "2001:db8::1"; use a }
+                """,
+            """
+            >> CONNECT [2001:db8::1]:443 HTTP/1.1
+            << connect 2001:db8::1:443
+            << HTTP/1.1 200 Connection established
+            report no route looks into the tunnel to [2001:db8::1]:443, and rule "ci" is not asked*
+            """)
+    }
 }

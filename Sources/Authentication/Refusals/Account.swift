@@ -1,0 +1,427 @@
+/// What is known about one version of a credential: its refused answers, and what each server said of it.
+///
+/// The account behind a version is a single one, whatever the realm, path, method, scheme or client, and a server's lock counts
+/// all of its refused answers. So the account has four *slots*. A refused answer takes one, for half an hour; it stays a doubt
+/// until an answer that was sent later is accepted. There is a *record* for each server that has judged the version. Rules:
+///
+/// - **good**: accepted here before, and no slot is taken. All requests may send the version.
+/// - **doubted**: accepted here before, and a slot is taken. One leader asks the server, by a request that was accepted
+///   before (a *probe*); the others wait for its verdict.
+/// - **paused**: a leader was refused here. One try is made when it is due, after longer and longer steps.
+/// - **unknown**: never accepted here. One leader sends it, and the others wait.
+///
+/// A value without I/O and clock: its caller passes events with the time, and carries the decisions out. All replicas of a
+/// store share it; a replica's own part is its `Seat`. Times are milliseconds since 1970.
+public struct Account: Sendable, Hashable, Codable {
+    /// The refused answers that count, the oldest first.
+    public internal(set) var slots: [Slot] = []
+    /// What the servers said, in the order in which they were first asked.
+    public internal(set) var records: [Record] = []
+    /// Leaders' answers that are under way, each of which may take a slot.
+    var reservations: [Reservation] = []
+    /// Counts refusals and pauses: a replica that has seen number N knows of all up to N.
+    public internal(set) var number = 0
+    /// Whether any server has accepted the version.
+    public internal(set) var isProven = false
+    /// The refused answers of a version that no server has accepted.
+    public internal(set) var unprovenRefusals = 0
+    /// When a version that no server has accepted may be sent again, once it was refused.
+    public internal(set) var unprovenTry = 0
+    /// Where such a version was refused.
+    var unprovenPlaces: [Place] = []
+    /// When the first server paused the version, since the slots were last clear; nil: none has.
+    var firstPause: Int?
+    /// Whether the credential's value before was accepted somewhere. A server may learn of a new value later than the proxy.
+    public internal(set) var isRotated = false
+
+    public init() {}
+
+    /// The account of a credential's new value. The samples of the value before are kept for it.
+    public init(after former: Account) {
+        isRotated = former.isProven
+        records = former.records.filter { !$0.samples.isEmpty }.map { record in
+            var next = Record(record.server)
+            next.samples = record.samples
+            return next
+        }
+    }
+
+    // MARK: - Events
+
+    /// A request would send the version to a server.
+    ///
+    /// - Returns: decisions about this request, and about others that they set going. A request that is told to wait hears
+    ///   of its decision from a later event.
+    public mutating func request(_ request: Request, by seat: inout Seat, at now: Int) -> [Decision] {
+        expire(now)
+        let index = recordIndex(of: request.server)
+        records[index].retry = request.retry
+        records[index].mayProbe = request.mayProbe
+        records[index].fixedSample = request.fixedSample
+        return decide(request, index, by: &seat, at: now)
+    }
+
+    /// A server's verdict on an answer.
+    ///
+    /// - Parameter sample: the accepted request, if the proxy can repeat it; nil: it cannot.
+    /// - Returns: decisions about requests that have waited for it.
+    public mutating func judge(
+        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, by seat: inout Seat, at now: Int
+    ) -> [Decision] {
+        expire(now)
+        let index = recordIndex(of: answer.server)
+        reservations.removeAll { $0.id == answer.reservation }
+        if records[index].leader == answer.reservation { records[index].leader = nil }
+        var decisions: [Decision] = []
+        switch verdict {
+        case .accepted:
+            accept(answer, sample, index)
+            if answer.role.isRetrial { decisions = release(waitingAt: answer.server, index, by: &seat) }
+        case .refused: refuse(answer, index, by: seat, at: now)
+        case .none: leaveOpen(answer, index, by: seat, at: now)
+        }
+        if answer.role != .free || verdict != .none { decisions += decideAgain(by: &seat, at: now) }
+        return decisions
+    }
+
+    /// The time has come that `nextWake` named.
+    ///
+    /// - Returns: probes that are due.
+    public mutating func wake(by seat: inout Seat, at now: Int) -> [Decision] {
+        expire(now)
+        var decisions: [Decision] = []
+        let byTime = records.indices.sorted { left, right in
+            (records[left].pause?.nextTry ?? .max, left) < (records[right].pause?.nextTry ?? .max, right)
+        }
+        for index in byTime {
+            let record = records[index]
+            guard let pause = record.pause, record.isKnown, now >= pause.nextTry, record.leader == nil, record.canProbe
+            else { continue }
+            if allows(.retry, index, at: now) {
+                decisions += probe(index, as: .retry, by: &seat, at: now)
+            } else if usedSlots(at: now) == 3, reservations.isEmpty, isLastSlotFree(at: now),
+                // The last slot is for a server that may be good.
+                let good = records.indices.first(where: { records[$0].isDoubtedAtMost && records[$0].leader == nil })
+            {
+                decisions += probe(good, as: .doubt, by: &seat, at: now)
+            }
+        }
+        return decisions + decideAgain(by: &seat, at: now)
+    }
+
+    /// When `wake` has something to do; nil: an event comes first.
+    public func nextWake(after now: Int) -> Int? {
+        let due = records.compactMap { record -> Int? in
+            guard let pause = record.pause, record.isKnown, record.leader == nil, record.canProbe, pause.nextTry != .max
+            else { return nil }
+            return pause.nextTry
+        }.min()
+        guard let due else { return nil }
+        if due > now { return due }
+        if !reservations.isEmpty { return now &+ 100 }
+        let taken = takenSlots(at: now)
+        var next = now &+ 50
+        if taken.count > 3, let oldest = taken.first { next = max(next, oldest.time &+ Self.slotTime) }
+        if taken.count == 3, let firstPause { next = max(next, firstPause &+ firstStep) }
+        return next
+    }
+
+    /// The account has changed at another replica.
+    ///
+    /// - Returns: decisions about requests of this replica that wait.
+    public mutating func follow(by seat: inout Seat, at now: Int) -> [Decision] {
+        expire(now)
+        return decideAgain(by: &seat, at: now)
+    }
+
+    /// A waiting request waits no longer.
+    ///
+    /// - Returns: whether it did wait.
+    public static func giveUp(_ id: Int, by seat: inout Seat) -> Bool {
+        guard let index = seat.waiting.firstIndex(where: { $0.request.id == id }) else { return false }
+        seat.waiting.remove(at: index)
+        return true
+    }
+
+    // MARK: - Decisions
+
+    private mutating func decide(_ request: Request, _ index: Int, by seat: inout Seat, at now: Int) -> [Decision] {
+        let record = records[index]
+        if let pause = record.pause {
+            let isDue = now >= pause.nextTry && record.leader == nil
+            if isDue, !record.isKnown, isProven { return introduce(request, index, as: .retry, by: &seat, at: now) }
+            if isDue, !record.isKnown || !record.canProbe, allows(record.isKnown ? .retry : .unknown, index, at: now) {
+                return send(request, index, as: .retry, by: &seat, at: now)
+            }
+            if record.mayAskOpenly, record.leader == nil, usedSlots(at: now) < 2 {
+                records[index].mayAskOpenly = false
+                return send(request, index, as: .open, by: &seat, at: now)
+            }
+            return [.refuse(request.id, .paused)]
+        }
+        if record.isKnown {
+            if slots.isEmpty { return [.send(seat.send(request, as: .free, knowing: number), nil)] }
+            return wait(request, index, by: &seat) + lead(index, by: &seat, at: now)
+        }
+        if !isProven { return decideUnproven(request, index, by: &seat, at: now) }
+        if record.leader != nil { return wait(request, index, by: &seat) }
+        if record.refusedTargets.contains(request.target) { return [.refuse(request.id, .unknown)] }
+        return introduce(request, index, as: .unknown, by: &seat, at: now)
+    }
+
+    /// No server has accepted the version. Two answers are sent, at two targets or servers; those of a value that replaced an
+    /// accepted one a minute apart, at any. Then the steps are long.
+    private mutating func decideUnproven(
+        _ request: Request, _ index: Int, by seat: inout Seat, at now: Int
+    ) -> [Decision] {
+        let place = Place(server: request.server, target: request.target)
+        let mayBeSent =
+            if isRotated || unprovenRefusals >= 2 {
+                now >= unprovenTry && reservations.isEmpty
+            } else {
+                !unprovenPlaces.contains(place) && unprovenRefusals + reservations.count < 2
+                    && records[index].leader == nil
+            }
+        if mayBeSent { return send(request, index, as: .unproven, by: &seat, at: now) }
+        return reservations.isEmpty ? [.refuse(request.id, .unproven)] : wait(request, index, by: &seat)
+    }
+
+    /// A request would send the version to a server that has never accepted it. While a slot is taken, a server that has
+    /// accepted it is asked first: its acceptance clears the account.
+    private mutating func introduce(
+        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
+    ) -> [Decision] {
+        if !slots.isEmpty, let good = goodRecord(besides: index) {
+            let waits = wait(request, index, by: &seat)
+            if allows(.doubt, good, at: now), records[good].leader == nil {
+                return waits + probe(good, as: .doubt, by: &seat, at: now)
+            }
+            return waits + (reservations.isEmpty ? refuseAll(waitingAt: request.server, by: &seat) : [])
+        }
+        if allows(.unknown, index, at: now) { return send(request, index, as: role, by: &seat, at: now) }
+        return reservations.isEmpty ? [.refuse(request.id, .held)] : wait(request, index, by: &seat)
+    }
+
+    /// Asks a doubted server, by a probe or else by one of the requests that wait there.
+    private mutating func lead(_ index: Int, by seat: inout Seat, at now: Int) -> [Decision] {
+        let record = records[index]
+        if record.leader != nil { return [] }
+        guard allows(.doubt, index, at: now) else {
+            // An answer that is under way will tell.
+            return reservations.isEmpty ? refuseAll(waitingAt: record.server, by: &seat) : []
+        }
+        if record.canProbe { return probe(index, as: .doubt, by: &seat, at: now) }
+        guard let leader = seat.takeLeader(waitingAt: record.server) else { return [] }
+        return send(leader, index, as: .doubt, by: &seat, at: now)
+    }
+
+    private func wait(_ request: Request, _ index: Int, by seat: inout Seat) -> [Decision] {
+        seat.waiting.append(Seat.Waiting(request: request, clearances: records[index].clearances))
+        return [.wait(request.id)]
+    }
+
+    private mutating func send(
+        _ request: Request, _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int,
+        sample: Sample? = nil
+    ) -> [Decision] {
+        var answer = seat.send(request, as: role, knowing: number)
+        answer.reservation = Reservation.ID(replica: seat.replica, number: answer.sent)
+        reservations.append(Reservation(id: answer.reservation, end: now &+ Self.reservationTime))
+        records[index].leader = answer.reservation
+        answer.isProbe = sample != nil
+        return [.send(answer, sample)]
+    }
+
+    private mutating func probe(
+        _ index: Int, as role: SentAnswer.Role, by seat: inout Seat, at now: Int
+    ) -> [Decision] {
+        guard let sample = records[index].nextSample() else { return [] }
+        let request = Request(id: seat.nextID(), server: records[index].server, target: sample.target)
+        return send(request, index, as: role, by: &seat, at: now, sample: sample)
+    }
+
+    private func refuseAll(waitingAt server: String, by seat: inout Seat) -> [Decision] {
+        seat.take(waitingAt: server).map { .refuse($0.request.id, .held) }
+    }
+
+    /// Lets the requests go on that have waited for a leader's acceptance. What they were sent before does not count: they
+    /// are under way.
+    private func release(waitingAt server: String, _ index: Int, by seat: inout Seat) -> [Decision] {
+        seat.take(waitingAt: server).map { .send(seat.send($0.request, as: .free, knowing: 0), nil) }
+    }
+
+    private mutating func decideAgain(by seat: inout Seat, at now: Int) -> [Decision] {
+        var decisions: [Decision] = []
+        for server in seat.serversWaitedFor {
+            let index = recordIndex(of: server)
+            for waiting in seat.take(waitingAt: server) {
+                if records[index].clearances > waiting.clearances, records[index].pause == nil {
+                    decisions.append(.send(seat.send(waiting.request, as: .free, knowing: 0), nil))
+                } else {
+                    decisions += decide(waiting.request, index, by: &seat, at: now).filter { !$0.isWait }
+                }
+            }
+        }
+        return decisions
+    }
+
+    // MARK: - Verdicts
+
+    private mutating func accept(_ answer: SentAnswer, _ sample: Sample?, _ index: Int) {
+        isProven = true
+        unprovenRefusals = 0
+        unprovenPlaces = []
+        records[index].isKnown = true
+        records[index].refusedTargets = []
+        records[index].indecisions = 0
+        if let pause = records[index].pause, answer.role != .free || pause.isBefore(answer) {
+            records[index].pause = nil
+        }
+        if let sample, !answer.isProbe { records[index].add(sample) }
+        slots.removeAll { $0.isCleared(by: answer) }
+        if slots.isEmpty { firstPause = nil }
+        if answer.role.isRetrial { records[index].clearances &+= 1 }
+    }
+
+    private mutating func refuse(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
+        takeSlot(answer, at: now)
+        let record = records[index]
+        switch answer.role {
+        case .free, .open: break
+        case .unproven:
+            unprovenRefusals &+= 1
+            unprovenPlaces.append(Place(server: answer.server, target: answer.target))
+            if unprovenPlaces.count > Self.placeLimit { unprovenPlaces.removeFirst() }
+            if unprovenRefusals >= 2 {
+                unprovenTry = now &+ Self.step(unprovenRefusals - 2, of: Self.longSteps)
+            } else if isRotated {
+                unprovenTry = now &+ Self.rotationTime
+            }
+        case .unknown:
+            records[index].refusedTargets.append(answer.target)
+            if records[index].refusedTargets.count >= 2 { pause(index, step: 0, by: seat, at: now) }
+        case .doubt: pause(index, step: 0, by: seat, at: now)
+        case .retry:
+            // A sample may be gone: then only a client's request can find the version good.
+            records[index].mayAskOpenly = answer.isProbe && (record.pause?.step ?? 0) >= 2
+            pause(index, step: record.pause.map { $0.step &+ 1 } ?? 0, by: seat, at: now)
+        }
+    }
+
+    /// The server gave no verdict.
+    private mutating func leaveOpen(_ answer: SentAnswer, _ index: Int, by seat: Seat, at now: Int) {
+        switch answer.role {
+        case .doubt:
+            records[index].indecisions &+= 1
+            if records[index].indecisions >= 3 { pause(index, step: 0, by: seat, at: now) }
+        case .retry:
+            if let former = records[index].pause { pause(index, step: former.step, by: seat, at: now) }
+        case .free, .unproven, .unknown, .open: break
+        }
+    }
+
+    /// An answer that was sent before its sender knew of the oldest refusal was under way, and takes no slot of its own: the
+    /// newest slot stands for it, too.
+    private mutating func takeSlot(_ answer: SentAnswer, at now: Int) {
+        let knew =
+            if answer.role == .free {
+                slots.allSatisfy { $0.id <= answer.knew }
+            } else {
+                slots.first.map { $0.id <= answer.knew } ?? true
+            }
+        number &+= 1
+        let refusal = Slot.Refusal(replica: answer.replica, sent: answer.sent, id: number)
+        if knew || slots.isEmpty {
+            slots.append(Slot(time: now, id: number, refusals: [refusal]))
+        } else {
+            slots[slots.count - 1].add(refusal, at: now)
+        }
+        slots = slots.suffix(Self.slotLimit)
+    }
+
+    private mutating func pause(_ index: Int, step: Int, by seat: Seat, at now: Int) {
+        let record = records[index]
+        if record.isKnown, firstPause == nil { firstPause = now }
+        let steps = record.isKnown ? record.retry : Self.longSteps
+        number &+= 1
+        records[index].pause = Pause(
+            since: record.pause?.since ?? now, nextTry: steps.isEmpty ? .max : now &+ Self.step(step, of: steps),
+            step: step, number: number, replica: seat.replica, sent: seat.sent)
+        records[index].indecisions = 0
+    }
+
+    // MARK: - Room
+
+    /// Slots that are used at that time, and answers under way.
+    func usedSlots(at now: Int) -> Int { takenSlots(at: now).count + reservations.count }
+
+    func takenSlots(at now: Int) -> [Slot] { slots.filter { now &- $0.time < Self.slotTime } }
+
+    /// Whether there is room for an answer in that role.
+    private func allows(_ role: SentAnswer.Role, _ index: Int, at now: Int) -> Bool {
+        let used = usedSlots(at: now)
+        if role == .unknown { return used < 2 }
+        if used < 3 { return true }
+        guard used == 3, reservations.isEmpty, isLastSlotFree(at: now) else { return false }
+        return role != .retry || goodRecord(besides: index) == nil
+    }
+
+    /// The last slot is for the first try after a pause.
+    private func isLastSlotFree(at now: Int) -> Bool { firstPause.map { now >= $0 &+ firstStep } ?? false }
+
+    private var firstStep: Int { records.lazy.compactMap(\.retry.first).min() ?? Self.shortSteps[0] }
+
+    /// A server that has accepted the version, has not refused a leader since, and can be asked by a probe.
+    private func goodRecord(besides index: Int) -> Int? {
+        records.indices.first { $0 != index && records[$0].isDoubtedAtMost }
+    }
+
+    private mutating func expire(_ now: Int) {
+        let ended = reservations.filter { $0.end <= now }
+        if ended.isEmpty { return }
+        reservations.removeAll { $0.end <= now }
+        for index in records.indices where ended.contains(where: { $0.id == records[index].leader }) {
+            records[index].leader = nil
+        }
+    }
+
+    /// The record of a server, which is made if there is none.
+    private mutating func recordIndex(of server: String) -> Int {
+        if let index = records.firstIndex(where: { $0.server == server }) { return index }
+        if records.count >= Self.recordLimit {
+            let dispensable = records.firstIndex { !$0.isKnown && $0.pause == nil && $0.leader == nil }
+            records.remove(at: dispensable ?? records.firstIndex { $0.leader == nil } ?? 0)
+        }
+        records.append(Record(server))
+        return records.count - 1
+    }
+
+    /// The record of a server; nil: it has not judged the version.
+    public func record(of server: String) -> Record? { records.first { $0.server == server } }
+
+    /// Whether requests send the version to the server without asking: it was accepted there, and nothing is against it.
+    public func isGood(at server: String) -> Bool {
+        guard slots.isEmpty, let record = record(of: server) else { return false }
+        return record.isKnown && record.pause == nil
+    }
+
+    // MARK: - Figures
+
+    static let slotLimit = 4
+    /// A directory counts refused logins for so long.
+    public static let slotTime = 30 * 60_000
+    /// The steps after which a version is tried again that the server has accepted before.
+    public static let shortSteps = [30_000, 5 * 60_000, 30 * 60_000]
+    /// The steps after which a version is tried again that the server has never accepted: half an hour up to a day.
+    static let longSteps = [30, 60, 120, 240, 480, 960, 1440].map { $0 * 60_000 }
+    /// A leader's answer counts for so long, should its replica die.
+    static let reservationTime = 30_000
+    /// A server may learn of a new value so much later than the proxy.
+    static let rotationTime = 60_000
+    private static let recordLimit = 256
+    private static let placeLimit = 8
+
+    private static func step(_ index: Int, of steps: [Int]) -> Int {
+        steps[min(max(0, index), steps.count - 1)]
+    }
+}
